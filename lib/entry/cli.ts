@@ -1,0 +1,1 @@
+export const main = async (_argv: readonly string[], _entry: URL): Promise<void> => {}

@@ -1,0 +1,70 @@
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, relative } from 'node:path'
+import { randomUUID } from 'node:crypto'
+
+/** Makes what was renamed or created in `folder` survive a power cut. */
+export const syncFolder = async (folder: string): Promise<void> => {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * Replaces `path` by `data`: readers see the old or the new content, never a mixture, also after a power cut.
+ * The file is readable by its owner only.
+ */
+export const writeFileAtomic = async (path: string, data: string | Uint8Array, mode = 0o600): Promise<void> => {
+  const folder = dirname(path)
+  const temporary = join(folder, `.${basename(path)}.${randomUUID()}`)
+  const handle = await open(temporary, 'wx', mode)
+  try {
+    try {
+      await handle.writeFile(data)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+  await syncFolder(folder)
+}
+
+/** A folder that only its owner can enter; made with its parents when missing. */
+export const makePrivateFolder = async (path: string): Promise<void> => {
+  await mkdir(path, { recursive: true, mode: 0o700 })
+}
+
+/** Renames and makes the new name survive a power cut. */
+export const renameSynced = async (from: string, to: string): Promise<void> => {
+  await rename(from, to)
+  await syncFolder(dirname(to))
+}
+
+/** Deletes a folder with all that is in it. The only recursive delete of the project: `path` must be inside `root`. */
+export const removeTree = async (root: string, path: string): Promise<void> => {
+  if (!isInside(root, path)) throw new Error(`${path} is not inside ${root}, so it is not deleted`)
+  await rm(path, { recursive: true, force: true })
+}
+
+/** Whether `path` lies below `root` (and is not `root` itself). Both absolute; links are not followed. */
+export const isInside = (root: string, path: string): boolean => {
+  const way = relative(root, path)
+  return way !== '' && way !== '..' && !way.startsWith('../') && !isAbsolute(way)
+}
+
+/** Whether something exists at `path`. */
+export const exists = async (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+/** Whether `error` is the operating system's error of this code (`ENOENT`, …). */
+export const isSystemError = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code
