@@ -1,0 +1,14 @@
+import { endpoint } from '#lib/http/endpoint.ts'
+import { CreatedMachine, CreateMachine } from '#lib/machines/schemas.ts'
+
+export default endpoint({
+  method: 'POST',
+  path: '/v1/machines',
+  summary: 'Create a machine',
+  access: { claims: ['CREATE_VM'] },
+  effect: 'change',
+  uses: ['machines'],
+  body: CreateMachine,
+  reply: CreatedMachine,
+  status: 201,
+}).handle(({ body }, { machines }) => machines.create(body))

@@ -1,0 +1,14 @@
+import { endpoint } from '#lib/http/endpoint.ts'
+import { MachineReference, OperationResult } from '#lib/machines/schemas.ts'
+
+export default endpoint({
+  method: 'GET',
+  path: '/v1/machines/{id}/restart',
+  also: ['PUT /v1/machines/{id}/restart'],
+  summary: 'Shut a machine down and start it again',
+  access: { claims: ['UPDATE_VM_STATES'] },
+  effect: 'change',
+  uses: ['machines'],
+  params: MachineReference,
+  reply: OperationResult,
+}).handle(({ params }, { machines }) => machines.run(params.id, 'restart'))

@@ -1,0 +1,47 @@
+// Written by build/routes.ts. Do not edit; run `npm run routes`.
+import healthProbe from './health/probe.ts'
+import openapiShow from './openapi/show.ts'
+import authSignIn from './auth/sign-in.ts'
+import authValidateOwnToken from './auth/validate-own-token.ts'
+import authValidateToken from './auth/validate-token.ts'
+import healthSystem from './health/system.ts'
+import licenseShow from './license/show.ts'
+import machinesList from './machines/list.ts'
+import machinesCreate from './machines/create.ts'
+import machinesDelete from './machines/delete.ts'
+import machinesShow from './machines/show.ts'
+import machinesClone from './machines/clone.ts'
+import machinesPause from './machines/pause.ts'
+import machinesReset from './machines/reset.ts'
+import machinesRestart from './machines/restart.ts'
+import machinesResume from './machines/resume.ts'
+import machinesSet from './machines/set.ts'
+import machinesStart from './machines/start.ts'
+import machinesStatus from './machines/status.ts'
+import machinesStop from './machines/stop.ts'
+import machinesSuspend from './machines/suspend.ts'
+import type { Route } from '#lib/http/endpoint.ts'
+
+export const routes = [
+  { id: 'health/probe', endpoint: healthProbe }, // GET /health/probe
+  { id: 'openapi/show', endpoint: openapiShow }, // GET /openapi.json
+  { id: 'auth/sign-in', endpoint: authSignIn }, // POST /v1/auth/token
+  { id: 'auth/validate-own-token', endpoint: authValidateOwnToken }, // GET /v1/auth/token/validate
+  { id: 'auth/validate-token', endpoint: authValidateToken }, // POST /v1/auth/token/validate
+  { id: 'health/system', endpoint: healthSystem }, // GET /v1/health/system
+  { id: 'license/show', endpoint: licenseShow }, // GET /v1/hypervisor_desktop/key, GET /v1/parallels_desktop/key
+  { id: 'machines/list', endpoint: machinesList }, // GET /v1/machines
+  { id: 'machines/create', endpoint: machinesCreate }, // POST /v1/machines
+  { id: 'machines/delete', endpoint: machinesDelete }, // DELETE /v1/machines/{id}
+  { id: 'machines/show', endpoint: machinesShow }, // GET /v1/machines/{id}
+  { id: 'machines/clone', endpoint: machinesClone }, // PUT /v1/machines/{id}/clone
+  { id: 'machines/pause', endpoint: machinesPause }, // GET /v1/machines/{id}/pause, PUT /v1/machines/{id}/pause
+  { id: 'machines/reset', endpoint: machinesReset }, // GET /v1/machines/{id}/reset, PUT /v1/machines/{id}/reset
+  { id: 'machines/restart', endpoint: machinesRestart }, // GET /v1/machines/{id}/restart, PUT /v1/machines/{id}/restart
+  { id: 'machines/resume', endpoint: machinesResume }, // GET /v1/machines/{id}/resume, PUT /v1/machines/{id}/resume
+  { id: 'machines/set', endpoint: machinesSet }, // PUT /v1/machines/{id}/set
+  { id: 'machines/start', endpoint: machinesStart }, // GET /v1/machines/{id}/start, PUT /v1/machines/{id}/start
+  { id: 'machines/status', endpoint: machinesStatus }, // GET /v1/machines/{id}/status
+  { id: 'machines/stop', endpoint: machinesStop }, // GET /v1/machines/{id}/stop, PUT /v1/machines/{id}/stop
+  { id: 'machines/suspend', endpoint: machinesSuspend }, // GET /v1/machines/{id}/suspend, PUT /v1/machines/{id}/suspend
+] as const satisfies readonly Route[]

@@ -1,0 +1,151 @@
+import { Hono } from 'hono'
+import { getPath } from 'hono/utils/url'
+import { ServiceError } from '#lib/errors.ts'
+import type { Services } from '#lib/services.ts'
+import { Encoded } from './encoded.ts'
+import type { Endpoint, Method, Path, Route } from './endpoint.ts'
+import { toServiceError } from './errors.ts'
+import { normalPath, pathPattern, routerPath } from './paths.ts'
+import { errorReply, reply } from './reply.ts'
+import { type Authenticate, bearerOf, type Exchange, stepsOf } from './steps.ts'
+
+/** Every endpoint's path stands below this one. */
+export const prefix = '/api'
+
+/** What the application tells of each request that it answered. */
+export interface Observation {
+  readonly requestId: string
+  readonly method: string
+  /** The route's id, or undefined where no route was reached. */
+  readonly operation: string | undefined
+  /** The caller's id. */
+  readonly caller: string | undefined
+  readonly status: number
+  /** What was thrown, if anything was. */
+  readonly error: unknown
+}
+
+export interface AppOptions {
+  readonly routes: readonly Route[]
+  readonly services: Partial<Services>
+  readonly authenticate: Authenticate
+  readonly observe: (what: Observation) => void
+  /** Hold every reply to its schema: costs a parse per reply, for tests and development. */
+  readonly checkReplies: boolean
+}
+
+/** The application: answers any request and never rejects. */
+export interface App {
+  fetch(request: Request): Response | Promise<Response>
+}
+
+const pairsOf = (endpoint: Endpoint): readonly [Method, Path][] => [
+  [endpoint.method, endpoint.path],
+  ...(endpoint.also ?? []).map(pair => pair.split(' ') as [Method, Path]),
+]
+
+/** The handler's services and no others, looked up once. A missing one is a mistake in the wiring. */
+const pick = ({ id, endpoint }: Route, services: Partial<Services>): Services => {
+  const missing = endpoint.uses.filter(name => !services[name])
+  if (missing.length > 0) throw new Error(`${id} uses ${missing.join(', ')}, which this program does not provide`)
+  return Object.fromEntries(endpoint.uses.map(name => [name, services[name]])) as unknown as Services
+}
+
+/** Answers which methods a path serves, for the 405 of those that it does not. */
+const methodTable = (routes: readonly Route[]): ((path: string) => readonly string[]) => {
+  const rows = routes.flatMap(({ endpoint }) =>
+    pairsOf(endpoint).map(([method, path]) => ({
+      methods: method === 'GET' && endpoint.effect === 'read' ? ['GET', 'HEAD'] : [method],
+      pattern: pathPattern(prefix + path),
+    })),
+  )
+  return path => [...new Set(rows.filter(row => row.pattern.test(path)).flatMap(row => row.methods))]
+}
+
+/** The call of a route as one function: its steps in order, then its handler. */
+const pipeline = (route: Route, options: AppOptions): ((exchange: Exchange) => Promise<unknown>) => {
+  const { endpoint } = route
+  const services = pick(route, options.services)
+  const steps = stepsOf(endpoint, options.authenticate)
+  return async exchange => {
+    for (const step of steps) {
+      const pending = step(exchange)
+      if (pending) await pending
+    }
+    const call = {
+      params: exchange.params,
+      query: exchange.query,
+      body: exchange.body,
+      caller: exchange.caller,
+      bearer: exchange.bearer,
+      get signal() {
+        return exchange.request.signal
+      },
+    }
+    const value = await endpoint.handle(call, services)
+    return options.checkReplies && !(value instanceof Encoded) ? endpoint.reply.parse(value) : value
+  }
+}
+
+/** Mounts every route below `/api` with the same steps around each handler. */
+export const createApp = (options: AppOptions): App => {
+  const app = new Hono({ getPath: request => normalPath(getPath(request)) })
+  const methodsOf = methodTable(options.routes)
+
+  /** Runs one request to its reply, whatever happens, and tells of it. */
+  const answer = async (request: Request, route: Route | undefined, exchange: Exchange, run: typeof noRoute) => {
+    const requestId = crypto.randomUUID()
+    let response: Response
+    let error: unknown
+    try {
+      response = reply(request, await run(exchange), route?.endpoint.status ?? 200, requestId)
+    } catch (thrown) {
+      error = thrown
+      response = errorReply(toServiceError(thrown, requestId), requestId)
+    }
+    options.observe({
+      requestId,
+      method: request.method,
+      operation: route?.id,
+      caller: exchange.caller?.id,
+      status: response.status,
+      error,
+    })
+    return response
+  }
+
+  const noRoute = async ({ request }: Exchange): Promise<unknown> => {
+    const path = normalPath(getPath(request))
+    const methods = methodsOf(path)
+    if (methods.length === 0) throw new ServiceError('not-found', `There is nothing at ${path}.`)
+    throw new ServiceError(
+      'method-not-allowed',
+      `${path} does not take ${request.method}, only ${methods.join(', ')}.`,
+      {
+        headers: { Allow: methods.join(', ') },
+      },
+    )
+  }
+
+  const exchangeOf = (request: Request, params?: Record<string, string>): Exchange => ({
+    request,
+    bearer: bearerOf(request),
+    params,
+    caller: undefined,
+    query: undefined,
+    body: undefined,
+  })
+
+  for (const route of options.routes) {
+    const run = pipeline(route, options)
+    for (const [method, path] of pairsOf(route.endpoint))
+      app.on(method, prefix + routerPath(path), context => {
+        const request = context.req.raw
+        // The router serves HEAD by the GET handler, which must not act.
+        const acts = request.method === 'HEAD' && route.endpoint.effect === 'change'
+        return answer(request, route, exchangeOf(request, context.req.param()), acts ? noRoute : run)
+      })
+  }
+  app.notFound(context => answer(context.req.raw, undefined, exchangeOf(context.req.raw), noRoute))
+  return { fetch: request => app.fetch(request) }
+}

@@ -1,0 +1,126 @@
+import * as z from 'zod'
+import type { Endpoint, Route } from './endpoint.ts'
+
+/** The OpenAPI 3.1 description of the routes that are served. */
+export interface Document {
+  document(): object
+}
+
+const serviceError = {
+  type: 'object',
+  required: ['code', 'message'],
+  properties: {
+    code: { type: 'integer', description: 'The HTTP status' },
+    message: { type: 'string', description: 'What happened, why, and what to do' },
+    stack: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          code: { type: 'integer' },
+          error: { type: 'string' },
+          description: { type: 'string' },
+          path: { type: 'string' },
+        },
+      },
+    },
+    error: { type: 'string', description: 'OAuth-style type, with 401, 403 and 429 and refused sign-ins' },
+    error_description: { type: 'string' },
+  },
+}
+
+const errorReference = { $ref: '#/components/responses/Error' }
+
+/** A zod schema as JSON Schema 2020-12, which is what OpenAPI 3.1 has; named ones go to `components`. */
+const jsonSchema = (schema: z.ZodType, io: 'input' | 'output', components: Record<string, unknown>): object => {
+  const { $schema: _, $defs, ...plain } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
+  for (const [name, definition] of Object.entries($defs ?? {})) components[name] = definition
+  return JSON.parse(JSON.stringify(plain).replaceAll('#/$defs/', '#/components/schemas/'))
+}
+
+const parametersOf = (schema: z.ZodType | undefined, place: 'path' | 'query', components: Record<string, unknown>) => {
+  if (!schema) return []
+  const { properties = {}, required = [] } = jsonSchema(schema, 'input', components) as {
+    properties?: Record<string, { description?: string }>
+    required?: string[]
+  }
+  return Object.entries(properties).map(([name, { description, ...member }]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    ...(description && { description }),
+    schema: member,
+  }))
+}
+
+const accessText = ({ access }: Endpoint): string => {
+  if (access === 'public') return 'Open to everybody.'
+  if (access === 'signed-in') return 'For every signed-in caller.'
+  const parts = [
+    ...(access.roles ?? []).map(role => `role ${role}`),
+    ...(access.claims ?? []).map(claim => `claim ${claim}`),
+    ...(access.anyClaim ? [`one of the claims ${access.anyClaim.join(', ')}`] : []),
+  ]
+  return `Needs ${parts.join(' and ')}.`
+}
+
+const operationOf = ({ id, endpoint }: Route, method: string, components: Record<string, unknown>): object => ({
+  // One handler that answers two methods is two operations, and operation ids are unique.
+  operationId: method === endpoint.method ? id : `${id} (${method})`,
+  tags: [id.split('/')[0]],
+  summary: endpoint.summary,
+  description: accessText(endpoint),
+  security: endpoint.access === 'public' ? [] : [{ bearer: [] }],
+  parameters: [
+    ...parametersOf(endpoint.params, 'path', components),
+    ...parametersOf(endpoint.query, 'query', components),
+  ],
+  ...(endpoint.body && {
+    requestBody: {
+      required: !endpoint.body.safeParse(undefined).success,
+      content: { 'application/json': { schema: jsonSchema(endpoint.body, 'input', components) } },
+    },
+  }),
+  responses: {
+    [endpoint.status ?? 200]: {
+      description: 'Done',
+      content: { 'application/json': { schema: jsonSchema(endpoint.reply, 'output', components) } },
+    },
+    '4XX': errorReference,
+    '5XX': errorReference,
+  },
+})
+
+/** Describes the routes; `prefix` stands before every path. Built on the first call, then kept. */
+export const createOpenApi = (routes: readonly Route[], prefix: string, version: string): Document => {
+  const build = (): object => {
+    const schemas: Record<string, unknown> = { Error: serviceError }
+    const paths: Record<string, Record<string, object>> = {}
+    for (const route of routes) {
+      const { method, path, also = [] } = route.endpoint
+      for (const pair of [`${method} ${path}`, ...also]) {
+        const [verb = '', at = ''] = pair.split(' ')
+        const methods = (paths[prefix + at] ??= {})
+        methods[verb.toLowerCase()] = operationOf(route, verb, schemas)
+      }
+    }
+    return {
+      openapi: '3.1.0',
+      info: { title: 'vmhost', version, license: { name: 'MIT', identifier: 'MIT' } },
+      servers: [{ url: '/' }],
+      paths,
+      components: {
+        schemas,
+        securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+        responses: {
+          Error: {
+            description: 'Refused or failed',
+            content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+          },
+        },
+      },
+    }
+  }
+  let built: object | undefined
+  return { document: () => (built ??= build()) }
+}

@@ -1,0 +1,80 @@
+import { mayCall } from '#lib/auth/access.ts'
+import type { Principal } from '#lib/auth/principal.ts'
+import { ServiceError } from '#lib/errors.ts'
+import { readBody } from './body.ts'
+import type { Endpoint } from './endpoint.ts'
+import { invalidInput } from './errors.ts'
+
+/** One request on its way to the handler. */
+export interface Exchange {
+  readonly request: Request
+  readonly bearer: string | undefined
+  caller: Principal | undefined
+  /** From the router as text, then parsed. */
+  params: unknown
+  query: unknown
+  body: unknown
+}
+
+/** Who sends a request, or undefined when it does not say. Throws `unauthenticated` on a bad credential. */
+export type Authenticate = (credential: { bearer: string | undefined }) => Promise<Principal | undefined>
+
+type Step = (exchange: Exchange) => void | Promise<void>
+
+/** The value of `Authorization: Bearer`. */
+export const bearerOf = (request: Request): string | undefined =>
+  /^Bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1]
+
+const isForeign = ({ headers }: Request): boolean => {
+  const origin = headers.get('origin')
+  if (origin === null) return headers.get('sec-fetch-site') === 'cross-site'
+  return !URL.canParse(origin) || new URL(origin).host !== headers.get('host')
+}
+
+/** A link that a browser follows by itself, or that another site planted, must not act on machines. */
+const refuseUnasked: Step = ({ request }) => {
+  if (request.method !== 'GET') return
+  const purpose = `${request.headers.get('sec-purpose')} ${request.headers.get('purpose')}`
+  if (/prefetch|prerender/i.test(purpose))
+    throw new ServiceError('forbidden', 'This GET changes something, so it is not served to prefetching.')
+  if (isForeign(request))
+    throw new ServiceError('forbidden', 'This GET changes something, so it is not served to pages of other sites.')
+}
+
+const admit =
+  (access: Endpoint['access'], authenticate: Authenticate): Step =>
+  async exchange => {
+    const caller = await authenticate({ bearer: exchange.bearer })
+    if (!caller)
+      throw new ServiceError('unauthenticated', 'Sign in first, then send the token as Authorization: Bearer.', {
+        headers: { 'WWW-Authenticate': 'Bearer' },
+      })
+    const refusal = mayCall(access, caller)
+    if (refusal) throw new ServiceError('forbidden', `This needs ${refusal.missing}, which you do not have.`)
+    exchange.caller = caller
+  }
+
+const queryOf = (request: Request): Record<string, string> => Object.fromEntries(new URL(request.url).searchParams)
+
+/**
+ * What happens between the router and the handler of an endpoint, in order: each step only where the contract asks
+ * for it. Who may call is settled before anything of the request is parsed.
+ */
+export const stepsOf = (endpoint: Endpoint, authenticate: Authenticate): readonly Step[] => {
+  const { access, effect, params, query, body, bodyLimit } = endpoint
+  const parse = (part: 'params' | 'query' | 'body', schema: NonNullable<Endpoint['body']>, value: unknown) => {
+    const parsed = schema.safeParse(value)
+    if (!parsed.success) throw invalidInput(part === 'params' ? 'path' : part, parsed.error.issues)
+    return parsed.data
+  }
+  const steps: Step[] = []
+  if (effect === 'change') steps.push(refuseUnasked)
+  if (access !== 'public') steps.push(admit(access, authenticate))
+  if (params) steps.push(exchange => void (exchange.params = parse('params', params, exchange.params)))
+  if (query) steps.push(exchange => void (exchange.query = parse('query', query, queryOf(exchange.request))))
+  if (body)
+    steps.push(async exchange => {
+      exchange.body = parse('body', body, await readBody(exchange.request, bodyLimit))
+    })
+  return steps
+}

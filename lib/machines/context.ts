@@ -1,0 +1,62 @@
+import { ServiceError } from '#lib/errors.ts'
+import type { HypervisorDriver, MachineView } from '#lib/hypervisor/driver.ts'
+import type { Inventory } from './inventory.ts'
+import type { Names } from './names.ts'
+import type { Operations } from './operations.ts'
+import type { Host } from './record.ts'
+import { type Action, type Cell, guard, transient } from './states.ts'
+
+interface Work {
+  readonly view: MachineView
+  readonly key: string
+  readonly kind: keyof typeof transient
+  readonly limit: number
+  readonly takesOver?: boolean
+  /** Gives the machine's view afterwards, or undefined when it is gone. */
+  readonly work: (deadline: AbortSignal) => Promise<MachineView | undefined>
+}
+
+/** What the verbs of this folder share. */
+export interface MachineContext {
+  readonly driver: HypervisorDriver
+  readonly inventory: Inventory
+  readonly operations: Operations
+  readonly names: Names
+  readonly host: Host
+  /** What the guard table says of an action on the machine as it is. Throws `conflict` where that is to refuse. */
+  cell(view: MachineView, action: Action): Exclude<Cell, 'refuse'>
+  /** Runs work as the machine's one operation and takes in what came of it, also when it failed. */
+  operate(work: Work): Promise<void>
+}
+
+export const createContext = (parts: Omit<MachineContext, 'cell' | 'operate'>): MachineContext => {
+  const { driver, inventory, operations } = parts
+  return {
+    ...parts,
+    cell(view, action) {
+      const cell = guard[view.state][action]
+      if (cell === 'refuse' || (cell === 'feature' && !driver.features.cloneRunning))
+        throw new ServiceError('conflict', `${view.name} is ${view.state}, so ${action} is not possible now.`)
+      return cell
+    },
+    operate: ({ view, key, kind, limit, takesOver = false, work }) =>
+      operations.run({
+        id: view.id,
+        name: view.name,
+        key,
+        shown: transient[kind],
+        limit,
+        takesOver,
+        work: async deadline => {
+          try {
+            const after = await work(deadline)
+            if (after) inventory.accept(after)
+            else inventory.forget(view.id)
+          } catch (error) {
+            await inventory.refresh(view.id)
+            throw error
+          }
+        },
+      }),
+  }
+}

@@ -1,0 +1,67 @@
+import type { HypervisorDriver, Verb } from '#lib/hypervisor/driver.ts'
+import type { Encoded } from '#lib/http/encoded.ts'
+import { cloneMachine } from './clone.ts'
+import { createContext } from './context.ts'
+import { createMachine } from './create.ts'
+import { createInventory } from './inventory.ts'
+import { createNames } from './names.ts'
+import { createOperations } from './operations.ts'
+import { type Host, machineRecord, type MachineRecord } from './record.ts'
+import { removeMachine } from './remove.ts'
+import { runVerb } from './run.ts'
+import type { CreatedMachine, CreateMachine, MachineStatus, OperationResult, SetMachine, SetResult } from './schemas.ts'
+import { setMachine } from './set.ts'
+
+/** The machines of this host. A `reference` is a UUID or a name, in any case. */
+export interface Machines {
+  list(): Encoded
+  show(reference: string): MachineRecord
+  status(reference: string): MachineStatus
+  run(reference: string, verb: Verb, how?: { force?: boolean }): Promise<OperationResult>
+  create(request: CreateMachine): Promise<CreatedMachine>
+  /** Gives the clone's id. */
+  clone(reference: string, name: string, how: { linked: boolean }): Promise<string>
+  set(reference: string, request: SetMachine, how: { dryRun: boolean }): Promise<SetResult>
+  remove(reference: string, how: { force: boolean }): Promise<void>
+  /** Ends running operations in a stable state, then lets go of the driver. */
+  close(): Promise<void>
+}
+
+interface Options {
+  readonly driver: HypervisorDriver
+  readonly host: Host
+  /** Milliseconds that a guest has to stop when asked. */
+  readonly stopLimit: number
+  /** Folders that disk images and kernels may come from; empty = any. Links resolved. */
+  readonly allowedFolders: readonly string[]
+}
+
+/** Opens the driver and offers its machines by the rules of the guard table. */
+export const openMachines = async ({ driver, host, stopLimit, allowedFolders }: Options): Promise<Machines> => {
+  const operations = createOperations(id => inventory.touch(id))
+  const inventory = createInventory({ driver, host, shown: operations.shown })
+  const names = createNames(inventory.all)
+  const context = createContext({ driver, inventory, operations, names, host })
+  await inventory.open()
+
+  return {
+    list: inventory.list,
+    show(reference) {
+      const view = inventory.find(reference)
+      return machineRecord(view, operations.shown(view.id), host, driver.platform, Date.now())
+    },
+    status(reference) {
+      const { id, state, addresses } = inventory.find(reference)
+      return { id, status: operations.shown(id) ?? state, ip_configured: addresses[0]?.ip ?? '-' }
+    },
+    run: (reference, verb, how) => runVerb(context, reference, verb, { ...how, stopLimit }),
+    create: request => createMachine(context, request, { allowedFolders }),
+    clone: (reference, name, how) => cloneMachine(context, reference, name, how),
+    set: (reference, request, how) => setMachine(context, reference, request, how),
+    remove: (reference, how) => removeMachine(context, reference, how),
+    async close() {
+      await operations.close()
+      await driver.close()
+    },
+  }
+}

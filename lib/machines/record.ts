@@ -1,0 +1,96 @@
+import * as z from 'zod'
+import type { MachineView, Platform } from '#lib/hypervisor/driver.ts'
+import { ranFor } from '#lib/hypervisor/uptime.ts'
+import { recordTemplate } from './record-template.ts'
+import type { TransientState } from './states.ts'
+
+/** What the record tells of the host that the machine is on. */
+export interface Host {
+  readonly name: string
+  readonly id: string
+  readonly url: string
+  readonly externalAddress: string
+  /** The operating system's account that the machines belong to. */
+  readonly user: string
+}
+
+export type MachineRecord = typeof recordTemplate
+
+const schemaOf = (value: unknown): z.ZodType => {
+  if (typeof value === 'string') return z.string()
+  if (typeof value === 'boolean') return z.boolean()
+  if (typeof value === 'number') return z.int()
+  if (Array.isArray(value)) return z.array(z.object({ type: z.string(), ip: z.string() }))
+  const members = Object.entries(value as object)
+  if (members.length === 0) return z.record(z.string(), z.unknown())
+  return z.object(Object.fromEntries(members.map(([key, member]) => [key, schemaOf(member)])))
+}
+
+/** The record's schema: exactly the keys of the template, each of its type. */
+export const MachineRecord = schemaOf(recordTemplate).meta({ id: 'Machine' }) as z.ZodType<MachineRecord>
+
+/** `52:54:00:ab:cd:ef` as the record writes it: twelve capital digits. */
+const plainMac = (mac: string): string => mac.replaceAll(/[^0-9a-fA-F]/g, '').toUpperCase()
+
+const megabytes = (bytes: number): string => `${Math.round(bytes / (1 << 20))}Mb`
+
+/**
+ * The machine record of spec 2.6.
+ * @param shown what the machine is shown as while an operation runs on it
+ * @param now milliseconds since 1970 for an exact uptime; left out, the uptime at the last change of state
+ */
+export const machineRecord = (
+  view: MachineView,
+  shown: TransientState | undefined,
+  host: Host,
+  platform: Platform,
+  now: number = view.since,
+): MachineRecord => {
+  const { definition } = view
+  const [disk] = definition.disks
+  const [network] = definition.networks
+  const { Hardware: hardware } = recordTemplate
+  return {
+    ...recordTemplate,
+    ID: view.id,
+    Name: view.name,
+    Description: definition.description,
+    State: shown ?? view.state,
+    Uptime: String(Math.floor(ranFor(view, view.state, now) / 1000)),
+    'Home path': `${view.home}/machine.json`,
+    Home: `${view.home}/`,
+    'Restore Image': view.stateFile ?? '',
+    user: host.user,
+    host: host.name,
+    host_id: host.id,
+    host_url: host.url,
+    host_state: 'healthy',
+    host_external_ip_address: host.externalAddress,
+    internal_ip_address: view.addresses[0]?.ip ?? '',
+    Optimization: { ...recordTemplate.Optimization, 'Hypervisor type': platform.hypervisorType },
+    'Boot order': [disk && 'hdd0 ', network && 'net0 '].filter(Boolean).join(''),
+    Hardware: {
+      ...hardware,
+      cpu: {
+        ...hardware.cpu,
+        cpus: definition.cpus,
+        accl: platform.acceleration,
+        mode: platform.cpuMode,
+        type: platform.cpuType,
+      },
+      memory: { ...hardware.memory, size: `${definition.memory}Mb` },
+      hdd0: disk
+        ? {
+            ...hardware.hdd0,
+            enabled: true,
+            port: platform.diskPort,
+            image: disk.path.startsWith('/') ? disk.path : `${view.home}/${disk.path}`,
+            type: disk.format === 'qcow2' ? 'expanded' : 'plain',
+            size: megabytes(disk.size),
+          }
+        : hardware.hdd0,
+      net0: network ? { enabled: true, type: 'shared', mac: plainMac(network.mac), card: 'virtio' } : hardware.net0,
+    },
+    Network: { ...recordTemplate.Network, ipAddresses: [...view.addresses] },
+  }
+}

@@ -1,0 +1,129 @@
+import type { StableState, Verb } from '#lib/hypervisor/driver.ts'
+
+/** What a state lets happen to a machine; `stop` and `delete` have a forced form of their own. */
+export type Action = Verb | 'stop force' | 'clone' | 'configure' | 'delete' | 'delete force'
+
+/**
+ * What an action does in a state:
+ * `run` does it; `resume` does it by resuming; `already` answers success without doing anything; `refuse` is a conflict;
+ * `feature` runs where the driver can, `hotplug` for the fields that the driver can change on a running machine;
+ * `stop first` forces a stop, then does it.
+ */
+export type Cell = 'run' | 'resume' | 'already' | 'refuse' | 'feature' | 'hotplug' | 'stop first'
+
+/** State × action: the rules of the service, for every driver. */
+export const guard: Readonly<Record<StableState, Readonly<Record<Action, Cell>>>> = {
+  stopped: {
+    start: 'run',
+    stop: 'already',
+    'stop force': 'already',
+    restart: 'already',
+    reset: 'already',
+    pause: 'refuse',
+    suspend: 'refuse',
+    resume: 'refuse',
+    clone: 'run',
+    configure: 'run',
+    delete: 'run',
+    'delete force': 'run',
+  },
+  running: {
+    start: 'already',
+    stop: 'run',
+    'stop force': 'run',
+    restart: 'run',
+    reset: 'run',
+    pause: 'run',
+    suspend: 'run',
+    resume: 'already',
+    clone: 'feature',
+    configure: 'hotplug',
+    delete: 'refuse',
+    'delete force': 'stop first',
+  },
+  paused: {
+    start: 'resume',
+    stop: 'refuse',
+    'stop force': 'run',
+    restart: 'refuse',
+    reset: 'run',
+    pause: 'already',
+    suspend: 'run',
+    resume: 'run',
+    clone: 'refuse',
+    configure: 'refuse',
+    delete: 'refuse',
+    'delete force': 'stop first',
+  },
+  suspended: {
+    start: 'resume',
+    stop: 'refuse',
+    'stop force': 'run',
+    restart: 'refuse',
+    reset: 'refuse',
+    pause: 'refuse',
+    suspend: 'already',
+    resume: 'run',
+    clone: 'refuse',
+    configure: 'refuse',
+    delete: 'refuse',
+    'delete force': 'stop first',
+  },
+  invalid: {
+    start: 'refuse',
+    stop: 'already',
+    'stop force': 'already',
+    restart: 'refuse',
+    reset: 'refuse',
+    pause: 'refuse',
+    suspend: 'refuse',
+    resume: 'refuse',
+    clone: 'refuse',
+    configure: 'refuse',
+    delete: 'run',
+    'delete force': 'run',
+  },
+}
+
+/** A state that a machine is in only while an operation runs. */
+export type TransientState =
+  | 'starting'
+  | 'stopping'
+  | 'restarting'
+  | 'resetting'
+  | 'pausing'
+  | 'suspending'
+  | 'resuming'
+  | 'cloning'
+  | 'configuring'
+  | 'deleting'
+
+/** What a machine is shown as while an operation of this kind runs. */
+export const transient: Readonly<Record<Verb | 'clone' | 'configure' | 'delete', TransientState>> = {
+  start: 'starting',
+  stop: 'stopping',
+  restart: 'restarting',
+  reset: 'resetting',
+  pause: 'pausing',
+  suspend: 'suspending',
+  resume: 'resuming',
+  clone: 'cloning',
+  configure: 'configuring',
+  delete: 'deleting',
+}
+
+const minute = 60_000
+
+/** How long an operation may take before it is given up, in milliseconds; `stop` is configurable. */
+export const limits: Readonly<Record<Verb | 'clone' | 'configure' | 'delete', number>> = {
+  start: 2 * minute,
+  stop: 3 * minute,
+  restart: 5 * minute,
+  reset: minute,
+  pause: minute,
+  suspend: 10 * minute,
+  resume: 10 * minute,
+  clone: 60 * minute,
+  configure: minute,
+  delete: 10 * minute,
+}
