@@ -1,4 +1,4 @@
-import { createPrivateKey, X509Certificate, webcrypto } from 'node:crypto'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
@@ -25,35 +25,32 @@ const pem = (label: string, der: ArrayBuffer): string => {
 }
 
 const selfSigned = async (names: readonly string[]): Promise<Certificate> => {
-  // Needed on a first start alone, so it is loaded only then.
+  // Needed on a first start alone, so both are loaded only then; the second does not load without the first.
   await import('reflect-metadata')
   const x509 = await import('@peculiar/x509')
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
-  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+  const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
   const now = Date.now()
-  const certificate = await x509.X509CertificateGenerator.createSelfSigned(
-    {
-      serialNumber: Buffer.from(webcrypto.getRandomValues(new Uint8Array(15))).toString('hex'),
-      name: 'CN=vmhost',
-      // An hour of grace for clients whose clock is behind.
-      notBefore: new Date(now - day / 24),
-      notAfter: new Date(now + validity),
-      signingAlgorithm: algorithm,
-      keys,
-      extensions: [
-        new x509.BasicConstraintsExtension(true, 0, true),
-        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyCertSign, true),
-        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-        new x509.SubjectAlternativeNameExtension(
-          names.map(name => (isIP(name) ? { type: 'ip', value: name } : { type: 'dns', value: name })),
-        ),
-      ],
-    },
-    webcrypto,
-  )
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: Buffer.from(crypto.getRandomValues(new Uint8Array(15))).toString('hex'),
+    name: 'CN=vmhost',
+    // An hour of grace for clients whose clock is behind.
+    notBefore: new Date(now - day / 24),
+    notAfter: new Date(now + validity),
+    signingAlgorithm: algorithm,
+    keys,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyCertSign, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      new x509.SubjectAlternativeNameExtension(
+        names.map(value => ({ type: isIP(value) ? ('ip' as const) : ('dns' as const), value })),
+      ),
+    ],
+  })
   return {
     cert: certificate.toString('pem'),
-    key: pem('PRIVATE KEY', await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)),
+    key: pem('PRIVATE KEY', await crypto.subtle.exportKey('pkcs8', keys.privateKey)),
   }
 }
 
