@@ -7,7 +7,9 @@ export interface WorkerModule {
 }
 
 // Filled in by the areas that need a thread: `role: () => import('…')`, so that a thread loads only what it runs.
-const modules: Partial<Record<Role, () => Promise<WorkerModule>>> = {}
+const modules: Partial<Record<Role, () => Promise<WorkerModule>>> = {
+  embedded: () => import('#lib/hypervisor/embedded/worker.ts'),
+}
 
 /** Runs this thread in the role that `workersFrom` gave it. */
 export const runWorker = async ({ role, data }: { role: Role; data: object }, port: MessagePort): Promise<void> => {
