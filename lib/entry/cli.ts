@@ -1,1 +1,64 @@
-export const main = async (_argv: readonly string[], _entry: URL): Promise<void> => {}
+import { Command } from 'commander'
+import { type Config, ConfigError, readConfig, settings } from '#lib/config.ts'
+import { ServiceError } from '#lib/errors.ts'
+import { version } from './version.ts'
+
+const configFiles = ['vmhost.toml', '/etc/vmhost/vmhost.toml']
+
+/** Adds a flag per setting to a command, and `--config`. The values stay text: the configuration reads them. */
+const withSettings = (command: Command, keys: readonly string[]): Command => {
+  command.option('--config <file>', `configuration file (default: ${configFiles.join(' or ')}, where there is one)`)
+  for (const [key, { help }] of Object.entries(settings))
+    // A password on a command line is readable for everybody on the host.
+    if (keys.includes(key)) command.option(`--${key.replaceAll('_', '-')} <value>`, help)
+  return command
+}
+
+const flagsOf = (options: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [
+      name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  )
+
+const configOf = (options: Record<string, string>): Config =>
+  readConfig({ flags: flagsOf(options), environment: process.env, files: configFiles })
+
+const publicSettings = Object.keys(settings).filter(key => key !== 'root_password')
+
+/** Runs the command line. `entry` is the program's own file, which worker threads start from. */
+export const main = async (argv: readonly string[], entry: URL): Promise<void> => {
+  const program = new Command('vmhost')
+    .description('Management service for the virtual machines of this host')
+    .version(version)
+    .showHelpAfterError()
+
+  withSettings(program.command('serve').description('Run the service'), publicSettings).action(
+    async (options: Record<string, string>) => (await import('./serve.ts')).serve(configOf(options), entry),
+  )
+  withSettings(program.command('routes').description('Show the endpoints that are served, and who may call them'), [
+    'routes_include',
+    'routes_exclude',
+    'license_path',
+  ])
+    .option('--json', 'as JSON')
+    .action(async ({ json, ...options }: Record<string, string> & { json?: true }) =>
+      (await import('./show-routes.ts')).showRoutes(configOf(options), json === true),
+    )
+  program
+    .command('keygen')
+    .description('Make an RSA key for signing tokens')
+    .argument('<file>', 'where to write it; must not exist yet')
+    .option('--bits <number>', 'size of the key', '3072')
+    .action(async (file: string, { bits }: { bits: string }) => (await import('./keygen.ts')).keygen(file, bits))
+
+  try {
+    await program.parseAsync([...argv])
+  } catch (error) {
+    // These say all there is to say; anything else is a defect, and its trace is what helps.
+    if (!(error instanceof ServiceError || error instanceof ConfigError)) throw error
+    console.error(`vmhost: ${error.message}`)
+    process.exitCode = 1
+  }
+}

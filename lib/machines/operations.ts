@@ -50,6 +50,7 @@ export const createOperations = (changed: (id: string) => void): Operations => {
       try {
         // The operation that was taken over ends in a stable state first; how it ended is its own callers' business.
         await before?.result.catch(() => {})
+        controller.signal.throwIfAborted()
         return await work(controller.signal)
       } finally {
         clearTimeout(timer)

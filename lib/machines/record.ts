@@ -89,7 +89,9 @@ export const machineRecord = (
             size: megabytes(disk.size),
           }
         : hardware.hdd0,
-      net0: network ? { enabled: true, type: 'shared', mac: plainMac(network.mac), card: 'virtio' } : hardware.net0,
+      net0: network
+        ? { enabled: true, type: 'shared', mac: plainMac(network.mac), card: platform.networkCard }
+        : hardware.net0,
     },
     Network: { ...recordTemplate.Network, ipAddresses: [...view.addresses] },
   }

@@ -1,0 +1,140 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { isAbsolute, join, resolve } from 'node:path'
+import { parse as parseToml } from 'smol-toml'
+import * as z from 'zod'
+import { messageOf } from './errors.ts'
+
+const list = z.preprocess(
+  value =>
+    typeof value === 'string'
+      ? value
+          .split(',')
+          .map(part => part.trim())
+          .filter(Boolean)
+      : value,
+  z.array(z.string()),
+)
+
+const loopback = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/
+
+const Listen = z
+  .string()
+  .refine(text => URL.canParse(text), 'must be an address like https://127.0.0.1:8443')
+  .transform(text => new URL(text))
+  .refine(({ protocol }) => /^https?:$/.test(protocol), 'must begin with https:// or http://')
+  .refine(({ pathname, search }) => pathname === '/' && search === '', 'must have no path')
+  .refine(
+    ({ protocol, hostname }) => protocol === 'https:' || loopback.test(hostname),
+    'may be http:// only on loopback (127.0.0.1, localhost, [::1]); use https://',
+  )
+
+const absolute = z
+  .string()
+  .min(1)
+  .transform(path => resolve(path))
+
+/** Every setting: its key in vmhost.toml; `VMHOST_KEY` in the environment; `--key` on the command line. */
+export const settings = {
+  state: {
+    schema: absolute,
+    default: join(process.env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state'), 'vmhost'),
+    help: 'folder of everything that the service keeps',
+  },
+  listen: { schema: Listen, default: 'https://127.0.0.1:8443', help: 'address to serve on; http:// on loopback only' },
+  root_password: {
+    schema: z.string().optional(),
+    default: undefined,
+    help: 'password of the user root, set at every start; without it the first start makes one and shows it',
+  },
+  driver: {
+    schema: z.enum(['auto', 'qemu', 'embedded']),
+    default: 'auto',
+    help: 'auto, qemu or embedded; auto takes qemu where it is installed',
+  },
+  demo: { schema: z.enum(['on', 'off']), default: 'on', help: 'whether the first start makes a demo machine' },
+  log: {
+    schema: z.enum(['debug', 'info', 'warning', 'error']),
+    default: 'info',
+    help: 'debug, info, warning or error; JSON lines on standard error',
+  },
+  routes_include: { schema: list, default: [], help: 'serve only these routes: ids or METHOD /path, with * and **' },
+  routes_exclude: { schema: list, default: [], help: 'do not serve these routes; wins over routes_include' },
+  license_path: {
+    schema: z.string().regex(/^[a-z0-9_-]+$/, 'must be one path segment of a-z, 0-9, _ and -'),
+    default: 'hypervisor_desktop',
+    help: "the license endpoint's product: /api/v1/PRODUCT/key",
+  },
+  stop_timeout: {
+    schema: z.coerce.number().int().min(1).max(86_400),
+    default: 180,
+    help: 'seconds that a guest has to stop when asked',
+  },
+  allowed_folders: {
+    schema: list.pipe(z.array(z.string().refine(isAbsolute, 'must be absolute paths'))),
+    default: [],
+    help: 'folders that machines may use disk images and kernels of; any when empty',
+  },
+} as const
+
+type Key = keyof typeof settings
+
+export type Config = { readonly [K in Key]: z.output<(typeof settings)[K]['schema']> }
+
+/** A setting that is wrong: the start stops and says which one, where it came from, and what it must be. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+const isKey = (key: string): key is Key => key in settings
+
+interface Sources {
+  /** From the command line, by key. */
+  readonly flags: Readonly<Record<string, string>>
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** Where to look for the file when none was named. */
+  readonly files?: readonly string[]
+}
+
+const fromEnvironment = (environment: Sources['environment']): [string, string][] =>
+  Object.entries(environment).flatMap(([name, value]) =>
+    name.startsWith('VMHOST_') && name !== 'VMHOST_CONFIG' && value ? [[name.slice(7).toLowerCase(), value]] : [],
+  )
+
+const fromFile = ({ flags, environment, files = [] }: Sources): { values: [string, unknown][]; file: string } => {
+  const named = flags['config'] ?? (environment['VMHOST_CONFIG'] || undefined)
+  const file = named ?? files.find(existsSync)
+  if (file === undefined) return { values: [], file: '' }
+  try {
+    return { values: Object.entries(parseToml(readFileSync(file, 'utf8'))), file }
+  } catch (error) {
+    throw new ConfigError(`${file} cannot be read: ${messageOf(error)}`)
+  }
+}
+
+/**
+ * The configuration: flags over environment over file over defaults. An empty variable counts as unset.
+ * Throws ConfigError, naming the source and the key, for an unknown key or a bad value (which is not shown: it may be a secret).
+ */
+export const readConfig = (sources: Sources): Config => {
+  const { values, file } = fromFile(sources)
+  const layers: { source: (key: string) => string; entries: [string, unknown][] }[] = [
+    { source: key => `${key} in ${file}`, entries: values },
+    { source: key => `VMHOST_${key.toUpperCase()}`, entries: fromEnvironment(sources.environment) },
+    {
+      source: key => `--${key.replaceAll('_', '-')}`,
+      entries: Object.entries(sources.flags).filter(([key]) => key !== 'config'),
+    },
+  ]
+  const config: Record<string, unknown> = {}
+  for (const [key, { schema, default: value }] of Object.entries(settings)) config[key] = schema.parse(value)
+  for (const { source, entries } of layers)
+    for (const [key, value] of entries) {
+      if (!isKey(key))
+        throw new ConfigError(`${source(key)} is not a setting; the settings are ${Object.keys(settings).join(', ')}`)
+      const parsed = settings[key].schema.safeParse(value)
+      if (!parsed.success) throw new ConfigError(`${source(key)} is wrong: ${parsed.error.issues[0]?.message}`)
+      config[key] = parsed.data
+    }
+  return config as Config
+}

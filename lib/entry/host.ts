@@ -1,0 +1,107 @@
+import { realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { openAccounts } from '#lib/auth/accounts.ts'
+import { createPasswords } from '#lib/auth/passwords.ts'
+import { createSignIn } from '#lib/auth/sign-in.ts'
+import { loadSigningKey } from '#lib/auth/signing-key.ts'
+import { createTokens } from '#lib/auth/tokens.ts'
+import type { Config } from '#lib/config.ts'
+import { createHealth } from '#lib/health/health.ts'
+import { createApp, type Observation, prefix } from '#lib/http/app.ts'
+import { createOpenApi } from '#lib/http/openapi.ts'
+import { freeLicense } from '#lib/license/license.ts'
+import { openMachines } from '#lib/machines/machines.ts'
+import { ensureCertificate } from '#lib/platform/certificate.ts'
+import { makePrivateFolder } from '#lib/platform/files.ts'
+import { readHostFacts } from '#lib/platform/host-facts.ts'
+import { openListener } from '#lib/platform/listener.ts'
+import { logOf } from '#lib/platform/log.ts'
+import { workersFrom } from '#lib/platform/workers.ts'
+import { openStore } from '#lib/storage/open.ts'
+import { openDriver } from './driver.ts'
+import { servedRoutes } from './served-routes.ts'
+import { version } from './version.ts'
+
+/** A running service, and what its operator is told of the start. */
+export interface RunningHost extends AsyncDisposable {
+  readonly url: string
+  readonly driver: string
+  /** The root password that the first start made: shown once, kept nowhere. */
+  readonly newPassword: string | undefined
+  /** The certificate that clients have to trust, when it is the self-signed one. */
+  readonly certificate: string | undefined
+}
+
+const hour = 3600
+
+const observeInto =
+  (log: ReturnType<typeof logOf>) =>
+  (what: Observation): void => {
+    const { requestId, method, operation, caller, status, error } = what
+    if (status >= 500)
+      log.error('{method} {operation} failed with {status}', { requestId, method, operation, caller, status, error })
+    else log.debug('{method} {operation} {status}', { requestId, method, operation, caller, status })
+  }
+
+/** Starts everything, in this order; disposing stops it in the reverse one. `entry` is the program's own file. */
+export const openHost = async (config: Config, entry: URL): Promise<RunningHost> => {
+  await using stack = new AsyncDisposableStack()
+  const startWorker = workersFrom(entry)
+  const facts = readHostFacts()
+
+  await makePrivateFolder(config.state)
+  const store = stack.use(await openStore({ folder: config.state }))
+  const signingKey = await loadSigningKey(join(config.state, 'keys', 'signing.pem'))
+  const tokens = createTokens({ ...signingKey, lifetime: hour })
+  const passwords = stack.adopt(createPasswords({ startWorker }), one => one.close())
+  const accounts = await openAccounts({ store, passwords })
+  const newPassword = await accounts.ensureRoot(config.root_password)
+
+  const tls =
+    config.listen.protocol === 'https:'
+      ? await ensureCertificate(join(config.state, 'tls'), [config.listen.hostname, facts.name])
+      : undefined
+
+  const driver = await openDriver(config, { folder: join(config.state, 'machines'), startWorker })
+  const machines = stack.adopt(
+    await openMachines({
+      driver,
+      host: { ...facts, url: config.listen.origin },
+      stopLimit: config.stop_timeout * 1000,
+      allowedFolders: config.allowed_folders.map(folder => realpathSync(folder)),
+    }),
+    one => one.close(),
+  )
+  await machines.ensureDemo(config.demo === 'on' && newPassword !== undefined)
+
+  const routes = servedRoutes(config)
+  const app = createApp({
+    routes,
+    services: {
+      machines,
+      tokens,
+      signIn: createSignIn({ accounts, passwords, tokens }),
+      license: freeLicense(driver.kind, facts),
+      health: createHealth({ hypervisor: async () => driver.platform.hypervisorType, storage: async () => 'open' }),
+      openapi: createOpenApi(routes, prefix, version),
+    },
+    authenticate: async ({ bearer }) =>
+      bearer === undefined ? undefined : accounts.principal((await tokens.verify(bearer)).uid),
+    observe: observeInto(logOf('http')),
+    checkReplies: false,
+  })
+  const listener = stack.adopt(await openListener({ address: config.listen, tls, fetch: app.fetch }), one =>
+    one.close(),
+  )
+  // Registered last, so it comes first: operations end, and their callers hear of it before the connections close.
+  stack.defer(() => machines.drain())
+
+  const kept = stack.move()
+  return {
+    url: listener.url,
+    driver: driver.platform.hypervisorType,
+    newPassword,
+    certificate: tls && join(config.state, 'tls', 'cert.pem'),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}

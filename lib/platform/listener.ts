@@ -1,0 +1,71 @@
+import { createServer as createHttpServer, type Server } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { ServiceError, messageOf } from '#lib/errors.ts'
+
+interface Options {
+  /** `https:` needs a certificate. */
+  readonly address: URL
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined
+  readonly fetch: (request: Request) => Response | Promise<Response>
+}
+
+export interface Listener {
+  /** Where it listens, with the port that it got. */
+  readonly url: string
+  /** Takes no new request, lets those under way end for some seconds, then closes every connection. */
+  close(): Promise<void>
+}
+
+const drainTime = 5_000
+
+/** What no application sees because it is not HTTP: answered in the documented shape all the same. */
+const refuseGarbage = (error: NodeJS.ErrnoException, socket: Socket): void => {
+  if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy(error) && undefined
+  const tooLong = error.code === 'HPE_HEADER_OVERFLOW'
+  const code = tooLong ? 431 : 400
+  const message = tooLong ? 'The header of the request is too long.' : 'This is not an HTTP request.'
+  const body = JSON.stringify({ code, message })
+  const reason = tooLong ? 'Request Header Fields Too Large' : 'Bad Request'
+  socket.end(
+    `HTTP/1.1 ${code} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+const listen = (server: Server, address: URL): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const port = Number(address.port || (address.protocol === 'https:' ? 443 : 80))
+    server.once('error', reject)
+    server.listen({ port, host: address.hostname.replace(/^\[|\]$/g, '') }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+
+/** Serves `fetch` over HTTP or HTTPS. Throws `unavailable` when the address cannot be had. */
+export const openListener = async ({ address, tls, fetch }: Options): Promise<Listener> => {
+  const handle = getRequestListener(fetch, {
+    errorHandler: () =>
+      Response.json({ code: 400, message: 'The address of this request is not valid.' }, { status: 400 }),
+  })
+  const limits = { requestTimeout: 300_000, headersTimeout: 30_000, keepAliveTimeout: 60_000 }
+  const server: Server = tls
+    ? createHttpsServer({ ...limits, ...tls, minVersion: 'TLSv1.2' }, handle)
+    : createHttpServer(limits, handle)
+  server.on('clientError', refuseGarbage)
+  await listen(server, address).catch((error: unknown) => {
+    throw new ServiceError('unavailable', `The service cannot listen on ${address.origin}: ${messageOf(error)}`)
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `${address.protocol}//${address.hostname}:${port}`,
+    async close() {
+      const closed = new Promise<void>(resolve => server.close(() => resolve()))
+      server.closeIdleConnections()
+      const timer = setTimeout(() => server.closeAllConnections(), drainTime)
+      await closed
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,387 @@
+import { truncate } from 'node:fs/promises'
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { NewMachine } from '#lib/hypervisor/definition.ts'
+import type { HypervisorDriver, MachineView, StableState } from '#lib/hypervisor/driver.ts'
+import { type Machines, openMachines } from '#lib/machines/machines.ts'
+import { MachineRecord } from '#lib/machines/record.ts'
+import { host } from '../support/harness.ts'
+
+/** What a driver brings to be held to the contract. */
+export interface Workbench {
+  /** A driver on the bench's folder that nobody has opened yet; the one before has been let go of. */
+  driver(): HypervisorDriver
+  /** A machine whose guest counts its boots on its disk and ticks in memory. */
+  machine(name: string): NewMachine
+  /** All that the guest has said on its serial line; undefined where machines have no guest. */
+  serial?(view: MachineView): Promise<string>
+  /** From now on the guest takes no notice of the power button. */
+  ignorePowerButton(view: MachineView): Promise<void>
+  /** Ends the hypervisor of a machine without asking it. */
+  kill?(view: MachineView): Promise<void>
+  /** Makes the machine's definition unreadable while no driver is open; what is left of it is called by its id. */
+  corrupt(view: MachineView): Promise<void>
+  close(): Promise<void>
+}
+
+type Action =
+  | 'start'
+  | 'stop'
+  | 'stop force'
+  | 'restart'
+  | 'reset'
+  | 'pause'
+  | 'suspend'
+  | 'resume'
+  | 'clone'
+  | 'configure'
+  | 'delete'
+  | 'delete force'
+
+type Row = Readonly<Record<Action, StableState | 'refused' | 'gone'>>
+
+/** Where each action leads from each state: the service's contract, written down a second time on purpose. */
+const contract: Readonly<Record<StableState, Row>> = {
+  stopped: {
+    start: 'running',
+    stop: 'stopped',
+    'stop force': 'stopped',
+    restart: 'stopped',
+    reset: 'stopped',
+    pause: 'refused',
+    suspend: 'refused',
+    resume: 'refused',
+    clone: 'stopped',
+    configure: 'stopped',
+    delete: 'gone',
+    'delete force': 'gone',
+  },
+  running: {
+    start: 'running',
+    stop: 'stopped',
+    'stop force': 'stopped',
+    restart: 'running',
+    reset: 'running',
+    pause: 'paused',
+    suspend: 'suspended',
+    resume: 'running',
+    clone: 'refused',
+    configure: 'refused',
+    delete: 'refused',
+    'delete force': 'gone',
+  },
+  paused: {
+    start: 'running',
+    stop: 'refused',
+    'stop force': 'stopped',
+    restart: 'refused',
+    reset: 'paused',
+    pause: 'paused',
+    suspend: 'suspended',
+    resume: 'running',
+    clone: 'refused',
+    configure: 'refused',
+    delete: 'refused',
+    'delete force': 'gone',
+  },
+  suspended: {
+    start: 'running',
+    stop: 'refused',
+    'stop force': 'stopped',
+    restart: 'refused',
+    reset: 'refused',
+    pause: 'refused',
+    suspend: 'suspended',
+    resume: 'running',
+    clone: 'refused',
+    configure: 'refused',
+    delete: 'refused',
+    'delete force': 'gone',
+  },
+  invalid: {
+    start: 'refused',
+    stop: 'invalid',
+    'stop force': 'invalid',
+    restart: 'refused',
+    reset: 'refused',
+    pause: 'refused',
+    suspend: 'refused',
+    resume: 'refused',
+    clone: 'refused',
+    configure: 'refused',
+    delete: 'gone',
+    'delete force': 'gone',
+  },
+}
+
+const act = (machines: Machines, name: string, action: Action): Promise<unknown> => {
+  switch (action) {
+    case 'stop force':
+      return machines.run(name, 'stop', { force: true })
+    case 'clone':
+      return machines.clone(name, `${name} copy`, { linked: false })
+    case 'configure':
+      return machines.set(
+        name,
+        { operations: [{ group: 'memory', operation: 'set', value: '24', options: [], flags: [] }] },
+        { dryRun: false },
+      )
+    case 'delete':
+      return machines.remove(name, { force: false })
+    case 'delete force':
+      return machines.remove(name, { force: true })
+    default:
+      return machines.run(name, action)
+  }
+}
+
+const ticks = (serial: string): number[] =>
+  [...serial.matchAll(/^T ([0-9A-F]{8})/gim)].map(match => Number.parseInt(match[1]!, 16))
+
+const boots = (serial: string): number[] =>
+  [...serial.matchAll(/BOOT ([0-9A-F]{8})/gi)].map(match => Number.parseInt(match[1]!, 16))
+
+/** Waits until `look` gives something; fails with what was last seen. */
+const until = async <T>(what: string, look: () => Promise<T | undefined>, limit = 15_000): Promise<T> => {
+  const end = Date.now() + limit
+  for (;;) {
+    const seen = await look()
+    if (seen !== undefined) return seen
+    if (Date.now() > end) throw new Error(`${what} did not come within ${limit} ms`)
+    await wait(20)
+  }
+}
+
+/** Every driver passes this: each cell of the guard table, then what no table can say. */
+export const hypervisorContract = (name: string, make: () => Promise<Workbench>): void => {
+  describe(`the hypervisor contract: ${name}`, () => {
+    let bench: Workbench
+    let driver: HypervisorDriver
+    let machines: Machines
+    let opened = false
+
+    const open = async (): Promise<void> => {
+      driver = bench.driver()
+      machines = await openMachines({ driver, host, stopLimit: 10_000, allowedFolders: [] })
+      opened = true
+    }
+    const letGo = async (): Promise<void> => {
+      if (opened) await machines.close()
+      opened = false
+    }
+    const view = async (id: string): Promise<MachineView> => (await driver.get(id))!
+    const serial = async (id: string): Promise<string> => (await bench.serial?.(await view(id))) ?? ''
+    const state = (id: string): string => machines.status(id).status
+    const nextTick = async (id: string): Promise<number> => {
+      const before = ticks(await serial(id)).length
+      return until('a tick', async () => {
+        const now = ticks(await serial(id))
+        return now.length > before ? now.at(-1) : undefined
+      })
+    }
+    const booted = (id: string, times: number): Promise<true> =>
+      until(`boot ${times}`, async () => (boots(await serial(id)).length >= times ? true : undefined))
+
+    /** A machine of this name in this state; its guest has ticked if it has one. */
+    const machineIn = async (wanted: StableState, label: string): Promise<string> => {
+      const { id } = await machines.create(bench.machine(label) as Parameters<Machines['create']>[0])
+      if (wanted === 'stopped') return id
+      if (wanted === 'invalid') {
+        const made = await view(id)
+        await letGo()
+        await bench.corrupt(made)
+        await open()
+        return id
+      }
+      await machines.run(id, 'start')
+      if (bench.serial) await nextTick(id)
+      if (wanted === 'paused') await machines.run(id, 'pause')
+      if (wanted === 'suspended') await machines.run(id, 'suspend')
+      return id
+    }
+
+    beforeEach(async () => {
+      bench = await make()
+      await open()
+    })
+    afterEach(async () => {
+      if (opened) for (const one of await driver.list()) await machines.remove(one.id, { force: true }).catch(() => {})
+      await letGo()
+      await bench.close()
+    })
+
+    const cells = Object.entries(contract).flatMap(([from, row]) =>
+      Object.entries(row).map(([action, to]) => [from, action, to] as [StableState, Action, string]),
+    )
+    test.for(cells)('%s: %s leads to %s', async ([from, action, to]) => {
+      const id = await machineIn(from, 'one')
+      const allowed = to === 'refused' && action === 'clone' && from === 'running' && driver.features.cloneRunning
+      const result = act(machines, id, action)
+      if (to === 'refused' && !allowed) {
+        await expect(result).rejects.toMatchObject({ fault: 'conflict' })
+        expect(state(id)).toBe(from)
+      } else {
+        await result
+        if (to === 'gone') expect(() => machines.status(id)).toThrow('no machine')
+        else expect(state(id)).toBe(allowed ? from : to)
+      }
+      if (bench.serial && to === 'running') await nextTick(id)
+    })
+
+    test.for(['stopped', 'running', 'paused', 'suspended', 'invalid'] as const)(
+      'the record of a machine that is %s has every key with its type',
+      async wanted => {
+        const id = await machineIn(wanted, 'recorded')
+        const record = machines.show(id)
+        expect(MachineRecord.safeParse(record).error).toBeUndefined()
+        expect(record).toMatchObject({ ID: id, State: wanted })
+        const [listed] = JSON.parse(Buffer.from(machines.list().bytes).toString()) as (typeof record)[]
+        expect({ ...listed, Uptime: '' }).toEqual({ ...record, Uptime: '' })
+      },
+    )
+
+    test('two starts at once are one start', async () => {
+      const id = await machineIn('stopped', 'joined')
+      const both = await Promise.all([machines.run(id, 'start'), machines.run(id, 'start')])
+      expect(both.map(one => one.status)).toEqual(['Success', 'Success'])
+      if (!bench.serial) return
+      await nextTick(id)
+      expect(boots(await serial(id))).toEqual([1])
+    })
+
+    test('another verb meanwhile is refused and names what runs', async () => {
+      const id = await machineIn('stopped', 'busy')
+      const starting = machines.run(id, 'start')
+      await expect(machines.run(id, 'pause')).rejects.toMatchObject({
+        fault: 'conflict',
+        message: expect.stringContaining('starting'),
+      })
+      await starting
+      expect(state(id)).toBe('running')
+    })
+
+    test('a guest that ignores the power button is left running when time is up', async () => {
+      const id = await machineIn('running', 'stubborn')
+      await bench.ignorePowerButton(await view(id))
+      await letGo()
+      driver = bench.driver()
+      machines = await openMachines({ driver, host, stopLimit: 1_000, allowedFolders: [] })
+      opened = true
+      await expect(machines.run(id, 'stop')).rejects.toMatchObject({ fault: 'timeout' })
+      expect(state(id)).toBe('running')
+      if (bench.serial) await nextTick(id)
+    })
+
+    test('a forced stop takes over from a graceful one', async () => {
+      const id = await machineIn('running', 'overtaken')
+      await bench.ignorePowerButton(await view(id))
+      const graceful = machines.run(id, 'stop')
+      const told = expect(graceful).rejects.toMatchObject({ fault: 'conflict' })
+      await machines.run(id, 'stop', { force: true })
+      await told
+      expect(state(id)).toBe('stopped')
+    })
+
+    test('a clone is a machine of its own', async () => {
+      const id = await machineIn('stopped', 'source')
+      const clone = await machines.clone(id, 'copy', { linked: false })
+      const [source, copy] = [await view(id), await view(clone)]
+      expect(copy.id).not.toBe(source.id)
+      expect(copy.definition.networks).toHaveLength(source.definition.networks.length)
+      await expect(machines.clone(id, 'COPY', { linked: false })).rejects.toMatchObject({ fault: 'conflict' })
+      if (!bench.serial) return
+      await machines.run(clone, 'start')
+      await nextTick(clone)
+      await machines.run(id, 'start')
+      await nextTick(id)
+      expect(boots(await serial(id))).toEqual([1])
+      expect(boots(await serial(clone))).toEqual([1])
+    })
+
+    test('definitions survive the driver', async () => {
+      const id = await machineIn('stopped', 'kept')
+      await machines.set(
+        id,
+        {
+          operations: [{ group: 'machine', operation: 'rename', value: 'renamed, "quoted" é', options: [], flags: [] }],
+        },
+        { dryRun: false },
+      )
+      await letGo()
+      await open()
+      expect(machines.show('RENAMED, "quoted" É')).toMatchObject({ ID: id, State: 'stopped' })
+    })
+
+    test('a failed call leaves the machine as it was', async () => {
+      const id = await machineIn('stopped', 'narrow')
+      const absurd = { operations: [{ group: 'memory', operation: 'set', value: '99999999', options: [], flags: [] }] }
+      await expect(machines.set(id, absurd, { dryRun: false })).rejects.toMatchObject({ fault: 'invalid' })
+      expect(machines.show(id).Hardware.memory.size).toBe(`${bench.machine('x').memory}Mb`)
+    })
+
+    describe.skipIf(!name.includes('guest'))('as the guest tells it', () => {
+      test('a paused guest does not tick, and goes on at the next tick', async () => {
+        const id = await machineIn('paused', 'halted')
+        const at = ticks(await serial(id)).at(-1)!
+        await wait(1_500)
+        expect(ticks(await serial(id)).at(-1)).toBe(at)
+        await machines.run(id, 'resume')
+        await nextTick(id)
+        expect(ticks(await serial(id))).toContain(at + 1)
+        expect(boots(await serial(id))).toEqual([1])
+      })
+
+      test('a suspended guest goes on at the next tick under a new driver', async () => {
+        const id = await machineIn('suspended', 'asleep')
+        const at = ticks(await serial(id)).at(-1)!
+        await letGo()
+        await open()
+        expect(state(id)).toBe('suspended')
+        await machines.run(id, 'resume')
+        await nextTick(id)
+        expect(ticks(await serial(id))).toContain(at + 1)
+        expect(boots(await serial(id))).toEqual([1])
+      })
+
+      test.for(['restart', 'reset'] as const)('%s boots once more from the same disk', async verb => {
+        const id = await machineIn('running', 'again')
+        await machines.run(id, verb)
+        await booted(id, 2)
+        expect(boots(await serial(id))).toEqual([1, 2])
+        await until('a first tick', async () => (ticks(await serial(id)).lastIndexOf(1) > 0 ? true : undefined))
+      })
+
+      test('a running guest is unbroken by the driver being closed and opened', async () => {
+        const id = await machineIn('running', 'unbroken')
+        await letGo()
+        await open()
+        expect(state(id)).toBe('running')
+        await nextTick(id)
+        const seen = ticks(await serial(id))
+        expect(seen).toEqual(seen.map((_, at) => at + 1))
+        expect(boots(await serial(id))).toEqual([1])
+      })
+
+      test('a killed hypervisor is shown as crashed within a second, and starts again', async () => {
+        const id = await machineIn('running', 'killed')
+        await bench.kill!(await view(id))
+        await until('the crash', async () => (state(id) === 'stopped' ? true : undefined), 1_000)
+        expect((await view(id)).problem).toContain('crash')
+        await machines.run(id, 'start')
+        await booted(id, 2)
+        expect((await view(id)).problem).toBeUndefined()
+      })
+
+      test('a truncated state file is refused, kept, and can be dropped', async () => {
+        const id = await machineIn('suspended', 'cut')
+        await truncate((await view(id)).stateFile!, 100)
+        await expect(machines.run(id, 'resume')).rejects.toBeInstanceOf(Error)
+        expect(state(id)).toBe('suspended')
+        expect((await view(id)).problem).toBeDefined()
+        await machines.run(id, 'stop', { force: true })
+        await machines.run(id, 'start')
+        await booted(id, 2)
+      })
+    })
+  })
+}

@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test as base } from 'vitest'
+import type { Principal } from '#lib/auth/principal.ts'
+import { ServiceError } from '#lib/errors.ts'
+import { createHealth } from '#lib/health/health.ts'
+import { type App, createApp, type Observation, prefix } from '#lib/http/app.ts'
+import { createOpenApi } from '#lib/http/openapi.ts'
+import { freeLicense } from '#lib/license/license.ts'
+import { type Machines, openMachines } from '#lib/machines/machines.ts'
+import { routes } from '#functions/routes.gen.ts'
+import { createSimulatedDriver, type SimulatedDriver } from './simulated-driver.ts'
+
+export const host = {
+  name: 'host-1',
+  id: '00000000-0000-4000-8000-000000000001',
+  url: 'https://host-1.example.test:8443',
+  externalAddress: '192.0.2.1',
+  user: 'farm',
+}
+
+interface Ask {
+  /** The claims of the caller; null sends no credential. All claims when left out. */
+  readonly as?: readonly string[] | null
+  readonly body?: unknown
+  readonly headers?: Record<string, string>
+}
+
+export interface Answer {
+  readonly status: number
+  // oxlint-disable-next-line typescript/no-explicit-any -- what came over the wire is what the test is about to judge
+  readonly body: any
+  readonly headers: Headers
+}
+
+export type Call = (method: string, path: string, ask?: Ask) => Promise<Answer>
+
+/** A caller who holds exactly these claims; `*` holds them all. */
+const principal = (claims: readonly string[]): Principal => ({
+  id: '00000000-0000-4000-8000-0000000000aa',
+  username: 'tester',
+  email: 'tester@example.test',
+  roles: claims.includes('*') ? ['SUPER_USER'] : [],
+  claims: new Set(claims),
+  superUser: claims.includes('*'),
+})
+
+/** Sends one request through an app; the bearer is the list of claims that the caller has. */
+export const callOf =
+  (app: App): Call =>
+  async (method, path, { as = ['*'], body, headers = {} } = {}) => {
+    const response = await app.fetch(
+      new Request(`https://host-1.example.test:8443${path}`, {
+        method,
+        headers: { ...(as && { authorization: `Bearer ${as.join(',') || 'nothing'}` }), ...headers },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
+    )
+    const text = await response.text()
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers }
+  }
+
+interface Fixtures {
+  folder: string
+  driver: SimulatedDriver
+  machines: Machines
+  observed: Observation[]
+  call: Call
+}
+
+/** vitest's `test` with a fresh service on the simulated driver; nothing listens and nothing is shared. */
+export const test = base.extend<Fixtures>({
+  // oxlint-disable-next-line no-empty-pattern -- vitest reads the fixtures that are used off the pattern
+  folder: async ({}, use) => {
+    const folder = mkdtempSync(join(tmpdir(), 'vmhost-test-'))
+    await use(folder)
+    rmSync(folder, { recursive: true })
+  },
+  driver: async ({ folder }, use) => use(createSimulatedDriver(folder)),
+  machines: async ({ driver }, use) => {
+    const machines = await openMachines({ driver, host, stopLimit: 200, allowedFolders: [] })
+    await use(machines)
+    await machines.close()
+  },
+  // oxlint-disable-next-line no-empty-pattern -- as above
+  observed: async ({}, use) => use([]),
+  call: async ({ machines, observed }, use) => {
+    const app = createApp({
+      routes,
+      services: {
+        machines,
+        license: freeLicense('simulated', { id: host.id, cpus: 2, memory: 4096 }),
+        health: createHealth({ hypervisor: async () => 'simulated' }),
+        openapi: createOpenApi(routes, prefix, '0.0.0'),
+        tokens: {
+          verify: async () => {
+            throw new ServiceError('unauthenticated', 'The token is not valid')
+          },
+        },
+        signIn: async () => {
+          throw new ServiceError('unauthenticated', 'Invalid User or Password')
+        },
+      },
+      authenticate: async ({ bearer }) => (bearer ? principal(bearer.split(',')) : undefined),
+      observe: what => observed.push(what),
+      checkReplies: true,
+    })
+    await use(callOf(app))
+  },
+})

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { ServiceError } from '#lib/errors.ts'
+import type { Definition } from '#lib/hypervisor/definition.ts'
+import type { HypervisorDriver, MachineView, Seen, StableState, Verb } from '#lib/hypervisor/driver.ts'
+import { tick } from '#lib/hypervisor/uptime.ts'
+
+/** The driver that function tests run on: machines in memory with the behaviour of the port and no guest. */
+export interface SimulatedDriver extends HypervisorDriver {
+  /** Milliseconds that each call takes; a call can be held by making this long. */
+  delay: number
+  /** The guest takes no notice of the power button. */
+  ignoresPowerButton: boolean
+  /** The next calls fail with this. */
+  failure: Error | undefined
+  /** Something happens to a machine that nobody asked for. */
+  happen(id: string, state: StableState, problem?: string): void
+}
+
+const endState: Readonly<Record<Verb, StableState | 'same'>> = {
+  start: 'running',
+  stop: 'stopped',
+  restart: 'running',
+  reset: 'same',
+  pause: 'paused',
+  suspend: 'suspended',
+  resume: 'running',
+}
+
+export const createSimulatedDriver = (folder: string): SimulatedDriver => {
+  const views = new Map<string, MachineView>()
+  let report: (what: Seen) => void = () => {}
+
+  const change = (id: string, state: StableState, booted = false, problem?: string): MachineView => {
+    const { problem: _, ...before } = views.get(id)!
+    const clock = tick(before, before.state, state, Date.now(), booted)
+    const view = { ...before, ...clock, state, ...(problem && { problem }) }
+    views.set(id, view)
+    return view
+  }
+  const add = (definition: Definition): MachineView => {
+    const home = join(folder, definition.id)
+    mkdirSync(home, { recursive: true })
+    const { id, name } = definition
+    const view: MachineView = {
+      id,
+      name,
+      state: 'stopped',
+      definition,
+      home,
+      addresses: [],
+      since: Date.now(),
+      ranFor: 0,
+    }
+    views.set(id, view)
+    return view
+  }
+  const work = async (deadline?: AbortSignal): Promise<void> => {
+    if (driver.failure) throw driver.failure
+    await wait(driver.delay, undefined, { ...(deadline && { signal: deadline }) }).catch(() => {
+      throw deadline?.reason
+    })
+  }
+
+  const driver: SimulatedDriver = {
+    kind: 'simulated',
+    delay: 1,
+    ignoresPowerButton: false,
+    failure: undefined,
+    features: { hotplug: new Set(['name', 'description']), linkedClone: true, cloneRunning: false },
+    platform: {
+      hypervisorType: 'simulated',
+      acceleration: 'off',
+      cpuType: 'x86',
+      cpuMode: '64',
+      diskPort: 'ide:0',
+      networkCard: 'e1000',
+    },
+    async open(seen) {
+      report = seen
+    },
+    list: async () => [...views.values()],
+    get: async id => views.get(id),
+    async run(id, verb, { force, deadline }) {
+      const { state } = views.get(id)!
+      const graceful = (verb === 'stop' && !force) || verb === 'restart'
+      if (graceful && driver.ignoresPowerButton)
+        await new Promise((_, reject) => deadline.addEventListener('abort', () => reject(deadline.reason)))
+      await work(deadline)
+      const to = endState[verb]
+      return change(id, to === 'same' ? state : to, ['start', 'restart', 'reset'].includes(verb))
+    },
+    async create(machine) {
+      await work()
+      const disks = machine.disks.map((disk, at) =>
+        'path' in disk
+          ? { path: disk.path, size: 0, format: 'raw' as const }
+          : { path: `disk${at}.img`, size: disk.size << 20, format: 'raw' as const },
+      )
+      const networks = [{ mac: '52:54:00:00:00:01' }]
+      return add({ ...machine, id: randomUUID(), disks, networks, created_at: new Date().toISOString() })
+    },
+    createDemo: () => driver.create({ name: 'demo', description: '', cpus: 1, memory: 16, disks: [{ size: 1 }] }),
+    async clone(id, name, { linked, deadline }) {
+      await work(deadline)
+      const { definition } = views.get(id)!
+      return add({ ...definition, id: randomUUID(), name, ...(linked && { base: id }) })
+    },
+    async configure(id, changes) {
+      await work()
+      const before = views.get(id)!
+      const definition = { ...before.definition, ...changes }
+      const view = { ...before, definition, name: definition.name }
+      views.set(id, view)
+      return view
+    },
+    async remove(id) {
+      await work()
+      if (!views.delete(id)) throw new ServiceError('not-found', 'gone')
+    },
+    async close() {},
+    happen(id, state, problem) {
+      report({ view: change(id, state, false, problem), cause: problem ? 'crash' : 'guest' })
+    },
+  }
+  return driver
+}
