@@ -38,22 +38,23 @@ export const openDisk = (path: string | undefined): Disk => {
   const part = (start: number, length: number): Uint8Array =>
     start + length <= bytes.length ? bytes.subarray(start, start + length) : new Uint8Array(length)
 
-  const device: DiskDevice = {
+  // Without a prototype, as v86 prints every plain object that it meets in a state.
+  const device: DiskDevice = Object.assign(Object.create(null) as object, {
     byteLength: bytes.length,
     load: () => device.onload?.(),
-    get: (start, length, done) => done(part(start, length)),
-    get_and_cache: (start, length, done) => done(part(start, length)),
+    get: (start: number, length: number, done: (bytes: Uint8Array) => void) => done(part(start, length)),
+    get_and_cache: (start: number, length: number, done: (bytes: Uint8Array) => void) => done(part(start, length)),
     get_from_cache: part,
-    set(start, data, done) {
+    set(start: number, data: Uint8Array, done: () => void) {
       if (file !== undefined && start + data.length <= bytes.length) {
-        for (let at = 0; at < data.length; ) at += writeSync(file, data, at, data.length - at, start + at)
+        for (let at = 0; at < data.length;) at += writeSync(file, data, at, data.length - at, start + at)
         bytes.set(data, start)
       }
       done()
     },
-    get_buffer: done => done(bytes.buffer),
-    get_state: () => [bytes.length],
+    get_buffer: (done: (buffer: ArrayBufferLike) => void) => done(bytes.buffer),
+    get_state: () => [bytes.length] as const,
     set_state: () => {},
-  }
+  })
   return { device, bytes, sync: () => file !== undefined && fsyncSync(file) }
 }

@@ -32,4 +32,6 @@ export interface Answer {
 
 /** What a worker tells of its own accord: it can be asked, its state file is of no use, its guest has halted. */
 export type Report =
-  { readonly event: 'ready' } | { readonly event: 'unusable'; readonly reason: string } | { readonly event: 'halted' }
+  | { readonly event: 'ready' }
+  | { readonly event: 'unusable'; readonly reason: string }
+  | { readonly event: 'halted' }

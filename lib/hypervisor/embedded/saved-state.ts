@@ -33,8 +33,7 @@ export const writeState = (path: string, state: Uint8Array, origin: Origin): voi
   const header = Buffer.from((mark + JSON.stringify({ ...origin, state: sha256(state) })).padEnd(headerSize))
   const file = openSync(path, 'w', 0o600)
   try {
-    for (const part of [header, state])
-      for (let done = 0; done < part.length; ) done += writeSync(file, part, done)
+    for (const part of [header, state]) for (let done = 0; done < part.length;) done += writeSync(file, part, done)
     fsyncSync(file)
   } finally {
     closeSync(file)

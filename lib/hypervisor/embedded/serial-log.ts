@@ -24,7 +24,7 @@ export const openSerialLog = (path: string): SerialLog => {
       file = openSync(path, 'a', 0o600)
       size = 0
     }
-    for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done)
+    for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done)
     size += bytes.length
   }
   return {
