@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import type { Config } from '#lib/config.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { HypervisorDriver } from '#lib/hypervisor/driver.ts'
+import { findQemu } from '#lib/hypervisor/qemu/programs.ts'
 import { logOf } from '#lib/platform/log.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 
@@ -16,9 +18,11 @@ export const openDriver = async (
 ): Promise<HypervisorDriver> => {
   const log = logOf('hypervisor')
   if (config.driver !== 'embedded') {
-    const { createQemuDriver, probeQemu } = await import('#lib/hypervisor/qemu/driver.ts')
-    const program = await probeQemu()
-    if (program) return createQemuDriver({ folder: `${folder}/qemu`, log, program })
+    const programs = await findQemu()
+    if (programs) {
+      const { createQemuDriver } = await import('#lib/hypervisor/qemu/driver.ts')
+      return createQemuDriver({ folder: join(folder, 'qemu'), programs, log })
+    }
     if (config.driver === 'qemu')
       throw new ServiceError(
         'unavailable',
@@ -26,5 +30,5 @@ export const openDriver = async (
       )
   }
   const { createEmbeddedDriver } = await import('#lib/hypervisor/embedded/driver.ts')
-  return createEmbeddedDriver({ folder: `${folder}/embedded`, startWorker, log })
+  return createEmbeddedDriver({ folder: join(folder, 'embedded'), startWorker, log })
 }

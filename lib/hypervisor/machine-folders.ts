@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { messageOf } from '#lib/errors.ts'
 import { isSystemError, makePrivateFolder, removeTree, syncFolder, writeFileAtomic } from '#lib/platform/files.ts'
 import { Definition } from './definition.ts'
+import type { MachineView } from './driver.ts'
 
 /** What was found at start: a machine, or a folder whose definition cannot be read. */
 export interface Found {
@@ -86,3 +87,25 @@ export const createMachineFolders = (root: string): MachineFolders => {
     },
   }
 }
+
+/** What is shown of a folder whose definition cannot be read: enough to find it and to delete it. */
+export const invalidView = ({ id, home, problem = 'its definition cannot be read' }: Found): MachineView => ({
+  id,
+  name: id,
+  state: 'invalid',
+  problem,
+  definition: {
+    id,
+    name: id,
+    description: problem,
+    cpus: 1,
+    memory: 1,
+    disks: [],
+    networks: [],
+    created_at: new Date(0).toISOString(),
+  },
+  home,
+  addresses: [],
+  since: Date.now(),
+  ranFor: 0,
+})

@@ -1,7 +1,12 @@
-import { configure, getLogger, type Logger, type LogLevel, jsonLinesFormatter, type LogRecord } from '@logtape/logtape'
+import { configure, getLogger, jsonLinesFormatter, type LogLevel, type LogRecord } from '@logtape/logtape'
 
 /** What an area logs through: a message for people, and fields. Never a secret in either. */
-export type Log = Pick<Logger, 'debug' | 'info' | 'warning' | 'error'>
+export interface Log {
+  debug(message: string, fields?: Record<string, unknown>): void
+  info(message: string, fields?: Record<string, unknown>): void
+  warning(message: string, fields?: Record<string, unknown>): void
+  error(message: string, fields?: Record<string, unknown>): void
+}
 
 /** Sends the service's log as JSON lines to standard error. Called once, by the entry. */
 export const openLog = async (lowestLevel: LogLevel): Promise<void> => {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 
 export interface Finished {
   readonly code: number | null
@@ -47,3 +48,42 @@ export const runProcess = (program: string, args: readonly string[], limits: Lim
 
 /** The last line of a program's output that says something: by custom, the reason. */
 export const lastLine = (text: string): string => text.trim().split('\n').at(-1)?.trim() ?? ''
+
+/**
+ * Starts a program that lives on when the service ends. Its output goes to `output` (an open file); it reads nothing.
+ * Gives its pid and a promise of its exit, which holds for as long as the service lives.
+ */
+export const startDetached = (
+  program: string,
+  args: readonly string[],
+  { cwd, output }: { cwd: string; output: number },
+): Promise<{ readonly pid: number; readonly exited: Promise<number | null> }> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd, detached: true, stdio: ['ignore', output, output] })
+    const exited = new Promise<number | null>(settle => child.once('exit', code => settle(code)))
+    child.once('error', reject)
+    child.once('spawn', () => {
+      child.unref()
+      resolve({ pid: child.pid!, exited })
+    })
+  })
+
+/** The command line of a living process, or undefined when there is none of this pid. */
+export const commandLine = async (pid: number): Promise<string | undefined> => {
+  if (process.platform === 'linux')
+    return readFile(`/proc/${pid}/cmdline`, 'utf8').then(
+      text => (text === '' ? undefined : text.replaceAll('\0', ' ')),
+      () => undefined,
+    )
+  const { code, stdout } = await runProcess('ps', ['-o', 'command=', '-p', String(pid)], { timeout: 5_000 })
+  return code === 0 ? stdout.trim() : undefined
+}
+
+/** Ends a process at once, if it is there. */
+export const killProcess = (pid: number): void => {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It was gone already, which is what was wanted.
+  }
+}

@@ -10,7 +10,7 @@ import { host } from '../support/harness.ts'
 /** What a driver brings to be held to the contract. */
 export interface Workbench {
   /** A driver on the bench's folder that nobody has opened yet; the one before has been let go of. */
-  driver(): HypervisorDriver
+  driver(): HypervisorDriver | Promise<HypervisorDriver>
   /** A machine whose guest counts its boots on its disk and ticks in memory. */
   machine(name: string): NewMachine
   /** All that the guest has said on its serial line; undefined where machines have no guest. */
@@ -161,7 +161,7 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
     let opened = false
 
     const open = async (): Promise<void> => {
-      driver = bench.driver()
+      driver = await bench.driver()
       machines = await openMachines({ driver, host, stopLimit: 10_000, allowedFolders: [] })
       opened = true
     }
@@ -264,7 +264,7 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
       const id = await machineIn('running', 'stubborn')
       await bench.ignorePowerButton(await view(id))
       await letGo()
-      driver = bench.driver()
+      driver = await bench.driver()
       machines = await openMachines({ driver, host, stopLimit: 1_000, allowedFolders: [] })
       opened = true
       await expect(machines.run(id, 'stop')).rejects.toMatchObject({ fault: 'timeout' })

@@ -1,0 +1,64 @@
+import * as z from 'zod'
+import { ServiceError } from '#lib/errors.ts'
+import { lastLine, runProcess } from '#lib/platform/processes.ts'
+
+export interface ImageInfo {
+  readonly format: 'raw' | 'qcow2'
+  /** Bytes, as the guest sees the disk. */
+  readonly size: number
+  /** The image that this one builds on. */
+  readonly backing: string | undefined
+}
+
+/** Disk images, by way of qemu-img. */
+export interface Images {
+  /** Throws `invalid` for what is no image of a kind that machines can use. */
+  info(path: string): Promise<ImageInfo>
+  /** An empty qcow2 image of `size` bytes. */
+  create(path: string, size: number): Promise<void>
+  /** Copies an image, with all that it builds on, into a new qcow2 image. */
+  convert(from: { path: string; format: string }, to: string, signal: AbortSignal): Promise<void>
+  /** A new qcow2 image that builds on `base` (absolute, qcow2). */
+  overlay(base: string, path: string): Promise<void>
+}
+
+const Info = z.object({
+  format: z.string(),
+  'virtual-size': z.int(),
+  'full-backing-filename': z.string().optional(),
+  'backing-filename': z.string().optional(),
+})
+
+const minute = 60_000
+
+export const createImages = (program: string): Images => {
+  const run = async (args: readonly string[], timeout: number, signal?: AbortSignal): Promise<string> => {
+    const { code, stdout, stderr } = await runProcess(program, args, { timeout, ...(signal && { signal }) })
+    if (code === 0) return stdout
+    const reason = lastLine(stderr) || `it ended with ${code}`
+    if (/no space left/i.test(stderr)) throw new ServiceError('no-space', `The disk of the host is full: ${reason}`)
+    throw new ServiceError('upstream', `qemu-img refused: ${reason}`)
+  }
+  return {
+    async info(path) {
+      // -U reads an image that a running machine holds.
+      const text = await run(['info', '--output=json', '-U', path], minute).catch((error: Error) => {
+        throw new ServiceError('invalid', `${path} cannot be used as a disk. ${error.message}`)
+      })
+      const info = Info.parse(JSON.parse(text))
+      if (info.format !== 'raw' && info.format !== 'qcow2')
+        throw new ServiceError('invalid', `${path} is a ${info.format} image; machines use raw and qcow2.`)
+      const backing = info['full-backing-filename'] ?? info['backing-filename']
+      return { format: info.format, size: info['virtual-size'], backing }
+    },
+    async create(path, size) {
+      await run(['create', '-q', '-f', 'qcow2', path, String(size)], minute)
+    },
+    async convert({ path, format }, to, signal) {
+      await run(['convert', '-f', format, '-O', 'qcow2', path, to], 24 * 60 * minute, signal)
+    },
+    async overlay(base, path) {
+      await run(['create', '-q', '-f', 'qcow2', '-F', 'qcow2', '-b', base, path], minute)
+    },
+  }
+}

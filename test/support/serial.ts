@@ -1,0 +1,19 @@
+import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import type { MachineView } from '#lib/hypervisor/driver.ts'
+
+/** All that a guest has said; empty before its first word. */
+export const serialOf = async ({ home }: MachineView): Promise<string> =>
+  readFile(join(home, 'serial.log'), 'latin1').then(
+    text => text,
+    () => '',
+  )
+
+/** Types on the serial line of a QEMU machine. */
+export const typeInto = ({ home }: MachineView, text: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(join(home, 'run', 'serial.sock'))
+    socket.once('error', reject)
+    socket.end(text, () => resolve())
+  })
