@@ -64,9 +64,9 @@ const accessText = ({ access }: Endpoint): string => {
   return `Needs ${parts.join(' and ')}.`
 }
 
-const operationOf = ({ id, endpoint }: Route, method: string, components: Record<string, unknown>): object => ({
-  // One handler that answers two methods is two operations, and operation ids are unique.
-  operationId: method === endpoint.method ? id : `${id} (${method})`,
+const operationOf = ({ id, endpoint }: Route, pair: string, components: Record<string, unknown>): object => ({
+  // A handler that is reached in two ways is two operations here, and operation ids are unique.
+  operationId: pair === `${endpoint.method} ${endpoint.path}` ? id : `${id} (${pair})`,
   tags: [id.split('/')[0]],
   summary: endpoint.summary,
   description: accessText(endpoint),
@@ -101,7 +101,7 @@ export const createOpenApi = (routes: readonly Route[], prefix: string, version:
       for (const pair of [`${method} ${path}`, ...also]) {
         const [verb = '', at = ''] = pair.split(' ')
         const methods = (paths[prefix + at] ??= {})
-        methods[verb.toLowerCase()] = operationOf(route, verb, schemas)
+        methods[verb.toLowerCase()] = operationOf(route, pair, schemas)
       }
     }
     return {

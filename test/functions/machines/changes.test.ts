@@ -1,0 +1,159 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { test } from '../../support/harness.ts'
+
+const demo = { name: 'One', memory: 64, disks: [{ size: 10 }] }
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+describe('POST /v1/machines', () => {
+  test('creates a machine', async ({ call }) => {
+    expect(await call('POST', '/api/v1/machines', { body: demo, as: ['CREATE_VM'] })).toMatchObject({
+      status: 201,
+      body: { id: expect.stringMatching(uuid), name: 'One', owner: 'farm', current_state: 'stopped' },
+    })
+  })
+
+  test('uses an image of the host in place', async ({ call, folder }) => {
+    const path = join(folder, 'image.raw')
+    await writeFile(path, 'x')
+    const { body } = await call('POST', '/api/v1/machines', { body: { ...demo, name: 'attached', disks: [{ path }] } })
+    expect((await call('GET', `/api/v1/machines/${body.id}`)).body[0].Hardware.hdd0.image).toBe(path)
+  })
+
+  test.for([
+    ['no body', undefined, 'empty'],
+    ['no name', {}, 'name'],
+    ['a bad name', { name: 'a/b' }, 'name'],
+    ['a name like a UUID', { name: '6ba7b810-9dad-11d1-80b4-00c04fd430c8' }, 'name'],
+    ['cpus as text', { ...demo, cpus: 'two' }, 'cpus'],
+    ['no memory', { ...demo, memory: 0 }, 'memory'],
+    ['a relative disk', { ...demo, disks: [{ path: '../x' }] }, 'disks'],
+    ['a disk that is not there', { ...demo, disks: [{ path: '/nowhere/x.img' }] }, '/nowhere/x.img'],
+    ['a kernel that is not there', { ...demo, kernel: '/nowhere/vmlinuz' }, '/nowhere/vmlinuz'],
+  ] as const)('refuses %s by name and creates nothing', async ([, body, named], { call }) => {
+    expect(await call('POST', '/api/v1/machines', { body })).toMatchObject({
+      status: 400,
+      body: { code: 400, message: expect.stringContaining(named) },
+    })
+    expect((await call('GET', '/api/v1/machines')).body).toEqual([])
+  })
+
+  test('refuses a name in use, in any case, also when both come at once', async ({ call, driver }) => {
+    driver.delay = 30
+    const both = await Promise.all([
+      call('POST', '/api/v1/machines', { body: demo }),
+      call('POST', '/api/v1/machines', { body: { ...demo, name: 'ONE' } }),
+    ])
+    expect(both.map(answer => answer.status).sort()).toEqual([201, 409])
+  })
+})
+
+describe('PUT /v1/machines/{id}/clone', () => {
+  test('makes a machine of its own', async ({ call }) => {
+    const { body: made } = await call('POST', '/api/v1/machines', { body: demo })
+    const clone = await call('PUT', '/api/v1/machines/one/clone', { body: { clone_name: 'Two' } })
+    expect(clone).toMatchObject({ status: 200, body: { id: expect.stringMatching(uuid), status: 'Success' } })
+    expect(clone.body.id).not.toBe(made.id)
+    expect(await call('PUT', '/api/v1/machines/one/clone', { body: { clone_name: 'two' } })).toMatchObject({
+      status: 409,
+    })
+    expect(await call('PUT', '/api/v1/machines/one/clone', { body: {} })).toMatchObject({ status: 400 })
+  })
+
+  test('a linked clone keeps its base from being deleted', async ({ call }) => {
+    await call('POST', '/api/v1/machines', { body: demo })
+    await call('PUT', '/api/v1/machines/one/clone?linked=true', { body: { clone_name: 'Two' } })
+    expect(await call('DELETE', '/api/v1/machines/one?force=true')).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('Two') },
+    })
+    await call('DELETE', '/api/v1/machines/two')
+    expect(await call('DELETE', '/api/v1/machines/one')).toMatchObject({ status: 202 })
+  })
+})
+
+describe('DELETE /v1/machines/{id}', () => {
+  test('deletes a stopped machine, and a running one only by force', async ({ call }) => {
+    await call('POST', '/api/v1/machines', { body: demo })
+    await call('PUT', '/api/v1/machines/one/start')
+    expect(await call('DELETE', '/api/v1/machines/one')).toMatchObject({ status: 409 })
+    expect(await call('DELETE', '/api/v1/machines/one?force=true')).toMatchObject({
+      status: 202,
+      body: { code: 202, message: expect.stringContaining('one') },
+    })
+    expect(await call('GET', '/api/v1/machines/one')).toMatchObject({ status: 404 })
+  })
+})
+
+describe('PUT /v1/machines/{id}/set', () => {
+  const set = (group: string, operation: string, value?: unknown) => ({ group, operation, value })
+
+  test('changes name, description, cpus and memory together', async ({ call }) => {
+    await call('POST', '/api/v1/machines', { body: demo })
+    const operations = [
+      set('cpu', 'set', '4'),
+      set('memory', 'set', 2048),
+      set('machine', 'rename', 'Uno'),
+      set('description', 'set', 'first of many'),
+    ]
+    const answer = await call('PUT', '/api/v1/machines/one/set', { body: { owner: 'dev', operations } })
+    expect(answer.status).toBe(200)
+    expect(answer.body.operations).toEqual(
+      operations.map(({ group, operation }) => ({ group, operation, status: 'Success', error: '' })),
+    )
+    expect((await call('GET', '/api/v1/machines/uno')).body[0]).toMatchObject({
+      Description: 'first of many',
+      Hardware: { cpu: { cpus: 4 }, memory: { size: '2048Mb' } },
+    })
+  })
+
+  test('changes nothing when one operation is wrong, and says which', async ({ call }) => {
+    await call('POST', '/api/v1/machines', { body: demo })
+    const operations = [set('cpu', 'set', '4'), set('rosetta', 'set', 'on'), set('memory', 'set', 'lots')]
+    const answer = await call('PUT', '/api/v1/machines/one/set', { body: { operations } })
+    expect(answer).toMatchObject({
+      status: 400,
+      body: {
+        code: 400,
+        message: expect.stringContaining('unsupported'),
+        operations: [
+          { status: 'Skipped', error: '' },
+          { status: 'Error', error: expect.stringContaining('rosetta') },
+          { status: 'Error', error: expect.stringContaining('MB') },
+        ],
+      },
+    })
+    expect((await call('GET', '/api/v1/machines/one')).body[0].Hardware.cpu.cpus).toBe(1)
+  })
+
+  test('a dry run tells what would change and changes nothing', async ({ call }) => {
+    await call('POST', '/api/v1/machines', { body: demo })
+    const operations = [set('cpu', 'set', '4'), set('cpu', 'set', '6')]
+    const answer = await call('PUT', '/api/v1/machines/one/set?dry_run=true', { body: { operations } })
+    expect(answer.body.operations.map((one: { change: object }) => one.change)).toEqual([
+      { field: 'cpus', from: 1, to: 4 },
+      { field: 'cpus', from: 4, to: 6 },
+    ])
+    expect((await call('GET', '/api/v1/machines/one')).body[0].Hardware.cpu.cpus).toBe(1)
+  })
+
+  test('changes on a running machine what can change there, and refuses the rest', async ({ call }) => {
+    await call('POST', '/api/v1/machines', { body: demo })
+    await call('PUT', '/api/v1/machines/one/start')
+    const renamed = { operations: [set('machine', 'rename', 'Uno')] }
+    expect(await call('PUT', '/api/v1/machines/one/set', { body: renamed })).toMatchObject({ status: 200 })
+    const grown = { operations: [set('cpu', 'set', '4')] }
+    expect(await call('PUT', '/api/v1/machines/uno/set', { body: grown })).toMatchObject({ status: 409 })
+  })
+
+  test('refuses a rename onto a name in use, and an empty list', async ({ call }) => {
+    for (const name of ['One', 'Two']) await call('POST', '/api/v1/machines', { body: { ...demo, name } })
+    const body = { operations: [set('machine', 'rename', 'TWO')] }
+    expect(await call('PUT', '/api/v1/machines/one/set', { body })).toMatchObject({ status: 409 })
+    expect(await call('PUT', '/api/v1/machines/one/set', { body: { operations: [] } })).toMatchObject({ status: 400 })
+    expect(await call('PUT', '/api/v1/machines/one/set', { body: { operations: [{ group: '' }] } })).toMatchObject({
+      status: 400,
+    })
+  })
+})

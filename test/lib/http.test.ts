@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import { createApp } from '#lib/http/app.ts'
+import { endpoint, type Route } from '#lib/http/endpoint.ts'
+import { exposedRoutes } from '#lib/http/exposure.ts'
+import { routes } from '#functions/routes.gen.ts'
+import { type Call, callOf, test as served } from '../support/harness.ts'
+
+const echo: Route = {
+  id: 'test/echo',
+  endpoint: endpoint({
+    method: 'POST',
+    path: '/v1/test/{name}',
+    summary: 'Say it again',
+    access: 'public',
+    effect: 'change',
+    uses: [],
+    params: z.object({ name: z.string() }),
+    query: z.object({ loud: z.stringbool().default(false) }),
+    body: z.object({ text: z.string().optional(), deep: z.unknown().optional() }),
+    bodyLimit: 1000,
+    reply: z.object({ said: z.string() }),
+  }).handle(({ params, body, query }) => ({
+    said: `${params.name}:${body.text ?? 'nothing'}${query.loud ? '!' : ''}`,
+  })),
+}
+const broken: Route = {
+  id: 'test/broken',
+  endpoint: endpoint({
+    method: 'GET',
+    path: '/v1/broken',
+    summary: 'Break a promise',
+    access: 'public',
+    effect: 'read',
+    uses: [],
+    reply: z.object({ said: z.string() }),
+  }).handle(() => ({ said: 7 as unknown as string })),
+}
+
+const callTo = (list: readonly Route[]): Call =>
+  callOf(
+    createApp({
+      routes: list,
+      services: {},
+      authenticate: async () => undefined,
+      observe: () => {},
+      checkReplies: true,
+    }),
+  )
+const call = callTo([echo, broken])
+
+describe('a body', () => {
+  test.for([
+    ['{"text":"hi"}', 'a:hi'],
+    ['{"text":null,"other":1}', 'a:nothing'],
+    ['{"text":"é😀"}', 'a:é😀'],
+  ] as const)('%s is read as JSON whatever its type says', async ([body, said]) => {
+    expect(await call('POST', '/api/v1/test/a', { body })).toMatchObject({ status: 200, body: { said } })
+  })
+
+  test('may be a form', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    expect(await call('POST', '/api/v1/test/a', { body: 'text=hi+you', headers })).toMatchObject({
+      body: { said: 'a:hi you' },
+    })
+  })
+
+  test.for([
+    ['', 400, 'empty'],
+    ['{', 400, 'not JSON'],
+    ['[]', 400, 'object'],
+    ['{"text":7}', 400, 'text: '],
+    [`{"deep":${'['.repeat(450)}`, 400, 'not JSON'],
+    [JSON.stringify({ text: 'x'.repeat(1000) }), 413, '1000 bytes'],
+  ] as const)('%s is refused', async ([body, status, told]) => {
+    expect(await call('POST', '/api/v1/test/a', { body })).toMatchObject({
+      status,
+      body: { code: status, message: expect.stringContaining(told) },
+    })
+  })
+})
+
+describe('a path', () => {
+  test.for(['//api//v1/test/a', '/api/v1/test/a/', '/api/v1//test/a//'])('%s reaches the endpoint', async path => {
+    expect(await call('POST', path, { body: {} })).toMatchObject({ status: 200 })
+  })
+
+  test('may have escapes', async () => {
+    expect(await call('POST', '/api/v1/test/a%2Fb%20%C3%A9?loud=true', { body: {} })).toMatchObject({
+      body: { said: 'a/b é:nothing!' },
+    })
+  })
+
+  test('that nothing is at is 404, and a method that it does not take is 405', async () => {
+    expect(await call('GET', '/api/v1/nope')).toMatchObject({ status: 404, body: { code: 404 } })
+    expect(await call('GET', '/')).toMatchObject({ status: 404, body: { code: 404 } })
+    const answer = await call('DELETE', '/api/v1/test/a')
+    expect(answer).toMatchObject({ status: 405, body: { code: 405 } })
+    expect(answer.headers.get('allow')).toBe('POST')
+  })
+
+  test('with a bad query is 400 and names it', async () => {
+    expect(await call('POST', '/api/v1/test/a?loud=maybe', { body: {} })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('loud') },
+    })
+  })
+})
+
+describe('a reply', () => {
+  test('is exactly application/json and has a request id', async () => {
+    const { headers } = await call('POST', '/api/v1/test/a', { body: {} })
+    expect(headers.get('content-type')).toBe('application/json')
+    expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+    expect((await call('GET', '/api/v1/nope')).headers.get('content-type')).toBe('application/json')
+  })
+
+  test('that breaks its schema is a failure of ours', async () => {
+    expect(await call('GET', '/api/v1/broken')).toMatchObject({ status: 500 })
+  })
+})
+
+describe('every endpoint of the table', () => {
+  const guarded = routes.filter(({ endpoint: { access } }) => access !== 'public')
+  served.for(guarded)('$id refuses a stranger', async (route, { call }) => {
+    const { method, path } = route.endpoint as Route['endpoint']
+    const answer = await call(method, `/api${path.replace(/\{\w+\}/g, 'x')}`, { as: null })
+    expect(answer).toMatchObject({ status: 401, body: { code: 401, error: 'unauthorized_client' } })
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+  })
+})
+
+describe('exposure', () => {
+  const ids = (include: string[], exclude: string[]): string[] =>
+    exposedRoutes<Route>(routes, { include, exclude }).map(route => route.id)
+
+  test('selects by id and by method and path; exclusion wins', () => {
+    expect(ids([], [])).toHaveLength(routes.length)
+    expect(ids(['auth/*'], [])).toEqual(['auth/sign-in', 'auth/validate-own-token', 'auth/validate-token'])
+    expect(ids(['GET /v1/auth/**'], [])).toEqual(['auth/validate-own-token'])
+    expect(ids(['machines/*'], ['PUT /v1/machines/*/*'])).toEqual([
+      'machines/list',
+      'machines/create',
+      'machines/delete',
+      'machines/show',
+      'machines/status',
+    ])
+  })
+
+  test('refuses a pattern that matches nothing', () => {
+    expect(() => ids(['machine/*'], [])).toThrow('machine/*')
+    expect(() => ids([], ['POST /v1/machines/{id}'])).toThrow('POST')
+  })
+
+  test('a route that is switched off is as one that is not there', async () => {
+    const call = callTo(exposedRoutes([echo, broken], { include: [], exclude: ['test/broken'] }))
+    expect(await call('GET', '/api/v1/broken')).toMatchObject({ status: 404 })
+  })
+})
+
+describe('GET /api/openapi.json', () => {
+  served('describes every route that is served', async ({ call }) => {
+    const { body } = await call('GET', '/api/openapi.json', { as: null })
+    expect(body.openapi).toBe('3.1.0')
+    const described = Object.entries<object>(body.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
+    )
+    const table = (routes as readonly Route[]).flatMap(({ endpoint: { method, path, also = [] } }) =>
+      [`${method} ${path}`, ...also].map(pair => pair.replace(' ', ' /api')),
+    )
+    expect(described.sort()).toEqual(table.sort())
+    const ids = Object.values<Record<string, { operationId: string }>>(body.paths).flatMap(methods =>
+      Object.values(methods).map(operation => operation.operationId),
+    )
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(JSON.stringify(body)).not.toContain('$defs')
+  })
+})
+
+describe('health and license', () => {
+  served('the probe is open, the rest is not', async ({ call }) => {
+    expect(await call('GET', '/api/health/probe', { as: null })).toMatchObject({ status: 200, body: { status: 'OK' } })
+    expect(await call('GET', '/api/v1/health/system')).toMatchObject({ status: 200, body: { healthy: true } })
+  })
+
+  served.for(['hypervisor_desktop', 'parallels_desktop'])(
+    'the license has all twelve fields at %s',
+    async (product, { call }) => {
+      const { status, body } = await call('GET', `/api/v1/${product}/key`)
+      expect(status).toBe(200)
+      expect(Object.keys(body).sort()).toEqual([
+        'advanced_restrictions',
+        'cpu_total',
+        'deferred_activation',
+        'edition',
+        'expiration',
+        'grace_period_ends_at',
+        'is_volume',
+        'main_period_ends_at',
+        'max_memory',
+        'serial',
+        'status',
+        'uuid',
+      ])
+    },
+  )
+})
