@@ -1,8 +1,10 @@
+/** Who calls, with all that they may do. */
 export interface Principal {
   readonly id: string
   readonly username: string
   readonly email: string
   readonly roles: readonly string[]
+  /** Own claims and those of the roles. */
   readonly claims: ReadonlySet<string>
   readonly superUser: boolean
 }

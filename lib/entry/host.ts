@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { openAccounts } from '#lib/auth/accounts.ts'
+import { createAccounts, principalOf } from '#lib/auth/accounts.ts'
 import { createPasswords } from '#lib/auth/passwords.ts'
 import { createSignIn } from '#lib/auth/sign-in.ts'
 import { loadSigningKey } from '#lib/auth/signing-key.ts'
@@ -54,8 +54,8 @@ export const openHost = async (config: Config, entry: URL): Promise<RunningHost>
   const signingKey = await loadSigningKey(join(config.state, 'keys', 'signing.pem'))
   const tokens = createTokens({ ...signingKey, lifetime: hour })
   const passwords = stack.adopt(createPasswords({ startWorker }), one => one.close())
-  const accounts = await openAccounts({ store, passwords })
-  const newPassword = await accounts.ensureRoot(config.root_password)
+  const accounts = createAccounts({ store, passwords })
+  const root = await accounts.ensureRoot(config.root_password)
 
   const tls =
     config.listen.protocol === 'https:'
@@ -72,7 +72,7 @@ export const openHost = async (config: Config, entry: URL): Promise<RunningHost>
     }),
     one => one.close(),
   )
-  await machines.ensureDemo(config.demo === 'on' && newPassword !== undefined)
+  if (root.created && config.demo === 'on') await machines.createDemo()
 
   const routes = servedRoutes(config)
   const app = createApp({
@@ -86,7 +86,7 @@ export const openHost = async (config: Config, entry: URL): Promise<RunningHost>
       openapi: createOpenApi(routes, prefix, version),
     },
     authenticate: async ({ bearer }) =>
-      bearer === undefined ? undefined : accounts.principal((await tokens.verify(bearer)).uid),
+      bearer === undefined ? undefined : principalOf(accounts, (await tokens.verify(bearer)).uid),
     observe: observeInto(logOf('http')),
     checkReplies: false,
   })
@@ -100,7 +100,7 @@ export const openHost = async (config: Config, entry: URL): Promise<RunningHost>
   return {
     url: listener.url,
     driver: driver.platform.hypervisorType,
-    newPassword,
+    newPassword: root.newPassword,
     certificate: tls && join(config.state, 'tls', 'cert.pem'),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }

@@ -1,5 +1,18 @@
-/** The one file that the bundle starts from: the command line in the main thread, a role in a worker thread. */
+/** The one file that the program starts from: the command line in the main thread, a role in a worker thread. */
+import * as module from 'node:module'
+import { fileURLToPath } from 'node:url'
 import { isMainThread, parentPort, workerData } from 'node:worker_threads'
+
+const oldest = [24, 11] as const
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major < oldest[0] || (major === oldest[0] && minor < oldest[1])) {
+  console.error(
+    `vmhost needs Node ${oldest.join('.')} or newer; this is ${process.versions.node}. Start it with npm start.`,
+  )
+  process.exit(1)
+}
+// Beside the program, so that who can change the one can change the other.
+module.enableCompileCache(fileURLToPath(new URL('.cache', import.meta.url)))
 
 if (isMainThread || !parentPort) await (await import('./cli.ts')).main(process.argv, new URL(import.meta.url))
 else await (await import('./worker.ts')).runWorker(workerData, parentPort)

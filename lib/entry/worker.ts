@@ -9,6 +9,7 @@ export interface WorkerModule {
 // Filled in by the areas that need a thread: `role: () => import('…')`, so that a thread loads only what it runs.
 const modules: Partial<Record<Role, () => Promise<WorkerModule>>> = {
   embedded: () => import('#lib/hypervisor/embedded/worker.ts'),
+  passwords: () => import('#lib/auth/password-worker.ts'),
 }
 
 /** Runs this thread in the role that `workersFrom` gave it. */

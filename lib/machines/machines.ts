@@ -23,7 +23,11 @@ export interface Machines {
   clone(reference: string, name: string, how: { linked: boolean }): Promise<string>
   set(reference: string, request: SetMachine, how: { dryRun: boolean }): Promise<SetResult>
   remove(reference: string, how: { force: boolean }): Promise<void>
-  /** Ends running operations in a stable state, then lets go of the driver. */
+  /** Makes the demo machine of a fresh installation. */
+  createDemo(): Promise<void>
+  /** Ends running operations in a stable state and takes no new ones. */
+  drain(): Promise<void>
+  /** Lets go of the driver, after draining. */
   close(): Promise<void>
 }
 
@@ -59,6 +63,10 @@ export const openMachines = async ({ driver, host, stopLimit, allowedFolders }: 
     clone: (reference, name, how) => cloneMachine(context, reference, name, how),
     set: (reference, request, how) => setMachine(context, reference, request, how),
     remove: (reference, how) => removeMachine(context, reference, how),
+    async createDemo() {
+      inventory.accept(await driver.createDemo())
+    },
+    drain: () => operations.close(),
     async close() {
       await operations.close()
       await driver.close()

@@ -1,0 +1,34 @@
+import { build, type Metafile } from 'esbuild'
+import type { Route } from '#lib/http/endpoint.ts'
+import { chainToHost } from './import-graph.ts'
+
+/**
+ * Bundles the endpoints that the edge can serve into `file`. Throws when one of them reaches a module that only a
+ * host has, with the chain of imports that leads there.
+ */
+export const buildEdge = async (
+  file: string,
+  routes: readonly Route[],
+  entry = 'lib/entry/edge.ts',
+): Promise<Metafile> => {
+  const { metafile } = await build({
+    entryPoints: [entry],
+    outfile: file,
+    bundle: true,
+    minify: true,
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    conditions: ['workerd', 'worker', 'import'],
+    target: 'es2023',
+    format: 'esm',
+    external: ['node:*'],
+    metafile: true,
+    logLevel: 'warning',
+  })
+  const chains = [entry, ...routes.map(({ id }) => `functions/${id}.ts`)].flatMap(
+    from => chainToHost(metafile, from) ?? [],
+  )
+  if (chains.length > 0)
+    throw new Error(`An edge endpoint reaches a module that only a host has:\n  ${chains.join('\n  → ')}`)
+  return metafile
+}

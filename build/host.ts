@@ -1,0 +1,56 @@
+import { cpSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { build, type Metafile, type Plugin } from 'esbuild'
+import type { Route } from '#lib/http/endpoint.ts'
+import { tableText } from './table.ts'
+
+/** Puts the selected routes in the place of the whole table, so that the other handlers are not in the bundle at all. */
+const onlyRoutes = (routes: readonly Route[]): Plugin => ({
+  name: 'only-routes',
+  setup({ onLoad }) {
+    onLoad({ filter: /functions\/routes\.gen\.ts$/ }, ({ path }) => ({
+      contents: tableText(routes),
+      loader: 'ts',
+      resolveDir: dirname(path),
+    }))
+  },
+})
+
+const tableRow = ({ id, endpoint }: Route) => ({
+  id,
+  method: endpoint.method,
+  path: `/api${endpoint.path}`,
+  also: endpoint.also ?? [],
+  access: endpoint.access,
+  effect: endpoint.effect,
+  uses: endpoint.uses,
+})
+
+// ESM output has no `require`; packages written for CommonJS ask for it.
+const banner =
+  "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);"
+
+/** Bundles the service for Node into `folder`: vmhost.mjs, its lazy chunks with v86.wasm beside them, routes.json. */
+export const buildHost = async (folder: string, routes: readonly Route[]): Promise<Metafile> => {
+  const { metafile } = await build({
+    entryPoints: { vmhost: 'lib/entry/main.ts' },
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    chunkNames: 'chunks/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    minify: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    banner: { js: banner },
+    metafile: true,
+    logLevel: 'warning',
+    plugins: [onlyRoutes(routes)],
+  })
+  const v86 = createRequire(import.meta.url).resolve('v86/package.json')
+  cpSync(join(dirname(v86), 'build', 'v86.wasm'), join(folder, 'chunks', 'v86.wasm'))
+  writeFileSync(join(folder, 'routes.json'), JSON.stringify(routes.map(tableRow), undefined, 2))
+  return metafile
+}
