@@ -6,7 +6,7 @@ export interface WorkerModule {
   serve(port: MessagePort, data: object): void | Promise<void>
 }
 
-// Filled in by the areas that need a thread: `role: () => import('…')`, so that a thread loads only what it runs.
+// Loaded on demand, so that a thread loads only what it runs.
 const modules: Record<Role, () => Promise<WorkerModule>> = {
   passwords: () => import('#lib/auth/password-worker.ts'),
   embedded: () => import('#lib/hypervisor/embedded/worker.ts'),
@@ -14,7 +14,5 @@ const modules: Record<Role, () => Promise<WorkerModule>> = {
 
 /** Runs this thread in the role that `workersFrom` gave it. */
 export const runWorker = async ({ role, data }: { role: Role; data: object }, port: MessagePort): Promise<void> => {
-  const load = modules[role]
-  if (!load) throw new Error(`no worker role is called ${role}`)
-  await (await load()).serve(port, data)
+  await (await modules[role]()).serve(port, data)
 }

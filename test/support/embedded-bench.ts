@@ -4,11 +4,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import type { MachineView } from '#lib/hypervisor/driver.ts'
 import { createEmbeddedDriver, type EmbeddedDriver } from '#lib/hypervisor/embedded/driver.ts'
-import type { Log } from '#lib/platform/log.ts'
+import { logOf } from '#lib/platform/log.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
 
-const quiet = (): void => {}
-const log: Log = { debug: quiet, info: quiet, warning: quiet, error: quiet }
 const startWorker = workersFrom(new URL('../../lib/entry/main.ts', import.meta.url))
 
 /** What the guest has said, over all its boots. */
@@ -34,7 +32,7 @@ export const createEmbeddedBench = (folder: string) => {
     driver: (): EmbeddedDriver => {
       last = createEmbeddedDriver({
         folder,
-        log,
+        log: logOf('hypervisor'),
         startWorker(role, data, transfer) {
           const thread = startWorker(role, data, transfer)
           if (data && 'id' in data) threads.set(String(data.id), thread)

@@ -1,0 +1,94 @@
+import type { Driver, Storage } from 'unstorage'
+import { ServiceError } from '#lib/errors.ts'
+import { createCollection } from './collection.ts'
+import { type Change, createCommitQueue } from './commit-queue.ts'
+import { decode, type Envelope, envelopeOf, rowOf } from './documents.ts'
+import { keyOf, type Row, splitKey } from './keys.ts'
+import type { Store, Stored, Write } from './store.ts'
+import { createTable, type Table, type Undo } from './table.ts'
+
+/** What a driver may offer beyond unstorage's methods: all rows or none, durable on return. */
+export interface CommitDriver extends Driver {
+  commit(rows: readonly Row[]): void | Promise<void>
+}
+
+const commits = (driver: Driver): driver is CommitDriver => 'commit' in driver
+
+const readAll = async (storage: Storage): Promise<Map<string, Envelope>> => {
+  const keys = await storage.getKeys()
+  const items = await storage.getItems(keys)
+  return new Map(items.map(({ key, value }) => [key, envelopeOf(key, value)]))
+}
+
+const writeEach = async (storage: Storage, rows: readonly Row[]): Promise<void> => {
+  for (const { key, value } of rows) {
+    if (value === undefined) await storage.removeItem(key)
+    else await storage.setItem(key, value)
+  }
+}
+
+/**
+ * The store over `storage`, which has one writer: this process. Documents stay decoded in memory.
+ * @param rows what is stored, when the caller has read it already
+ */
+export const createStore = async (storage: Storage, rows?: ReadonlyMap<string, Envelope>): Promise<Store> => {
+  const { driver } = storage.getMount('')
+  const unclaimed = new Map(rows ?? (await readAll(storage)))
+  const tables = new Map<string, Table<Stored>>()
+
+  const tableOf = (collection: string): Table<Stored> => {
+    const table = tables.get(collection)
+    if (!table) throw new Error(`the collection ${collection} is not of this store`)
+    return table
+  }
+  const carryOut = ({ collection, id, expects, value }: Write): { row: Row; undo: Undo } => {
+    const table = tableOf(collection)
+    const rev = table.get(id)?.rev ?? 0
+    if (expects !== undefined && expects !== rev) throw stale(collection, id, rev)
+    const document = value && Object.freeze({ ...value, id, rev: rev + 1 })
+    return { row: rowOf(keyOf(collection, id), document), undo: table.set(id, document) }
+  }
+  const apply = (writes: readonly Write[]): Change => {
+    const done: { row: Row; undo: Undo }[] = []
+    const undo = (): void => done.toReversed().forEach(step => step.undo())
+    try {
+      for (const write of writes) done.push(carryOut(write))
+    } catch (error) {
+      undo()
+      throw error
+    }
+    return { rows: done.map(({ row }) => row), undo }
+  }
+  const queue = createCommitQueue({
+    apply,
+    persist: all => (commits(driver) ? driver.commit(all) : writeEach(storage, all)),
+  })
+
+  return {
+    atomic: commits(driver),
+    collection(name, schema, options = {}) {
+      if (tables.has(name)) throw new Error(`the collection ${name} is already in use`)
+      const table = createTable<(typeof schema)['_output'] & Stored>(name, options.unique)
+      for (const [key, envelope] of unclaimed) {
+        if (splitKey(key).collection !== name) continue
+        table.set(envelope.id, decode(schema, key, envelope))
+        unclaimed.delete(key)
+      }
+      tables.set(name, table)
+      return createCollection({ name, schema, table, commit: queue.add })
+    },
+    commit: queue.add,
+    async [Symbol.asyncDispose]() {
+      await queue.close()
+      await storage.dispose()
+    },
+  }
+}
+
+const stale = (collection: string, id: string, rev: number): ServiceError =>
+  new ServiceError(
+    'conflict',
+    rev === 0
+      ? `${collection}:${id} is not there any more. Read the list again.`
+      : `${collection}:${id} was changed by somebody else meanwhile. Read it again and repeat the change.`,
+  )
