@@ -1,4 +1,4 @@
-import { cpSync, writeFileSync } from 'node:fs'
+import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
@@ -33,6 +33,8 @@ const banner =
 
 /** Bundles the service for Node into `folder`: vmhost.mjs, its lazy chunks with v86.wasm beside them, routes.json. */
 export const buildHost = async (folder: string, routes: readonly Route[]): Promise<Metafile> => {
+  // Chunks have their content in their names, so those of an earlier build would stay.
+  rmSync(join(folder, 'chunks'), { recursive: true, force: true })
   const { metafile } = await build({
     entryPoints: { vmhost: 'lib/entry/main.ts' },
     outdir: folder,
@@ -42,6 +44,7 @@ export const buildHost = async (folder: string, routes: readonly Route[]): Promi
     splitting: true,
     minify: true,
     platform: 'node',
+    mainFields: ['module', 'main'],
     target: 'node24',
     format: 'esm',
     banner: { js: banner },

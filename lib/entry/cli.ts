@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { type Config, ConfigError, readConfig, settings } from '#lib/config.ts'
-import { ServiceError } from '#lib/errors.ts'
+import { messageOf, ServiceError } from '#lib/errors.ts'
 import { version } from './version.ts'
 
 const configFiles = ['vmhost.toml', '/etc/vmhost/vmhost.toml']
@@ -56,9 +56,9 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
   try {
     await program.parseAsync([...argv])
   } catch (error) {
-    // These say all there is to say; anything else is a defect, and its trace is what helps.
-    if (!(error instanceof ServiceError || error instanceof ConfigError)) throw error
-    console.error(`vmhost: ${error.message}`)
+    const expected = error instanceof ServiceError || error instanceof ConfigError
+    // What is expected says all there is to say; anything else is a defect, and its trace is what helps.
+    console.error(`vmhost: ${expected || !(error instanceof Error) ? messageOf(error) : error.stack}`)
     process.exitCode = 1
   }
 }

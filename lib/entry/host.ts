@@ -17,7 +17,7 @@ import { readHostFacts } from '#lib/platform/host-facts.ts'
 import { openListener } from '#lib/platform/listener.ts'
 import { logOf } from '#lib/platform/log.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
-import { openStore } from '#lib/storage/open.ts'
+import { createMemoryStore } from '#lib/storage/memory-store.ts'
 import { openDriver } from './driver.ts'
 import { servedRoutes } from './served-routes.ts'
 import { version } from './version.ts'
@@ -50,7 +50,7 @@ export const openHost = async (config: Config, entry: URL): Promise<RunningHost>
   const facts = readHostFacts()
 
   await makePrivateFolder(config.state)
-  const store = stack.use(await openStore({ folder: config.state }))
+  const store = stack.use(await createMemoryStore())
   const signingKey = await loadSigningKey(join(config.state, 'keys', 'signing.pem'))
   const tokens = createTokens({ ...signingKey, lifetime: hour })
   const passwords = stack.adopt(createPasswords({ startWorker }), one => one.close())
@@ -62,7 +62,7 @@ export const openHost = async (config: Config, entry: URL): Promise<RunningHost>
       ? await ensureCertificate(join(config.state, 'tls'), [config.listen.hostname, facts.name])
       : undefined
 
-  const driver = await openDriver(config, { folder: join(config.state, 'machines'), startWorker })
+  const { driver, firstStart } = await openDriver(config, { folder: join(config.state, 'machines'), startWorker })
   const machines = stack.adopt(
     await openMachines({
       driver,
@@ -72,7 +72,7 @@ export const openHost = async (config: Config, entry: URL): Promise<RunningHost>
     }),
     one => one.close(),
   )
-  if (root.created && config.demo === 'on') await machines.createDemo()
+  if (firstStart && config.demo === 'on') await machines.createDemo()
 
   const routes = servedRoutes(config)
   const app = createApp({
