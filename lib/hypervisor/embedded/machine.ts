@@ -63,8 +63,8 @@ export const createMachine = ({ view: first, folders, startWorker, claims, log, 
     log.error('Machine {name}: {what}: {error}', { name: view.name, what, error: messageOf(error) })
   /** Notes a state that has come about already, so a note that cannot be kept is no reason to refuse. */
   const accept = async (next: MachineView): Promise<void> => {
-    view = next
     await keepRunNote(folders, next).catch(failed('its state could not be noted'))
+    view = next
   }
   const running = (): Session => {
     if (!session) throw new ServiceError('conflict', `${view.name} has stopped before that was done.`)
