@@ -17,7 +17,7 @@ import { readHostFacts } from '#lib/platform/host-facts.ts'
 import { openListener } from '#lib/platform/listener.ts'
 import { logOf } from '#lib/platform/log.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
-import { createMemoryStore } from '#lib/storage/memory-store.ts'
+import { openStore } from '#lib/storage/open-store.ts'
 import { openDriver } from './driver.ts'
 import { servedRoutes } from './served-routes.ts'
 import { version } from './version.ts'
@@ -50,7 +50,7 @@ export const openHost = async (config: Config, entry: URL): Promise<RunningHost>
   const facts = readHostFacts()
 
   await makePrivateFolder(config.state)
-  const store = stack.use(await createMemoryStore())
+  const store = stack.use(await openStore({ folder: config.state }))
   const signingKey = await loadSigningKey(join(config.state, 'keys', 'signing.pem'))
   const tokens = createTokens({ ...signingKey, lifetime: hour })
   const passwords = stack.adopt(createPasswords({ startWorker }), one => one.close())

@@ -57,15 +57,18 @@ const parseForm = async (bytes: Uint8Array<ArrayBuffer>, type: string): Promise<
   }
 }
 
+const formType = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i
+
+// curl -d calls everything a form, JSON too; no form begins with a brace.
+const looksLikeJson = (bytes: Uint8Array): boolean => bytes[0] === '{'.charCodeAt(0)
+
 /**
- * The body of a request as data: JSON whatever its Content-Type says, but for the two form types of HTML.
+ * The body of a request as data: JSON whatever its Content-Type says, or one of the two form types of HTML.
  * Undefined when there is none. Throws `too-large` and `invalid`.
  */
 export const readBody = async (request: Request, limit = defaultLimit): Promise<unknown> => {
   const bytes = await readBytes(request, limit)
   if (bytes.length === 0) return undefined
   const type = request.headers.get('content-type') ?? ''
-  return /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(type)
-    ? parseForm(bytes, type)
-    : parseJson(bytes)
+  return formType.test(type) && !looksLikeJson(bytes) ? parseForm(bytes, type) : parseJson(bytes)
 }

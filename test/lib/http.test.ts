@@ -58,8 +58,11 @@ describe('a body', () => {
     expect(await call('POST', '/api/v1/test/a', { body })).toMatchObject({ status: 200, body: { said } })
   })
 
-  test('may be a form', async () => {
+  test('may be a form, and is JSON all the same where only its type says form', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    expect(await call('POST', '/api/v1/test/a', { body: '{"text":"b=c"}', headers })).toMatchObject({
+      body: { said: 'a:b=c' },
+    })
     expect(await call('POST', '/api/v1/test/a', { body: 'text=hi+you', headers })).toMatchObject({
       body: { said: 'a:hi you' },
     })

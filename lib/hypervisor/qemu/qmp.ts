@@ -54,7 +54,10 @@ export const connectQmp = async (path: string, heard: (event: QmpEvent) => void)
     waiting.clear()
     closed.resolve()
   })
-  createInterface({ input: socket }).on('line', line => {
+  const lines = createInterface({ input: socket })
+  // Passed on from the socket, which `close` has told of already; unheard it would end the service.
+  lines.on('error', () => {})
+  lines.on('line', line => {
     const message = JSON.parse(line) as Message
     if (message.QMP) greeting.resolve()
     if (message.event) heard({ event: message.event, ...(message.data && { data: message.data }) })

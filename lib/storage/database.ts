@@ -1,0 +1,118 @@
+import { existsSync, statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { messageOf, ServiceError } from '#lib/errors.ts'
+import type { Row } from './keys.ts'
+
+/** Marks a database file as ours: `vmhs`. */
+const applicationId = 0x766d6873
+
+/** The rows of a database and the version of what they hold. */
+export interface Content {
+  readonly version: number
+  readonly rows: ReadonlyMap<string, string>
+}
+
+const numberOf = (database: DatabaseSync, pragma: string): number =>
+  Number(Object.values(database.prepare(`PRAGMA ${pragma}`).get() ?? {})[0])
+
+const tablesOf = (database: DatabaseSync): readonly unknown[] =>
+  database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * Reads a database without changing a byte of it. Undefined when there is none yet: no file, or one that a start which was
+ * cut short left empty. Throws `unavailable` for a file that is damaged, or is not ours.
+ */
+export const readDatabase = (file: string): Content | undefined => {
+  if (!existsSync(file) || statSync(file).size === 0) return undefined
+  let database: DatabaseSync | undefined
+  try {
+    // A writable connection would already repair and so change a damaged file.
+    database = new DatabaseSync(file, { readOnly: true })
+    const id = numberOf(database, 'application_id')
+    if (id === 0 && tablesOf(database).length === 0) return undefined
+    if (id !== applicationId) throw new Error('it is the database of another program')
+    const rows = database.prepare('SELECT key, value FROM kv').all() as { key: string; value: Uint8Array }[]
+    return {
+      version: numberOf(database, 'user_version'),
+      rows: new Map(rows.map(({ key, value }) => [key, utf8.decode(value)])),
+    }
+  } catch (error) {
+    throw new ServiceError(
+      'unavailable',
+      `The store ${file} cannot be read: ${messageOf(error)}. Nothing was changed; put a good copy of it there.`,
+      { cause: error },
+    )
+  } finally {
+    database?.close()
+  }
+}
+
+/** Copies a database, with all that its log still holds, into a new file. */
+export const copyDatabase = (file: string, to: string): void => {
+  using database = new DatabaseSync(file, { readOnly: true })
+  database.prepare('VACUUM INTO ?').run(to)
+}
+
+/** A database that is open for writing. */
+export interface Database {
+  get(key: string): string | undefined
+  keys(): readonly string[]
+  /** Writes all rows or none; durable on return. Throws `no-space` when the disk is full. */
+  commit(rows: readonly Row[]): void
+  setVersion(rows: readonly Row[], version: number): void
+  close(): void
+}
+
+const full = 13
+
+/** Opens the database in `file` for writing, and makes it when it is new. */
+export const openDatabase = (file: string, isNew: boolean, version: number): Database => {
+  const database = new DatabaseSync(file)
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON')
+  const transaction = (work: () => void): void => {
+    try {
+      database.exec('BEGIN IMMEDIATE')
+      work()
+      database.exec('COMMIT')
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK')
+      if ((error as { errcode?: number }).errcode === full)
+        throw new ServiceError('no-space', 'The disk that the store is on is full. Nothing was changed.', {
+          cause: error,
+        })
+      throw error
+    }
+  }
+  if (isNew)
+    transaction(() =>
+      database.exec(
+        `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version};
+         CREATE TABLE kv (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID`,
+      ),
+    )
+  const put = database.prepare('INSERT INTO kv VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value')
+  const remove = database.prepare('DELETE FROM kv WHERE key = ?')
+  const write = (rows: readonly Row[]): void => {
+    for (const { key, value } of rows)
+      if (value === undefined) remove.run(key)
+      else put.run(key, Buffer.from(value))
+  }
+  const select = database.prepare('SELECT value FROM kv WHERE key = ?')
+  const selectKeys = database.prepare('SELECT key FROM kv')
+  return {
+    get(key) {
+      const row = select.get(key) as { value: Uint8Array } | undefined
+      return row && utf8.decode(row.value)
+    },
+    keys: () => (selectKeys.all() as { key: string }[]).map(({ key }) => key),
+    commit: rows => transaction(() => write(rows)),
+    setVersion: (rows, next) =>
+      transaction(() => {
+        write(rows)
+        database.exec(`PRAGMA user_version = ${next}`)
+      }),
+    close: () => database.close(),
+  }
+}

@@ -1,0 +1,77 @@
+import { chmodSync, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { createStorage } from 'unstorage'
+import { ServiceError } from '#lib/errors.ts'
+import { makePrivateFolder } from '#lib/platform/files.ts'
+import { createStore } from './create-store.ts'
+import { type Content, copyDatabase, type Database, openDatabase, readDatabase } from './database.ts'
+import { envelopeOf } from './documents.ts'
+import { lockFolder } from './lock.ts'
+import { type Migration, migrations as allMigrations } from './migrations.ts'
+import { sqliteDriver } from './sqlite-driver.ts'
+import type { Store } from './store.ts'
+
+interface Options {
+  readonly folder: string
+  readonly migrations?: readonly Migration[]
+}
+
+const refuseNewer = (file: string, version: number, newest: number): void => {
+  if (version > newest)
+    throw new ServiceError(
+      'unavailable',
+      `The store ${file} was written by a newer vmhost (version ${version} of the data, this one knows ${newest}). Nothing was changed; start the newer one.`,
+    )
+}
+
+/** Brings rows forward step by step; each is one transaction. A copy of the whole is kept before the first. */
+const migrate = (
+  file: string,
+  database: Database,
+  content: Content,
+  steps: readonly Migration[],
+): ReadonlyMap<string, string> => {
+  const due = steps.filter(step => step.version > content.version)
+  if (due.length === 0) return content.rows
+  const copy = `${file}.before-${due.at(-1)!.version}`
+  if (!existsSync(copy)) copyDatabase(file, copy)
+  const rows = new Map(content.rows)
+  for (const step of due) {
+    const changes = step.migrate(rows)
+    database.setVersion(changes, step.version)
+    for (const { key, value } of changes)
+      if (value === undefined) rows.delete(key)
+      else rows.set(key, value)
+  }
+  return rows
+}
+
+/**
+ * Opens the store in `folder` (`store.db`) as its one writer, and makes it when it is not there.
+ * Throws `conflict` when another process has it, `unavailable` when it cannot be read; nothing is changed then.
+ */
+export const openStore = async ({ folder, migrations = allMigrations }: Options): Promise<Store> => {
+  await makePrivateFolder(folder)
+  using stack = new DisposableStack()
+  const lock = stack.use(lockFolder(folder))
+  const file = join(folder, 'store.db')
+  const newest = migrations.at(-1)?.version ?? 1
+  const content = readDatabase(file)
+  if (content) {
+    refuseNewer(file, content.version, newest)
+    for (const [key, text] of content.rows) envelopeOf(key, text)
+  }
+  const database = stack.adopt(openDatabase(file, content === undefined, newest), one => one.close())
+  chmodSync(file, 0o600)
+  const rows = content ? migrate(file, database, content, migrations) : new Map<string, string>()
+  const envelopes = new Map([...rows].map(([key, text]) => [key, envelopeOf(key, text)]))
+  const store = await createStore(createStorage({ driver: sqliteDriver(database) }), envelopes)
+  stack.move()
+  return {
+    ...store,
+    async [Symbol.asyncDispose]() {
+      await store[Symbol.asyncDispose]()
+      lock[Symbol.dispose]()
+    },
+  }
+}
