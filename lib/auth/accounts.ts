@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
 import type { Collection, Store, Stored } from '#lib/storage/store.ts'
-import { claimNames, type RoleName, roleClaims } from './claims.ts'
+import { canonicalClaim, claimNames, type RoleName, roleClaims } from './claims.ts'
 import { checkPassword, randomPassword } from './password-policy.ts'
 import type { Passwords } from './passwords.ts'
 import type { Principal } from './principal.ts'
@@ -37,7 +37,10 @@ const effective = (user: User): Principal => ({
   username: user.username,
   email: user.email,
   roles: user.roles,
-  claims: new Set([...user.claims, ...user.roles.flatMap(role => roleClaims[role as RoleName] ?? [])]),
+  claims: new Set([
+    ...user.claims.map(canonicalClaim),
+    ...user.roles.flatMap(role => roleClaims[role as RoleName] ?? []),
+  ]),
   superUser: user.roles.includes('SUPER_USER'),
 })
 

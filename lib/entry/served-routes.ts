@@ -12,7 +12,7 @@ const withLicensePath = (route: Route, product: string): Route => {
   return { ...route, endpoint: { ...endpoint, path: chosen, also: known.filter(pair => pair !== `GET ${chosen}`) } }
 }
 
-/** The routing table as this configuration serves it. Throws an Error for a pattern that matches nothing. */
+/** The routing table as this configuration serves it. Throws `invalid` for a pattern that matches nothing. */
 export const servedRoutes = (
   config: Pick<Config, 'routes_include' | 'routes_exclude' | 'license_path'>,
 ): readonly Route[] =>

@@ -1,43 +1,51 @@
 import type { Config } from '#lib/config.ts'
-import type { Endpoint } from '#lib/http/endpoint.ts'
 import { prefix } from '#lib/http/app.ts'
+import type { Endpoint, Route } from '#lib/http/endpoint.ts'
 import { servedRoutes } from './served-routes.ts'
 
-const accessText = ({ access }: Endpoint): string =>
-  typeof access === 'string'
-    ? access
-    : [
-        ...(access.roles ?? []),
-        ...(access.claims ?? []),
-        ...(access.anyClaim ? [access.anyClaim.join(' | ')] : []),
-      ].join(' + ')
+const accessText = ({ access }: Endpoint): string => {
+  if (typeof access === 'string') return access
+  const { roles = [], claims = [], anyClaim = [] } = access
+  return [...roles, ...claims, ...(anyClaim.length > 0 ? [anyClaim.join(' | ')] : [])].join(' + ')
+}
+
+const rowOf = ({ id, endpoint }: Route) => ({
+  id,
+  method: endpoint.method,
+  path: prefix + endpoint.path,
+  also: (endpoint.also ?? []).map(pair => pair.replace(' ', ` ${prefix}`)),
+  access: endpoint.access,
+  effect: endpoint.effect,
+  uses: endpoint.uses,
+  summary: endpoint.summary,
+})
+
+/** Columns as wide as their widest cell. */
+const tableText = (rows: readonly (readonly string[])[]): string => {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map(row => row[column]!.length)))
+  return rows
+    .map(row =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
 
 /** Prints the effective routing table, as a table for people or as JSON for tools. */
 export const showRoutes = (config: Config, json: boolean): void => {
-  const rows = servedRoutes(config).map(({ id, endpoint }) => ({
-    id,
-    method: endpoint.method,
-    path: prefix + endpoint.path,
-    also: (endpoint.also ?? []).map(pair => pair.replace(' ', ` ${prefix}`)),
-    access: endpoint.access,
-    effect: endpoint.effect,
-    uses: endpoint.uses,
-    summary: endpoint.summary,
-    shown: accessText(endpoint),
-  }))
+  const routes = servedRoutes(config)
   if (json) {
-    console.log(
-      JSON.stringify(
-        rows.map(({ shown: _, ...row }) => row),
-        undefined,
-        2,
-      ),
-    )
+    console.log(JSON.stringify(routes.map(rowOf), undefined, 2))
     return
   }
-  const width = (key: 'id' | 'path'): number => Math.max(...rows.map(row => row[key].length))
-  for (const row of rows)
-    console.log(
-      `${row.id.padEnd(width('id'))}  ${row.method.padEnd(6)} ${row.path.padEnd(width('path'))}  ${row.effect.padEnd(6)}  ${row.shown}`,
-    )
+  const rows = routes.map(({ id, endpoint }) => [
+    id,
+    endpoint.method,
+    prefix + endpoint.path,
+    endpoint.effect,
+    accessText(endpoint),
+  ])
+  console.log(tableText([['ID', 'METHOD', 'PATH', 'EFFECT', 'WHO'], ...rows]))
 }

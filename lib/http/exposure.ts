@@ -1,3 +1,4 @@
+import { ServiceError } from '#lib/errors.ts'
 import type { Route } from './endpoint.ts'
 
 /** Which routes are served: patterns over ids (`machines/*`) and over `METHOD /path` (`GET /v1/catalog/**`). */
@@ -21,7 +22,7 @@ const namesOf = ({ id, endpoint }: Route): readonly string[] => [
 
 /**
  * The routes that an exposure leaves: all when nothing is included by name; exclusion wins.
- * Throws an Error naming each pattern that matches no route: a typing error must not hide or show the wrong thing.
+ * Throws `invalid`, naming each pattern that matches no route: a typing error must not hide or show the wrong thing.
  */
 export const exposedRoutes = <R extends Route>(routes: readonly R[], { include, exclude }: Exposure): readonly R[] => {
   const matches = (pattern: string): readonly R[] => {
@@ -29,7 +30,8 @@ export const exposedRoutes = <R extends Route>(routes: readonly R[], { include, 
     return routes.filter(route => namesOf(route).some(name => expression.test(name)))
   }
   const idle = [...include, ...exclude].filter(pattern => matches(pattern).length === 0)
-  if (idle.length > 0) throw new Error(`No route matches ${idle.join(', ')}; see \`vmhost routes\` for the names`)
+  if (idle.length > 0)
+    throw new ServiceError('invalid', `No route matches ${idle.join(', ')}; see \`vmhost routes\` for the names.`)
   const shown = new Set(include.length > 0 ? include.flatMap(matches) : routes)
   const hidden = new Set(exclude.flatMap(matches))
   return routes.filter(route => shown.has(route) && !hidden.has(route))

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { chmodSync, renameSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { Row } from './keys.ts'
@@ -15,23 +15,32 @@ export interface Content {
 const numberOf = (database: DatabaseSync, pragma: string): number =>
   Number(Object.values(database.prepare(`PRAGMA ${pragma}`).get() ?? {})[0])
 
-const tablesOf = (database: DatabaseSync): readonly unknown[] =>
-  database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
-
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Reads a database without changing a byte of it. Undefined when there is none yet: no file, or one that a start which was
- * cut short left empty. Throws `unavailable` for a file that is damaged, or is not ours.
+ * Makes an empty database of this version of content. It gets its name when it is whole, so that whatever else
+ * is found under that name later is damage.
  */
-export const readDatabase = (file: string): Content | undefined => {
-  if (!existsSync(file) || statSync(file).size === 0) return undefined
+export const createDatabase = (file: string, version: number): void => {
+  const unfinished = `${file}.new`
+  rmSync(unfinished, { force: true })
+  const database = new DatabaseSync(unfinished)
+  database.exec(
+    `PRAGMA synchronous = FULL; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version};
+     CREATE TABLE kv (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID`,
+  )
+  database.close()
+  chmodSync(unfinished, 0o600)
+  renameSync(unfinished, file)
+}
+
+/** Reads a database without changing a byte of it. Throws `unavailable` for a file that is damaged, or is not ours. */
+export const readDatabase = (file: string): Content => {
   let database: DatabaseSync | undefined
   try {
     // A writable connection would already repair and so change a damaged file.
     database = new DatabaseSync(file, { readOnly: true })
     const id = numberOf(database, 'application_id')
-    if (id === 0 && tablesOf(database).length === 0) return undefined
     if (id !== applicationId) throw new Error('it is the database of another program')
     const rows = database.prepare('SELECT key, value FROM kv').all() as { key: string; value: Uint8Array }[]
     return {
@@ -51,8 +60,12 @@ export const readDatabase = (file: string): Content | undefined => {
 
 /** Copies a database, with all that its log still holds, into a new file. */
 export const copyDatabase = (file: string, to: string): void => {
+  const unfinished = `${to}.new`
+  rmSync(unfinished, { force: true })
   using database = new DatabaseSync(file, { readOnly: true })
-  database.prepare('VACUUM INTO ?').run(to)
+  database.prepare('VACUUM INTO ?').run(unfinished)
+  chmodSync(unfinished, 0o600)
+  renameSync(unfinished, to)
 }
 
 /** A database that is open for writing. */
@@ -61,14 +74,15 @@ export interface Database {
   keys(): readonly string[]
   /** Writes all rows or none; durable on return. Throws `no-space` when the disk is full. */
   commit(rows: readonly Row[]): void
+  /** Writes all rows, or none, together with the version of what they hold. */
   setVersion(rows: readonly Row[], version: number): void
   close(): void
 }
 
 const full = 13
 
-/** Opens the database in `file` for writing, and makes it when it is new. */
-export const openDatabase = (file: string, isNew: boolean, version: number): Database => {
+/** Opens the database in `file` for writing. */
+export const openDatabase = (file: string): Database => {
   const database = new DatabaseSync(file)
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON')
   const transaction = (work: () => void): void => {
@@ -85,13 +99,6 @@ export const openDatabase = (file: string, isNew: boolean, version: number): Dat
       throw error
     }
   }
-  if (isNew)
-    transaction(() =>
-      database.exec(
-        `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version};
-         CREATE TABLE kv (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID`,
-      ),
-    )
   const put = database.prepare('INSERT INTO kv VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value')
   const remove = database.prepare('DELETE FROM kv WHERE key = ?')
   const write = (rows: readonly Row[]): void => {

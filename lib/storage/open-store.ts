@@ -1,11 +1,11 @@
-import { chmodSync, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createStorage } from 'unstorage'
 import { ServiceError } from '#lib/errors.ts'
 import { makePrivateFolder } from '#lib/platform/files.ts'
 import { createStore } from './create-store.ts'
-import { type Content, copyDatabase, type Database, openDatabase, readDatabase } from './database.ts'
-import { envelopeOf } from './documents.ts'
+import { type Content, copyDatabase, createDatabase, type Database, openDatabase, readDatabase } from './database.ts'
+import { type Envelope, envelopeOf } from './documents.ts'
 import { lockFolder } from './lock.ts'
 import { type Migration, migrations as allMigrations } from './migrations.ts'
 import { sqliteDriver } from './sqlite-driver.ts'
@@ -23,6 +23,9 @@ const refuseNewer = (file: string, version: number, newest: number): void => {
       `The store ${file} was written by a newer vmhost (version ${version} of the data, this one knows ${newest}). Nothing was changed; start the newer one.`,
     )
 }
+
+const envelopesOf = (rows: ReadonlyMap<string, string>): ReadonlyMap<string, Envelope> =>
+  new Map([...rows].map(([key, text]) => [key, envelopeOf(key, text)]))
 
 /** Brings rows forward step by step; each is one transaction. A copy of the whole is kept before the first. */
 const migrate = (
@@ -56,15 +59,13 @@ export const openStore = async ({ folder, migrations = allMigrations }: Options)
   const lock = stack.use(lockFolder(folder))
   const file = join(folder, 'store.db')
   const newest = migrations.at(-1)?.version ?? 1
+  if (!existsSync(file)) createDatabase(file, newest)
   const content = readDatabase(file)
-  if (content) {
-    refuseNewer(file, content.version, newest)
-    for (const [key, text] of content.rows) envelopeOf(key, text)
-  }
-  const database = stack.adopt(openDatabase(file, content === undefined, newest), one => one.close())
-  chmodSync(file, 0o600)
-  const rows = content ? migrate(file, database, content, migrations) : new Map<string, string>()
-  const envelopes = new Map([...rows].map(([key, text]) => [key, envelopeOf(key, text)]))
+  refuseNewer(file, content.version, newest)
+  const read = envelopesOf(content.rows)
+  const database = stack.adopt(openDatabase(file), one => one.close())
+  const rows = migrate(file, database, content, migrations)
+  const envelopes = rows === content.rows ? read : envelopesOf(rows)
   const store = await createStore(createStorage({ driver: sqliteDriver(database) }), envelopes)
   stack.move()
   return {

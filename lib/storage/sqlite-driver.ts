@@ -10,8 +10,8 @@ export const sqliteDriver = (database: Database): CommitDriver => ({
   commit: rows => database.commit(rows),
   hasItem: key => database.get(key) !== undefined,
   getItem: key => database.get(key) ?? null,
-  // unstorage gives no base when all keys are asked for.
-  getKeys: (base = '') => database.keys().filter(key => key.startsWith(base)),
+  // Its type says that there is a base, but there is none when all keys are asked for.
+  getKeys: (base: string | undefined) => database.keys().filter(key => key.startsWith(base ?? '')),
   setItem: (key, value) => database.commit([{ key, value }]),
   removeItem: key => database.commit([{ key, value: undefined }]),
   dispose: () => database.close(),

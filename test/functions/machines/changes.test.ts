@@ -45,7 +45,7 @@ describe('POST /v1/machines', () => {
       call('POST', '/api/v1/machines', { body: demo }),
       call('POST', '/api/v1/machines', { body: { ...demo, name: 'ONE' } }),
     ])
-    expect(both.map(answer => answer.status).sort()).toEqual([201, 409])
+    expect(both.map(answer => answer.status).sort((a, b) => a - b)).toEqual([201, 409])
   })
 })
 

@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import type { Collection, Store, Stored } from '#lib/storage/store.ts'
+
+const Item = z.object({ id: z.string(), name: z.string(), count: z.number().default(0), more: z.unknown().optional() })
+type Item = z.infer<typeof Item>
+
+export interface StoreBench {
+  open(): Promise<Store>
+  /** Whether what was written is there for the next one that opens. */
+  readonly durable: boolean
+  close(): Promise<void>
+}
+
+/** Every store passes this, whatever it writes to. */
+export const storeContract = (name: string, make: () => Promise<StoreBench>): void => {
+  describe(`the store contract: ${name}`, () => {
+    let bench: StoreBench
+    let store: Store
+    let items: Collection<Item>
+    let others: Collection<Item>
+
+    const open = async (): Promise<void> => {
+      store = await bench.open()
+      items = store.collection('items', Item, { unique: { name: item => item.name.toLowerCase() } })
+      others = store.collection('others', Item)
+    }
+    const item = (id: string, more: Partial<Item> = {}): Item => ({ id, name: id, count: 0, ...more })
+    /** What is there now, and after opening again where that keeps anything. */
+    const everyone = async (): Promise<readonly (Item & Stored)[]> => {
+      const now = await items.list()
+      if (!bench.durable) return now
+      await store[Symbol.asyncDispose]()
+      await open()
+      expect(await items.list()).toEqual(now)
+      return now
+    }
+
+    beforeEach(async () => {
+      bench = await make()
+      await open()
+    })
+    afterEach(async () => {
+      await store[Symbol.asyncDispose]()
+      await bench.close()
+    })
+
+    test('keeps what is put, with a revision that counts', async () => {
+      await store.commit([items.put(item('a'))])
+      const first = (await items.get('a'))!
+      expect(first).toEqual({ ...item('a'), rev: 1 })
+      await store.commit([items.put({ ...first, count: 2 })])
+      expect(await everyone()).toEqual([{ ...item('a', { count: 2 }), rev: 2 }])
+      await store.commit([items.remove((await items.get('a'))!)])
+      expect(await everyone()).toEqual([])
+    })
+
+    test('refuses a stale revision and a second creation', async () => {
+      await store.commit([items.put(item('a'))])
+      const first = (await items.get('a'))!
+      await store.commit([items.put({ ...first, count: 1 })])
+      for (const write of [items.put({ ...first, count: 9 }), items.put(item('a')), items.remove(first)])
+        await expect(store.commit([write])).rejects.toMatchObject({ fault: 'conflict' })
+      expect(await everyone()).toMatchObject([{ count: 1, rev: 2 }])
+    })
+
+    test('commits all or none, across collections', async () => {
+      await store.commit([items.put(item('a')), others.put(item('b'))])
+      const stale = items.put(item('a'))
+      await expect(store.commit([items.put(item('c')), others.put(item('d')), stale])).rejects.toMatchObject({
+        fault: 'conflict',
+      })
+      expect(await others.get('d')).toBeUndefined()
+      expect((await everyone()).map(one => one.id)).toEqual(['a'])
+      expect(await others.get('b')).toBeDefined()
+    })
+
+    test('a refused commit does not take down those beside it', async () => {
+      await store.commit([items.put(item('a'))])
+      const all = await Promise.allSettled([
+        store.commit([items.put(item('b'))]),
+        store.commit([items.put(item('a'))]),
+        store.commit([items.put(item('c'))]),
+      ])
+      expect(all.map(one => one.status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+      expect((await everyone()).map(one => one.id)).toEqual(['a', 'b', 'c'])
+    })
+
+    test('finds by a unique value, and keeps it unique', async () => {
+      await store.commit([items.put(item('a', { name: 'One' })), items.put(item('b', { name: 'Two' }))])
+      expect(await items.find('name', 'two')).toMatchObject({ id: 'b' })
+      await expect(store.commit([items.put(item('c', { name: 'ONE' }))])).rejects.toMatchObject({ fault: 'conflict' })
+      await items.update('a', one => ({ ...one, name: 'Three' }))
+      await store.commit([items.put(item('c', { name: 'ONE' }))])
+      expect(await items.find('name', 'one')).toMatchObject({ id: 'c' })
+      expect(await everyone()).toHaveLength(3)
+    })
+
+    test('a hundred updates at once all count', async () => {
+      await store.commit([items.put(item('a'))])
+      await Promise.all(Array.from({ length: 100 }, () => items.update('a', one => ({ ...one, count: one.count + 1 }))))
+      expect(await everyone()).toMatchObject([{ count: 100, rev: 101 }])
+      await expect(items.update('zz', one => one)).rejects.toMatchObject({ fault: 'not-found' })
+    })
+
+    test('text stays text, and is kept to the letter', async () => {
+      const texts = ['123', 'true', 'null', '{}', '', ' a ', 'é😀\u0000\u2028', '__proto__']
+      await store.commit(texts.map((more, at) => items.put(item(`t${at}`, { more }))))
+      expect((await everyone()).map(one => one.more)).toEqual(texts)
+    })
+
+    test('a value of 5 MB and ten thousand documents', async () => {
+      await store.commit([items.put(item('big', { more: 'x'.repeat(5 << 20) }))])
+      const ids = Array.from({ length: 10_000 }, (_, at) => `n${String(at).padStart(5, '0')}`)
+      await Promise.all(ids.map(id => store.commit([items.put(item(id))])))
+      expect((await everyone()).map(one => one.id)).toEqual(['big', ...ids])
+    })
+
+    test('what a reader gets cannot be changed', async () => {
+      await store.commit([items.put(item('a', { more: { deep: [1] } }))])
+      const read = (await items.get('a')) as { more: { deep: number[] } }
+      expect(() => read.more.deep.push(2)).toThrow(TypeError)
+    })
+
+    test('a document that its schema would not take back is not stored', async () => {
+      expect(() => items.put({ id: 'a', name: 7 as unknown as string, count: 0 })).toThrow('items:a')
+      expect(() => items.put(item('../a'))).toThrow('id')
+    })
+  })
+}

@@ -1,0 +1,123 @@
+import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import fc from 'fast-check'
+import { importPKCS8, importSPKI, SignJWT } from 'jose'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createTokens, type Tokens } from '#lib/auth/tokens.ts'
+
+const pair = () => generateKeyPairSync('rsa', { modulusLength: 2048 })
+const own = pair()
+const foreign = pair()
+const privatePem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString()
+const publicPem = createPublicKey(own.privateKey).export({ type: 'spki', format: 'pem' }).toString()
+const user = { uid: 'u1', email: 'a@example.test', username: 'a', roles: ['USER'], claims: ['LIST_VM'] }
+const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+describe('tokens', () => {
+  let tokens: Tokens
+  beforeEach(async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 5, 1) })
+    tokens = createTokens({
+      algorithm: 'RS256',
+      signingKey: await importPKCS8(privatePem(own.privateKey), 'RS256'),
+      verificationKey: await importSPKI(publicPem, 'RS256'),
+      keyId: 'k1',
+      lifetime: 3600,
+    })
+  })
+  afterEach(() => void vi.useRealTimers())
+
+  test('carry who they are for, and until when', async () => {
+    const { token, expiresAt } = await tokens.issue(user)
+    expect(expiresAt).toBe(Date.UTC(2026, 5, 1, 1) / 1000)
+    expect(await tokens.verify(token)).toMatchObject({ ...user, exp: expiresAt })
+    expect(JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString())).toEqual({
+      alg: 'RS256',
+      typ: 'JWT',
+      kid: 'k1',
+    })
+  })
+
+  test('end when they expire, also one that was just verified', async () => {
+    const { token } = await tokens.issue(user)
+    await tokens.verify(token)
+    vi.setSystemTime(Date.UTC(2026, 5, 1, 1, 0, 1))
+    await expect(tokens.verify(token)).rejects.toMatchObject({
+      fault: 'unauthenticated',
+      message: expect.stringContaining('expired'),
+    })
+    const fresh = createTokens({
+      algorithm: 'RS256',
+      verificationKey: await importSPKI(publicPem, 'RS256'),
+      keyId: '',
+      lifetime: 0,
+    })
+    await expect(fresh.verify(token)).rejects.toThrow('expired')
+  })
+
+  const forgeries: readonly (readonly [string, () => Promise<string> | string])[] = [
+    ['nothing', () => 'x'],
+    ['three empty parts', () => '..'],
+    [
+      'no signature at all',
+      () => `${part({ alg: 'none', typ: 'JWT' })}.${part({ ...user, exp: 9e9, iat: 0, jti: 'x' })}.`,
+    ],
+    [
+      'the public key as an HMAC secret',
+      () => {
+        const text = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ ...user, exp: 9e9, iat: 0, jti: 'x' })}`
+        return `${text}.${createHmac('sha256', publicPem).update(text).digest('base64url')}`
+      },
+    ],
+    [
+      'another key',
+      async () =>
+        new SignJWT({ ...user, jti: 'x' })
+          .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: 'k1' })
+          .setIssuedAt()
+          .setExpirationTime('1h')
+          .sign(await importPKCS8(privatePem(foreign.privateKey), 'RS256')),
+    ],
+    [
+      'a member missing',
+      async () =>
+        new SignJWT({ uid: 'u1', jti: 'x' })
+          .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: 'k1' })
+          .setIssuedAt()
+          .setExpirationTime('1h')
+          .sign(await importPKCS8(privatePem(own.privateKey), 'RS256')),
+    ],
+    ['17,000 characters', () => 'a'.repeat(17_000)],
+  ]
+  test.for(forgeries)('with %s are refused', async ([, make]) => {
+    await expect(tokens.verify(await make())).rejects.toMatchObject({
+      fault: 'unauthenticated',
+      message: expect.not.stringContaining('expired'),
+    })
+  })
+
+  test('that were changed anywhere are refused', async () => {
+    const { token } = await tokens.issue(user)
+    await tokens.verify(token)
+    for (let at = 0; at < token.length; at += 7) {
+      const changed = `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`
+      // The last character of a part has bits that mean nothing, so a change there may change no byte.
+      if (changed === token || /[.]|^$/.test(token[at + 1] ?? '')) continue
+      await expect(tokens.verify(changed)).rejects.toMatchObject({ fault: 'unauthenticated' })
+    }
+  })
+
+  test('no text makes verification fail in any other way', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.string(),
+          fc.array(fc.base64String(), { minLength: 3, maxLength: 3 }).map(parts => parts.join('.')),
+        ),
+        async text => {
+          await expect(tokens.verify(text)).rejects.toMatchObject({ fault: 'unauthenticated' })
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+})

@@ -1,0 +1,125 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { newState, rootPassword, runProgram, startService } from '../support/service.ts'
+
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name))
+
+describe('the first start', () => {
+  test('makes everything, shows the password once, and keeps it nowhere', async () => {
+    using state = newState()
+    const first = await startService({ state: state.path })
+    const password = /The password of root is (\S+)/.exec(first.printed)![1]!
+    const token = await first.signIn(password)
+    const { body } = await first.call('GET', '/api/v1/machines', { token })
+    expect(body).toMatchObject([{ Name: 'demo', State: 'stopped' }])
+    expect(await first.stop()).toBe(0)
+
+    expect(statSync(state.path).mode & 0o777).toBe(0o700)
+    for (const file of ['keys/signing.pem', 'tls/key.pem', 'store.db'])
+      expect(statSync(join(state.path, file)).mode & 0o777, file).toBe(0o600)
+    for (const file of filesBelow(state.path)) expect(readFileSync(file).includes(password), file).toBe(false)
+    expect(first.log()).not.toContain(password)
+
+    const second = await startService({ state: state.path })
+    expect(second.printed).not.toContain('password of root')
+    expect((await second.call('GET', '/api/v1/machines', { token })).status).toBe(200)
+    expect(await second.signIn(password)).toBeTypeOf('string')
+    expect(await second.stop()).toBe(0)
+  })
+
+  test("a password from the environment is root's at every start, and shown nowhere", async () => {
+    using state = newState()
+    const first = await startService({
+      state: state.path,
+      env: { VMHOST_ROOT_PASSWORD: rootPassword, VMHOST_DEMO: 'off' },
+    })
+    expect(first.printed).not.toContain(rootPassword)
+    const token = await first.signIn()
+    expect((await first.call('GET', '/api/v1/machines', { token })).body).toEqual([])
+    await first.stop()
+    const second = await startService({ state: state.path, env: { VMHOST_ROOT_PASSWORD: 'Another-Horse-7-Battery' } })
+    await expect(second.signIn()).rejects.toThrow('401')
+    await second.signIn('Another-Horse-7-Battery')
+    await second.stop()
+  })
+
+  test('a second service on the same state is refused and the first goes on', async () => {
+    using state = newState()
+    const first = await startService({ state: state.path, env: { VMHOST_ROOT_PASSWORD: rootPassword } })
+    const second = await runProgram(['serve'], {}, state.path)
+    expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining('Another vmhost runs') })
+    expect((await first.call('GET', '/api/health/probe')).body).toEqual({ status: 'OK' })
+    await first.stop()
+  })
+
+  test('plain HTTP serves on loopback', async () => {
+    using state = newState()
+    const service = await startService({ state: state.path, env: { VMHOST_LISTEN: 'http://127.0.0.1:0' } })
+    expect(service.url).toMatch(/^http:/)
+    expect((await service.call('GET', '/api/health/probe')).status).toBe(200)
+    await service.stop()
+  })
+})
+
+describe('a start that cannot be', () => {
+  test.for([
+    ['an unknown variable', { VMHOST_LISTN: 'x' }, 'VMHOST_LISTN'],
+    ['a bad address', { VMHOST_LISTEN: 'nonsense' }, 'VMHOST_LISTEN'],
+    ['plain HTTP off loopback', { VMHOST_LISTEN: 'http://0.0.0.0:8080' }, 'loopback'],
+    ['a weak password', { VMHOST_ROOT_PASSWORD: 'short' }, 'too weak'],
+    ['a driver that is not one', { VMHOST_DRIVER: 'xen' }, 'VMHOST_DRIVER'],
+    ['qemu without QEMU', { VMHOST_DRIVER: 'qemu', PATH: '/nowhere' }, 'not on PATH'],
+    ['a pattern that matches nothing', { VMHOST_ROUTES_EXCLUDE: 'machine/*' }, 'machine/*'],
+    ['a configuration file that is not there', { VMHOST_CONFIG: '/nowhere/vmhost.toml' }, '/nowhere/vmhost.toml'],
+  ] as const)('with %s says why, without a trace', async ([, env, told]) => {
+    using state = newState()
+    const { code, stderr } = await runProgram(['serve'], env, state.path)
+    expect(code).toBe(1)
+    expect(stderr).toContain(told)
+    expect(stderr.trim().split('\n')).toHaveLength(1)
+    if ('VMHOST_ROOT_PASSWORD' in env) expect(stderr).not.toContain(env.VMHOST_ROOT_PASSWORD)
+  })
+})
+
+describe('the command line', () => {
+  test('routes shows the effective table', async () => {
+    const shown = await runProgram(['routes', '--json', '--routes-exclude', 'machines/*'])
+    const ids = (JSON.parse(shown.stdout) as { id: string }[]).map(row => row.id)
+    expect(ids).toContain('license/show')
+    expect(ids.some(id => id.startsWith('machines/'))).toBe(false)
+    const table = await runProgram(['routes', '--license-path', 'acme'])
+    expect(table.stdout).toContain('/api/v1/acme/key')
+    expect(table.stdout).toContain('UPDATE_VM_STATES')
+  })
+
+  test('keygen makes a key that its owner alone can read, and overwrites none', async () => {
+    using state = newState()
+    const file = join(state.path, 'new.pem')
+    expect((await runProgram(['keygen', file, '--bits', '2048'])).code).toBe(0)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(await runProgram(['keygen', file])).toMatchObject({ code: 1, stderr: expect.stringContaining('exists') })
+    expect(await runProgram(['keygen', `${file}2`, '--bits', '12'])).toMatchObject({ code: 1 })
+  })
+})
+
+describe('routes that are switched off', () => {
+  test('answer as if they were not there, and are not described', async () => {
+    using state = newState()
+    const service = await startService({
+      state: state.path,
+      env: { VMHOST_ROUTES_EXCLUDE: 'machines/clone,DELETE /v1/**', VMHOST_ROOT_PASSWORD: rootPassword },
+    })
+    const token = await service.signIn()
+    expect(
+      (await service.call('PUT', '/api/v1/machines/demo/clone', { token, body: { clone_name: 'x' } })).status,
+    ).toBe(404)
+    expect((await service.call('DELETE', '/api/v1/machines/demo', { token })).status).toBe(405)
+    const { body } = await service.call('GET', '/api/openapi.json')
+    expect(Object.keys(body.paths)).not.toContain('/api/v1/machines/{id}/clone')
+    await service.stop()
+  })
+})

@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { withoutQemu } from '../support/qemu.ts'
+import { newState, rootPassword, type Service, startService } from '../support/service.ts'
+
+const until = async (what: string, holds: () => boolean): Promise<void> => {
+  const end = Date.now() + 15_000
+  while (!holds()) {
+    if (Date.now() > end) throw new Error(`${what} did not come`)
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+}
+
+/** The demo machine of a service, driven over HTTPS and judged by what its guest says. */
+const drive = async (service: Service, token: string) => {
+  const ask = async (method: string, path: string, body?: unknown) => {
+    const answer = await service.call(method, `/api/v1/machines${path}`, { token, body })
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+    return answer.body
+  }
+  const homeOf = async (name: string): Promise<string> => (await ask('GET', `/${name}`))[0].Home
+  const serial = (home: string): string => readFileSync(join(home, 'serial.log'), 'latin1')
+  const ticks = (home: string): number[] =>
+    [...serial(home).matchAll(/^T ([0-9A-F]{8})/gim)].map(match => Number.parseInt(match[1]!, 16))
+  const moreTicks = async (home: string): Promise<void> => {
+    const before = ticks(home).length
+    await until('a tick', () => ticks(home).length > before)
+  }
+  return { ask, homeOf, serial, ticks, moreTicks }
+}
+
+const env = { VMHOST_ROOT_PASSWORD: rootPassword }
+
+describe.each(['embedded', 'qemu'] as const)('a machine on %s', driver => {
+  describe.skipIf(driver === 'qemu' && withoutQemu)(
+    withoutQemu && driver === 'qemu' ? 'QEMU is not installed' : 'over HTTPS',
+    () => {
+      test('lives through everything, the end of the service included', async () => {
+        using state = newState()
+        let service = await startService({ state: state.path, driver, env })
+        const token = await service.signIn()
+        let { ask, homeOf, serial, ticks, moreTicks } = await drive(service, token)
+        const home = await homeOf('demo')
+
+        await ask('GET', '/demo/start')
+        await until('the first tick', () => serial(home).includes('T 00000001'))
+        await moreTicks(home)
+        await ask('PUT', '/demo/pause')
+        const paused = ticks(home).length
+        await new Promise(resolve => setTimeout(resolve, 1_200))
+        expect(ticks(home)).toHaveLength(paused)
+        await ask('PUT', '/demo/resume')
+        await moreTicks(home)
+        await ask('PUT', '/demo/suspend')
+        expect(await ask('GET', '/demo/status')).toMatchObject({ status: 'suspended' })
+        expect(await service.stop()).toBe(0)
+
+        service = await startService({ state: state.path, driver, env })
+        ;({ ask, moreTicks } = await drive(service, token))
+        expect(await ask('GET', '/demo/status')).toMatchObject({ status: 'suspended' })
+        await ask('PUT', '/demo/resume')
+        await moreTicks(home)
+        // One boot, and every tick once: nothing was lost and nothing was done twice.
+        expect(ticks(home)).toEqual(ticks(home).map((_, at) => at + 1))
+        expect(serial(home).match(/BOOT/g)).toHaveLength(1)
+        await ask('PUT', '/demo/stop')
+        expect(serial(home)).toContain('BYE')
+
+        await ask('PUT', '/demo/clone', { clone_name: 'twin' })
+        const twin = await homeOf('twin')
+        await ask('PUT', '/twin/start')
+        await until('the boot of the twin', () => serial(twin).includes('BOOT'))
+        await ask('PUT', '/demo/start')
+        await until('the second boot', () => serial(home).includes('BOOT 00000002'))
+        expect(serial(twin)).toContain('BOOT 00000002')
+        for (const name of ['demo', 'twin']) {
+          await ask('PUT', `/${name}/stop?force=true`)
+          expect((await service.call('DELETE', `/api/v1/machines/${name}`, { token })).status).toBe(202)
+        }
+        expect(await ask('GET', '')).toEqual([])
+        expect(await service.stop()).toBe(0)
+      })
+    },
+  )
+})
+
+describe.skipIf(withoutQemu)(
+  withoutQemu ? 'QEMU is not installed' : 'a machine on qemu that was made over HTTPS',
+  () => {
+    test('outlives a killed service and is adopted, its tick unbroken', async () => {
+      using state = newState()
+      let service = await startService({ state: state.path, driver: 'qemu', env })
+      const token = await service.signIn()
+      const demo = (await service.call('GET', '/api/v1/machines/demo', { token })).body[0]
+      const kernel = join(demo.Home, 'kernel.bin')
+      const made = await service.call('POST', '/api/v1/machines', {
+        token,
+        body: { name: 'made', memory: 16, disks: [{ size: 1 }], kernel },
+      })
+      expect(made.status).toBe(201)
+      let { ask, homeOf, ticks, moreTicks, serial } = await drive(service, token)
+      const home = await homeOf('made')
+      await ask('PUT', '/made/start')
+      await until('the first tick', () => serial(home).includes('T 00000001'))
+      await service.kill()
+      await moreTicks(home)
+
+      service = await startService({ state: state.path, driver: 'qemu', env })
+      ;({ ask, moreTicks } = await drive(service, token))
+      expect(await ask('GET', '/made/status')).toMatchObject({ status: 'running' })
+      expect(Number((await ask('GET', '/made'))[0].Uptime)).toBeGreaterThan(0)
+      await moreTicks(home)
+      expect(ticks(home)).toEqual(ticks(home).map((_, at) => at + 1))
+      await ask('PUT', '/made/stop')
+      expect(await service.stop()).toBe(0)
+    })
+  },
+)

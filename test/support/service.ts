@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
+import { Agent, request as httpsRequest } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Answer } from './harness.ts'
+
+const program = resolve('dist/vmhost.mjs')
+
+interface StartOptions {
+  readonly state: string
+  readonly driver?: 'qemu' | 'embedded'
+  readonly env?: Readonly<Record<string, string>>
+  readonly args?: readonly string[]
+}
+
+/** A service as its users have it: the built program in a process of its own. */
+export interface Service {
+  readonly url: string
+  /** What it printed when it started. */
+  readonly printed: string
+  call(
+    method: string,
+    path: string,
+    ask?: { token?: string; body?: unknown; headers?: Record<string, string> },
+  ): Promise<Answer>
+  signIn(password?: string): Promise<string>
+  /** SIGTERM; gives the exit code. */
+  stop(): Promise<number | null>
+  /** SIGKILL. */
+  kill(): Promise<void>
+  /** All that it wrote to its log. */
+  log(): string
+}
+
+export const rootPassword = 'Correct-Horse-9-Battery'
+
+/** A folder for one test's state; `dispose` deletes it. */
+export const newState = (): { path: string } & Disposable => {
+  const path = mkdtempSync(join(tmpdir(), 'vmhost-service-'))
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+const environment = (
+  state: string,
+  driver: string,
+  more: Readonly<Record<string, string>> = {},
+): NodeJS.ProcessEnv => ({
+  PATH: process.env['PATH'],
+  HOME: state,
+  VMHOST_STATE: state,
+  VMHOST_DRIVER: driver,
+  VMHOST_LISTEN: 'https://127.0.0.1:0',
+  ...more,
+})
+
+/** Runs the program to its end, for what does not stay. */
+export const runProgram = async (
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  state = tmpdir(),
+): Promise<{ code: number | null; stdout: string; stderr: string }> => {
+  const child = spawn(process.execPath, [program, ...args], { env: environment(state, 'embedded', env), cwd: tmpdir() })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.on('data', (text: Buffer) => void (output.stdout += text.toString()))
+  child.stderr.on('data', (text: Buffer) => void (output.stderr += text.toString()))
+  const code = await new Promise<number | null>(settle => child.once('close', settle))
+  return { code, ...output }
+}
+
+const started = (child: ChildProcess, output: () => string, log: () => string): Promise<void> =>
+  new Promise((settle, reject) => {
+    child.stdout!.on('data', () => output().includes('/status') && settle())
+    child.once('exit', code => reject(new Error(`the service ended with ${code}: ${log()}`)))
+  })
+
+/** Starts the service and waits until it says that it serves. */
+export const startService = async ({
+  state,
+  driver = 'embedded',
+  env = {},
+  args = [],
+}: StartOptions): Promise<Service> => {
+  const child = spawn(process.execPath, [program, 'serve', ...args], {
+    env: environment(state, driver, env),
+    cwd: tmpdir(),
+  })
+  let printed = ''
+  let log = ''
+  child.stdout.on('data', (text: Buffer) => void (printed += text.toString()))
+  child.stderr.on('data', (text: Buffer) => void (log += text.toString()))
+  const exited = new Promise<number | null>(settle => child.once('exit', settle))
+  await started(
+    child,
+    () => printed,
+    () => log,
+  )
+  const url = /vmhost serves (\S+)/.exec(printed)![1]!
+  const agent = url.startsWith('https')
+    ? new Agent({ ca: readFileSync(join(state, 'tls', 'cert.pem')), keepAlive: true })
+    : undefined
+
+  const call: Service['call'] = (method, path, { token, body, headers = {} } = {}) =>
+    new Promise((settle, reject) => {
+      const send = agent ? httpsRequest : httpRequest
+      const sent = send(url + path, {
+        method,
+        ...(agent && { agent }),
+        headers: { ...(token && { authorization: `Bearer ${token}` }), ...headers },
+      })
+      sent.once('error', reject)
+      sent.once('response', response => {
+        let text = ''
+        response.on('data', (chunk: Buffer) => void (text += chunk.toString()))
+        response.once('error', reject)
+        response.once('end', () =>
+          settle({
+            status: response.statusCode!,
+            body: text === '' ? undefined : JSON.parse(text),
+            headers: new Headers(Object.entries(response.headers).map(([name, value]) => [name, String(value)])),
+          }),
+        )
+      })
+      sent.end(body === undefined ? undefined : JSON.stringify(body))
+    })
+
+  return {
+    url,
+    printed,
+    call,
+    log: () => log,
+    async signIn(password = rootPassword) {
+      const { status, body } = await call('POST', '/api/v1/auth/token', { body: { email: 'root', password } })
+      if (status !== 200) throw new Error(`sign-in gave ${status}: ${body.message}`)
+      return body.token
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      return exited
+    },
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}
