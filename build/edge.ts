@@ -1,3 +1,4 @@
+import { relative, resolve } from 'node:path'
 import { build, type Metafile } from 'esbuild'
 import type { Route } from '#lib/http/endpoint.ts'
 import { chainToHost } from './import-graph.ts'
@@ -9,7 +10,7 @@ import { chainToHost } from './import-graph.ts'
 export const buildEdge = async (
   file: string,
   routes: readonly Route[],
-  entry = 'lib/entry/edge.ts',
+  entry = resolve('lib/entry/edge.ts'),
 ): Promise<Metafile> => {
   const { metafile } = await build({
     entryPoints: [entry],
@@ -25,7 +26,7 @@ export const buildEdge = async (
     metafile: true,
     logLevel: 'warning',
   })
-  const chains = [entry, ...routes.map(({ id }) => `functions/${id}.ts`)].flatMap(
+  const chains = [relative(process.cwd(), entry), ...routes.map(({ id }) => `functions/${id}.ts`)].flatMap(
     from => chainToHost(metafile, from) ?? [],
   )
   if (chains.length > 0)

@@ -9,6 +9,8 @@ const hostOnly =
  * Conservative on purpose: what the bundler would shake off counts, and so does a lazy import.
  */
 export const chainToHost = ({ inputs }: Metafile, from: string): readonly string[] | undefined => {
+  // A file that the bundle does not know would pass unseen.
+  if (!inputs[from]) throw new Error(`${from} is not in the bundle, so its imports cannot be checked`)
   const queue: (readonly string[])[] = [[from]]
   const seen = new Set([from])
   for (const chain of queue) {

@@ -22,12 +22,7 @@ test(
     await first.kill()
 
     /** Sends a change of one machine and writes down what came of it. */
-    const change = async (
-      service: Service,
-      name: string,
-      to: string | undefined,
-      send: () => Promise<{ status: number }>,
-    ) => {
+    const change = async (name: string, to: string | undefined, send: () => Promise<{ status: number }>) => {
       const certain = ledger.get(name)?.certain
       ledger.set(name, { certain, perhaps: to, open: true })
       const { status } = await send()
@@ -37,15 +32,15 @@ test(
     const work = async (service: Service, worker: number, round: number): Promise<void> => {
       for (let step = 0; ; step += 1) {
         const name = `m-${round}-${worker}-${step}`
-        await change(service, name, '', () =>
+        await change(name, '', () =>
           service.call('POST', '/api/v1/machines', { token, body: { name, memory: 16, kernel } }),
         )
         const operations = [{ group: 'description', operation: 'set', value: `d${step}` }]
-        await change(service, name, `d${step}`, () =>
+        await change(name, `d${step}`, () =>
           service.call('PUT', `/api/v1/machines/${name}/set`, { token, body: { operations } }),
         )
         if (step % 3 !== 0)
-          await change(service, name, undefined, () => service.call('DELETE', `/api/v1/machines/${name}`, { token }))
+          await change(name, undefined, () => service.call('DELETE', `/api/v1/machines/${name}`, { token }))
       }
     }
     const compare = async (service: Service): Promise<void> => {

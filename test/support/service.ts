@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
 import { tmpdir } from 'node:os'
@@ -36,10 +36,26 @@ export interface Service {
 
 export const rootPassword = 'Correct-Horse-9-Battery'
 
-/** A folder for one test's state; `dispose` deletes it. */
+/** Ends the QEMUs that a failed test left: they outlive the service by design. */
+const endMachines = (state: string): void => {
+  for (const file of globSync(join(state, 'machines/qemu/*/run/pid')))
+    try {
+      process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL')
+    } catch {
+      // It had ended.
+    }
+}
+
+/** A folder for one test's state; disposing ends its machines and deletes it. */
 export const newState = (): { path: string } & Disposable => {
   const path = mkdtempSync(join(tmpdir(), 'vmhost-service-'))
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
+  return {
+    path,
+    [Symbol.dispose]() {
+      endMachines(path)
+      rmSync(path, { recursive: true, force: true })
+    },
+  }
 }
 
 const environment = (
