@@ -1,0 +1,110 @@
+import { rmSync } from 'node:fs'
+import { load, median, percentile, type Target } from './load.ts'
+import { type Server, startBare, startVmhost } from './processes.ts'
+import { stateWith } from './state.ts'
+import { ratioRow, type Row } from './table.ts'
+
+const rounds = 5
+const milliseconds = 1_000
+const password = 'Correct-Horse-9-Battery'
+
+const signIn = async ({ port }: Server): Promise<Response> =>
+  fetch(`http://127.0.0.1:${port}/api/v1/auth/token`, {
+    method: 'POST',
+    body: JSON.stringify({ email: 'root', password }),
+  })
+
+interface Case {
+  readonly server: Server
+  readonly target: Target
+}
+
+/** Measures every case in each round, so that all see the same noise; the first round only warms up. */
+const measure = async (cases: Readonly<Record<string, Case>>) => {
+  const seen: Record<string, { perSecond: number[]; microseconds: number[] }> = {}
+  for (let round = 0; round <= rounds; round += 1)
+    for (const [name, { server, target }] of Object.entries(cases)) {
+      const { perSecond, microseconds } = await load(server, target, milliseconds)
+      if (round === 0) continue
+      const all = (seen[name] ??= { perSecond: [], microseconds: [] })
+      all.perSecond.push(perSecond)
+      all.microseconds.push(microseconds)
+    }
+  return (name: string) => ({
+    perSecond: median(seen[name]!.perSecond),
+    microseconds: median(seen[name]!.microseconds),
+  })
+}
+
+/** How long small GETs take, one every five milliseconds, in milliseconds. */
+const latencies = async (url: string, headers: Record<string, string>, during: number): Promise<readonly number[]> => {
+  const taken: number[] = []
+  const end = performance.now() + during
+  while (performance.now() < end) {
+    const begun = performance.now()
+    await (await fetch(url, { headers })).arrayBuffer()
+    taken.push(performance.now() - begun)
+    await new Promise(resolve => setTimeout(resolve, 5))
+  }
+  return taken
+}
+
+/** Requests over one service with 100 machines, against node:http alone. */
+export const httpRows = async (): Promise<readonly Row[]> => {
+  const state = stateWith(100)
+  const [bare, vmhost] = await Promise.all([
+    startBare(),
+    startVmhost(state, { VMHOST_ROOT_PASSWORD: password, VMHOST_LOG: 'info' }),
+  ])
+  try {
+    const { token } = (await (await signIn(vmhost)).json()) as { token: string }
+    const headers = { Authorization: `Bearer ${token}` }
+    const list = await fetch(`http://127.0.0.1:${vmhost.port}/api/v1/machines`, { headers })
+    const bytes = (await list.arrayBuffer()).byteLength
+    const results = await measure({
+      hello: { server: bare, target: { path: '/' } },
+      status: { server: vmhost, target: { path: '/api/v1/machines/machine-50/status', headers } },
+      unchanged: {
+        server: vmhost,
+        target: { path: '/api/v1/machines', headers: { ...headers, 'If-None-Match': list.headers.get('etag')! } },
+      },
+      bytes: { server: bare, target: { path: `/bytes/${bytes}` } },
+      list: { server: vmhost, target: { path: '/api/v1/machines', headers } },
+    })
+    const [hello, status] = [results('hello'), results('status')]
+    const processor = (measured: string, floor: string) => ({
+      measured: results(measured).microseconds,
+      floor: results(floor).microseconds,
+      unit: 'µs CPU',
+    })
+
+    const url = `http://127.0.0.1:${vmhost.port}/api/v1/machines/machine-50/status`
+    const quiet = percentile(await latencies(url, headers, 3_000), 0.99)
+    const flood = new AbortController()
+    const floods = Array.from({ length: 8 }, async () => {
+      while (!flood.signal.aborted) await (await signIn(vmhost)).arrayBuffer()
+    })
+    const flooded = percentile(await latencies(url, headers, 5_000), 0.99)
+    flood.abort()
+    await Promise.all(floods)
+
+    return [
+      ratioRow('signed-in small GET', processor('status', 'hello'), { most: 1.5 }),
+      ratioRow(
+        'signed-in small GET, rate',
+        { measured: status.perSecond, floor: hello.perSecond, unit: '/s', digits: 0 },
+        { least: 0.65 },
+      ),
+      ratioRow('list of 100 machines, unchanged (304)', processor('unchanged', 'hello'), { most: 2 }),
+      ratioRow(`list of 100 machines, ${Math.round(bytes / 1024)} KB`, processor('list', 'bytes'), { most: 1.2 }),
+      ratioRow(
+        'p99 of GETs in a flood of sign-ins',
+        { measured: flooded, floor: quiet, unit: 'ms', digits: 2 },
+        { most: 2 },
+      ),
+    ]
+  } finally {
+    await Promise.all([bare.stop(), vmhost.stop()])
+    rmSync(state, { recursive: true })
+  }
+}

@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { resolve } from 'node:path'
+
+/** A server under measurement. */
+export interface Server {
+  readonly pid: number
+  readonly port: number
+  stop(): Promise<void>
+}
+
+const waitFor = (child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> =>
+  new Promise((found, reject) => {
+    let output = ''
+    child.stdout!.on('data', (text: Buffer) => {
+      output += text.toString()
+      const match = pattern.exec(output)
+      if (match) found(match)
+    })
+    child.once('exit', code => reject(new Error(`a server of the benchmark ended with ${code}: ${output}`)))
+  })
+
+const serve = async (args: readonly string[], pattern: RegExp, env: NodeJS.ProcessEnv): Promise<Server> => {
+  const child = spawn(process.execPath, args, { env, cwd: tmpdir(), stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = new Promise<void>(settle => child.once('exit', () => settle()))
+  const match = await waitFor(child, pattern)
+  return {
+    pid: child.pid!,
+    port: Number(match[1]),
+    async stop() {
+      child.kill('SIGTERM')
+      await exited
+    },
+  }
+}
+
+/** Node and its HTTP server, with nothing on top. */
+export const startBare = (): Promise<Server> =>
+  serve([resolve('test/bench/bare.ts')], /bare serves (\d+)/, { PATH: process.env['PATH'] })
+
+/** The built service on a state folder, over plain HTTP. */
+export const startVmhost = (state: string, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
+  serve([resolve('dist/vmhost.mjs'), 'serve'], /vmhost serves http:\/\/127\.0\.0\.1:(\d+)/, {
+    PATH: process.env['PATH'],
+    VMHOST_STATE: state,
+    VMHOST_LISTEN: 'http://127.0.0.1:0',
+    VMHOST_DRIVER: 'embedded',
+    VMHOST_DEMO: 'off',
+    ...env,
+  })
+
+/** Microseconds of processor time that a process has used so far. */
+export const processorTime = (pid: number): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  const hertz = 100
+  return ((Number(fields[11]) + Number(fields[12])) * 1e6) / hertz
+}
+
+/** MB of memory that a process holds. */
+export const residentMemory = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
