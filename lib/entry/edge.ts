@@ -11,8 +11,13 @@ interface Environment {
   readonly VMHOST_PUBLIC_KEY: string
 }
 
+const digest = async (text: string): Promise<string> => {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+  return new Uint8Array(bytes).join()
+}
+
 const openTokens = async ({ VMHOST_PUBLIC_KEY: pem }: Environment): Promise<Tokens> =>
-  createTokens({ algorithm: 'RS256', verificationKey: await importSPKI(pem, 'RS256'), keyId: '', lifetime: 0 })
+  createTokens({ algorithm: 'RS256', verificationKey: await importSPKI(pem, 'RS256'), keyId: '', lifetime: 0, digest })
 
 const openApp = async (environment: Environment): Promise<App> =>
   createApp({

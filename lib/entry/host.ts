@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAccounts, principalOf } from '#lib/auth/accounts.ts'
@@ -15,7 +16,7 @@ import { ensureCertificate } from '#lib/platform/certificate.ts'
 import { makePrivateFolder } from '#lib/platform/files.ts'
 import { readHostFacts } from '#lib/platform/host-facts.ts'
 import { openListener } from '#lib/platform/listener.ts'
-import { logOf } from '#lib/platform/log.ts'
+import { type Log, logOf } from '#lib/platform/log.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
 import { openStore } from '#lib/storage/open-store.ts'
 import { openDriver } from './driver.ts'
@@ -34,13 +35,14 @@ export interface RunningHost extends AsyncDisposable {
 
 const hour = 3600
 
+/** Logs failures, and with `debug` every reply: asking the log itself each time would cost a tenth of a small request. */
 const observeInto =
-  (log: ReturnType<typeof logOf>) =>
-  (what: Observation): void => {
-    const { requestId, method, operation, caller, status, error } = what
-    if (status >= 500)
-      log.error('{method} {operation} failed with {status}', { requestId, method, operation, caller, status, error })
-    else log.debug('{method} {operation} {status}', { requestId, method, operation, caller, status })
+  (log: Log, all: boolean) =>
+  ({ requestId, method, operation, caller, status, error }: Observation): void => {
+    if (status < 500 && !all) return
+    const fields = { requestId, method, operation, caller, status, ...(error !== undefined && { error }) }
+    if (status < 500) log.debug('{method} {operation}: {status}', fields)
+    else log.error('{method} {operation}: {status}', fields)
   }
 
 /** Starts everything, in this order; disposing stops it in the reverse one. `entry` is the program's own file. */
@@ -52,7 +54,7 @@ export const openHost = async (config: Config, entry: URL): Promise<RunningHost>
   await makePrivateFolder(config.state)
   const store = stack.use(await openStore({ folder: config.state }))
   const signingKey = await loadSigningKey(join(config.state, 'keys', 'signing.pem'))
-  const tokens = createTokens({ ...signingKey, lifetime: hour })
+  const tokens = createTokens({ ...signingKey, lifetime: hour, digest: text => hash('sha256', text) })
   const passwords = stack.adopt(createPasswords({ startWorker }), one => one.close())
   const accounts = createAccounts({ store, passwords })
   const root = await accounts.ensureRoot(config.root_password)
@@ -87,7 +89,7 @@ export const openHost = async (config: Config, entry: URL): Promise<RunningHost>
     },
     authenticate: async ({ bearer }) =>
       bearer === undefined ? undefined : principalOf(accounts, (await tokens.verify(bearer)).uid),
-    observe: observeInto(logOf('http')),
+    observe: observeInto(logOf('http'), config.log === 'debug'),
     checkReplies: false,
   })
   const listener = stack.adopt(await openListener({ address: config.listen, tls, fetch: app.fetch }), one =>

@@ -82,7 +82,8 @@ const pipeline = (route: Route, options: AppOptions): ((exchange: Exchange) => P
         return exchange.request.signal
       },
     }
-    const value = await endpoint.handle(call, services)
+    const pending = endpoint.handle(call, services)
+    const value = pending instanceof Promise ? await pending : pending
     return options.checkReplies && !(value instanceof Encoded) ? endpoint.reply.parse(value) : value
   }
 }

@@ -31,6 +31,7 @@ interface Options {
 export const createInventory = ({ driver, host, shown }: Options): Inventory => {
   const boot = crypto.randomUUID().slice(0, 8)
   const views = new Map<string, MachineView>()
+  const ids = new Map<string, string>()
   const records = new Map<string, Buffer>()
   let version = 0
   let encoded: Encoded | undefined
@@ -41,12 +42,19 @@ export const createInventory = ({ driver, host, shown }: Options): Inventory => 
     encoded = undefined
   }
   const accept = (view: MachineView): void => {
-    if (views.get(view.id) === view) return
+    const before = views.get(view.id)
+    if (before === view) return
+    if (before) ids.delete(before.name.toLowerCase())
+    ids.set(view.name.toLowerCase(), view.id)
     views.set(view.id, view)
     changed(view.id)
   }
   const forget = (id: string): void => {
-    if (views.delete(id)) changed(id)
+    const before = views.get(id)
+    if (!before) return
+    ids.delete(before.name.toLowerCase())
+    views.delete(id)
+    changed(id)
   }
   const readAll = async (): Promise<void> => {
     const found = await driver.list()
@@ -79,7 +87,7 @@ export const createInventory = ({ driver, host, shown }: Options): Inventory => 
     all: () => [...views.values()],
     find(reference) {
       const wanted = reference.toLowerCase()
-      const view = views.get(wanted) ?? views.values().find(({ name }) => name.toLowerCase() === wanted)
+      const view = views.get(wanted) ?? views.get(ids.get(wanted) ?? '')
       if (!view) throw new ServiceError('not-found', `There is no machine with the id or name ${reference}.`)
       return view
     },

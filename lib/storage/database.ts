@@ -1,4 +1,5 @@
-import { chmodSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { Row } from './keys.ts'
@@ -17,11 +18,31 @@ const numberOf = (database: DatabaseSync, pragma: string): number =>
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
+const sync = (path: string): void => {
+  const handle = openSync(path, 'r')
+  fsyncSync(handle)
+  closeSync(handle)
+}
+
+/** Makes a finished file durable, readable by its owner alone, and shows it under its name. */
+const giveName = (unfinished: string, file: string): void => {
+  chmodSync(unfinished, 0o600)
+  sync(unfinished)
+  renameSync(unfinished, file)
+  sync(dirname(file))
+}
+
 /**
  * Makes an empty database of this version of content. It gets its name when it is whole, so that whatever else
- * is found under that name later is damage.
+ * is found under that name later is damage. Throws `unavailable` where the log of another database is left.
  */
 export const createDatabase = (file: string, version: number): void => {
+  // SQLite would play the log of a database that was taken away into the new one.
+  if (existsSync(`${file}-wal`))
+    throw new ServiceError(
+      'unavailable',
+      `${file} is missing, but its log ${file}-wal is there. Nothing was changed; put ${file} back, or remove the log too.`,
+    )
   const unfinished = `${file}.new`
   rmSync(unfinished, { force: true })
   const database = new DatabaseSync(unfinished)
@@ -30,8 +51,7 @@ export const createDatabase = (file: string, version: number): void => {
      CREATE TABLE kv (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID`,
   )
   database.close()
-  chmodSync(unfinished, 0o600)
-  renameSync(unfinished, file)
+  giveName(unfinished, file)
 }
 
 /** Reads a database without changing a byte of it. Throws `unavailable` for a file that is damaged, or is not ours. */
@@ -64,8 +84,7 @@ export const copyDatabase = (file: string, to: string): void => {
   rmSync(unfinished, { force: true })
   using database = new DatabaseSync(file, { readOnly: true })
   database.prepare('VACUUM INTO ?').run(unfinished)
-  chmodSync(unfinished, 0o600)
-  renameSync(unfinished, to)
+  giveName(unfinished, to)
 }
 
 /** A database that is open for writing. */
@@ -96,7 +115,7 @@ export const openDatabase = (file: string): Database => {
         throw new ServiceError('no-space', 'The disk that the store is on is full. Nothing was changed.', {
           cause: error,
         })
-      throw error
+      throw new ServiceError('unavailable', 'The store could not be written. Nothing was changed.', { cause: error })
     }
   }
   const put = database.prepare('INSERT INTO kv VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value')

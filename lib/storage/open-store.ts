@@ -6,6 +6,7 @@ import { makePrivateFolder } from '#lib/platform/files.ts'
 import { createStore } from './create-store.ts'
 import { type Content, copyDatabase, createDatabase, type Database, openDatabase, readDatabase } from './database.ts'
 import { type Envelope, envelopeOf } from './documents.ts'
+import type { Row } from './keys.ts'
 import { lockFolder } from './lock.ts'
 import { type Migration, migrations as allMigrations } from './migrations.ts'
 import { sqliteDriver } from './sqlite-driver.ts'
@@ -27,7 +28,7 @@ const refuseNewer = (file: string, version: number, newest: number): void => {
 const envelopesOf = (rows: ReadonlyMap<string, string>): ReadonlyMap<string, Envelope> =>
   new Map([...rows].map(([key, text]) => [key, envelopeOf(key, text)]))
 
-/** Brings rows forward step by step; each is one transaction. A copy of the whole is kept before the first. */
+/** Brings rows forward through every step in one transaction. A copy of what was is kept. */
 const migrate = (
   file: string,
   database: Database,
@@ -36,16 +37,17 @@ const migrate = (
 ): ReadonlyMap<string, string> => {
   const due = steps.filter(step => step.version > content.version)
   if (due.length === 0) return content.rows
-  const copy = `${file}.before-${due.at(-1)!.version}`
-  if (!existsSync(copy)) copyDatabase(file, copy)
+  // A copy of the same name is of an earlier try, and this one is of what is about to change.
+  copyDatabase(file, `${file}.before-${due.at(-1)!.version}`)
   const rows = new Map(content.rows)
-  for (const step of due) {
-    const changes = step.migrate(rows)
-    database.setVersion(changes, step.version)
-    for (const { key, value } of changes)
-      if (value === undefined) rows.delete(key)
-      else rows.set(key, value)
-  }
+  const changed = new Map<string, Row>()
+  for (const step of due)
+    for (const row of step.migrate(rows)) {
+      changed.set(row.key, row)
+      if (row.value === undefined) rows.delete(row.key)
+      else rows.set(row.key, row.value)
+    }
+  database.setVersion([...changed.values()], due.at(-1)!.version)
   return rows
 }
 

@@ -1,10 +1,11 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { generateKeyPairSync, hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { exportSPKI, importPKCS8, importSPKI } from 'jose'
 import { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTokens, type Tokens } from '#lib/auth/tokens.ts'
 
+const digest = (text: string): string => hash('sha256', text)
 const pair = generateKeyPairSync('rsa', {
   modulusLength: 2048,
   publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -30,6 +31,7 @@ describe('the edge bundle in workerd', () => {
       verificationKey,
       keyId: 'k1',
       lifetime: 60,
+      digest,
     })
     worker = new Miniflare({
       modules: true,

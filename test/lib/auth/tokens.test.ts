@@ -1,9 +1,10 @@
-import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createHmac, hash, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import fc from 'fast-check'
 import { importPKCS8, importSPKI, SignJWT } from 'jose'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createTokens, type Tokens } from '#lib/auth/tokens.ts'
 
+const digest = (text: string): string => hash('sha256', text)
 const pair = () => generateKeyPairSync('rsa', { modulusLength: 2048 })
 const own = pair()
 const foreign = pair()
@@ -22,6 +23,7 @@ describe('tokens', () => {
       verificationKey: await importSPKI(publicPem, 'RS256'),
       keyId: 'k1',
       lifetime: 3600,
+      digest,
     })
   })
   afterEach(() => void vi.useRealTimers())
@@ -50,6 +52,7 @@ describe('tokens', () => {
       verificationKey: await importSPKI(publicPem, 'RS256'),
       keyId: '',
       lifetime: 0,
+      digest,
     })
     await expect(fresh.verify(token)).rejects.toThrow('expired')
   })

@@ -93,6 +93,28 @@ describe('the store on disk', () => {
     await refusesUntouched('cannot be read')
   })
 
+  test('that is missing while its log is there is not made anew', async () => {
+    await fill()
+    await writeFile(`${file()}-wal`, 'left over')
+    await rm(file())
+    await expect(openStore({ folder })).rejects.toMatchObject({
+      fault: 'unavailable',
+      message: expect.stringContaining('-wal'),
+    })
+    expect(await readdir(folder)).not.toContain('store.db')
+  })
+
+  test('takes no more writes after one failed, and goes on reading', async () => {
+    await using store = await openStore({ folder })
+    const items = store.collection('items', Item)
+    await store.commit([items.put({ id: 'a', value: 'kept' })])
+    using other = new DatabaseSync(file())
+    other.exec('DROP TABLE kv')
+    for (const id of ['b', 'c'])
+      await expect(store.commit([items.put({ id, value: 'lost' })])).rejects.toMatchObject({ fault: 'unavailable' })
+    expect((await items.list()).map(one => one.id)).toEqual(['a'])
+  })
+
   test('with a row that is no document names it and is left as it is', async () => {
     await fill()
     using database = new DatabaseSync(file())
