@@ -130,17 +130,33 @@ export const createQemuMachine = (options: Options): QemuMachine => {
     return started
   }
 
+  /** The control connection of a machine that runs, made again where it was lost. */
+  const control = async (): Promise<Live> => {
+    if (live) return live
+    const pid = await livingPid(home, id)
+    try {
+      if (pid === undefined) throw new Error('there is no process')
+      attach(await adopt(home, pid, heard))
+      return live!
+    } catch (error) {
+      throw new ServiceError(
+        'unavailable',
+        `The QEMU of ${view.name} does not answer: ${messageOf(error)}. Somebody else may hold its control socket; a forced stop ends it.`,
+      )
+    }
+  }
+
   const quit = async (): Promise<void> => {
-    if (!live) return
-    const { pid, qmp } = live
-    qmp.execute('quit').catch(() => {})
-    await ended(pid, id, quitPatience)
-    qmp.close()
+    const pid = live?.pid ?? (await livingPid(home, id))
+    if (pid === undefined) return
+    live?.qmp.execute('quit').catch(() => {})
+    await ended(pid, id, live ? quitPatience : 0)
+    live?.qmp.close()
     live = undefined
   }
 
   const pressPowerButton = async (deadline: AbortSignal): Promise<void> => {
-    const { pid, qmp } = live!
+    const { pid, qmp } = await control()
     const press = (): void => void qmp.execute('system_powerdown').catch(() => {})
     press()
     const timer = setInterval(press, pressInterval)
@@ -158,7 +174,7 @@ export const createQemuMachine = (options: Options): QemuMachine => {
   }
 
   const suspend = async (deadline: AbortSignal): Promise<MachineView> => {
-    const { qmp } = live!
+    const { qmp } = await control()
     const wasRunning = view.state === 'running'
     await qmp.execute('stop')
     try {
@@ -211,16 +227,16 @@ export const createQemuMachine = (options: Options): QemuMachine => {
       return change('running', { booted: true })
     },
     async reset() {
-      await live!.qmp.execute('system_reset')
+      await (await control()).qmp.execute('system_reset')
       return change(view.state, { booted: true })
     },
     async pause() {
-      await live!.qmp.execute('stop')
+      await (await control()).qmp.execute('stop')
       return change('paused')
     },
     async resume({ deadline }) {
       if (view.state === 'suspended') return wake(deadline)
-      await live!.qmp.execute('cont')
+      await (await control()).qmp.execute('cont')
       return change('running')
     },
     suspend: ({ deadline }) => suspend(deadline),
@@ -228,12 +244,9 @@ export const createQemuMachine = (options: Options): QemuMachine => {
 
   /** After an operation that failed: whatever it left, the view says how the machine is. */
   const settle = async (): Promise<void> => {
-    if (!live) {
-      if (view.state === 'running' || view.state === 'paused') await change('stopped', { problem: crashed() })
-      return
-    }
-    if (await livingPid(home, id)) await look()
-    else await lost()
+    const lives = (await livingPid(home, id)) !== undefined
+    if (lives) await look()
+    else if (live || view.state === 'running' || view.state === 'paused') await lost()
   }
 
   /** What is left of a machine whose QEMU is gone. */

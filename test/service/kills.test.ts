@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { withoutQemu } from '../support/qemu.ts'
+import { newState, rootPassword, type Service, startService } from '../support/service.ts'
+
+/** Milliseconds after the request at which the service is killed: in the middle of each kind of work. */
+const moments = [0, 3, 8, 15, 30, 60, 110]
+const verbs = ['start', 'stop', 'suspend', 'resume', 'restart', 'clone', 'delete'] as const
+const stable = new Set(['stopped', 'running', 'paused', 'suspended'])
+
+const serial = (home: string): string => readFileSync(join(home, 'serial.log'), 'latin1')
+
+/** The ticks of each boot: what was saved must go on where it was, and nothing may be counted twice. */
+const bootsOf = (home: string): number[][] =>
+  serial(home)
+    .split('BOOT ')
+    .slice(1)
+    .map(part => [...part.matchAll(/^T ([0-9A-F]{8})/gim)].map(match => Number.parseInt(match[1]!, 16)))
+
+const stateBefore: Readonly<Record<(typeof verbs)[number], string>> = {
+  start: 'stopped',
+  stop: 'running',
+  suspend: 'running',
+  resume: 'suspended',
+  restart: 'running',
+  clone: 'stopped',
+  delete: 'stopped',
+}
+
+describe.each(['embedded', 'qemu'] as const)('the service killed on %s', driver => {
+  const left = driver === 'qemu' && withoutQemu
+  describe.skipIf(left)(left ? 'QEMU is not installed' : 'in the middle of', () => {
+    test.for(verbs)('%s: every machine is in a true, stable state afterwards', async verb => {
+      using state = newState()
+      let service: Service = await startService({
+        state: state.path,
+        driver,
+        env: { VMHOST_ROOT_PASSWORD: rootPassword },
+      })
+      const token = await service.signIn()
+      const ask = async (method: string, path: string, body?: unknown) =>
+        service.call(method, `/api/v1/machines${path}`, { token, body })
+      const machines = join(state.path, 'machines', driver)
+      for (const [round, moment] of moments.entries()) {
+        const name = `m${round}`
+        expect((await ask('PUT', '/demo/clone', { clone_name: name })).status).toBe(200)
+        const home: string = (await ask('GET', `/${name}`)).body[0].Home
+        if (stateBefore[verb] !== 'stopped') {
+          await ask('PUT', `/${name}/start`)
+          while (!serial(home).includes('T 00000001')) await new Promise(resolve => setTimeout(resolve, 10))
+        }
+        if (stateBefore[verb] === 'suspended') await ask('PUT', `/${name}/suspend`)
+
+        const cut = {
+          clone: () => ask('PUT', `/${name}/clone`, { clone_name: `${name} copy` }),
+          delete: () => ask('DELETE', `/${name}`),
+        }
+        const request = (verb === 'clone' || verb === 'delete' ? cut[verb]() : ask('PUT', `/${name}/${verb}`)).catch(
+          () => undefined,
+        )
+        await new Promise(resolve => setTimeout(resolve, moment))
+        await service.kill()
+        const answer = await request
+
+        service = await startService({ state: state.path, driver })
+        const { body } = await ask('GET', '')
+        const shown = new Map((body as { Name: string; State: string }[]).map(one => [one.Name, one.State]))
+        for (const [other, now] of shown) expect(stable, `${other} at ${moment} ms`).toContain(now)
+        if (verb === 'delete' && answer?.status === 202) expect(shown.has(name)).toBe(false)
+        if (verb === 'clone' && answer?.status === 200) expect(shown.has(`${name} copy`)).toBe(true)
+        // Folders and machines are the same set: nothing half-made is left.
+        expect(readdirSync(machines)).toHaveLength(shown.size)
+
+        if (shown.get(name) === 'suspended') expect((await ask('PUT', `/${name}/resume`)).status).toBe(200)
+        if (shown.get(name) === 'stopped') expect((await ask('PUT', `/${name}/start`)).status).toBe(200)
+        if (shown.has(name)) {
+          const before = serial(home).length
+          while (!/T \S{8}\s+$/.test(serial(home).slice(before))) await new Promise(resolve => setTimeout(resolve, 10))
+          for (const ticks of bootsOf(home))
+            expect(ticks, `${verb} at ${moment} ms`).toEqual(ticks.map((_, at) => at + 1))
+        }
+        for (const other of shown.keys())
+          if (other !== 'demo') expect((await ask('DELETE', `/${other}?force=true`)).status).toBe(202)
+      }
+      expect(await service.stop()).toBe(0)
+    })
+  })
+})
