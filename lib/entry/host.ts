@@ -7,6 +7,7 @@ import { createSignIn } from '#lib/auth/sign-in.ts'
 import { loadSigningKey } from '#lib/auth/signing-key.ts'
 import { createTokens } from '#lib/auth/tokens.ts'
 import type { Config } from '#lib/config.ts'
+import { ServiceError } from '#lib/errors.ts'
 import { createHealth } from '#lib/health/health.ts'
 import { createApp, type Observation, prefix } from '#lib/http/app.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
@@ -35,14 +36,19 @@ export interface RunningHost extends AsyncDisposable {
 
 const hour = 3600
 
-/** Logs failures, and with `debug` every reply: asking the log itself each time would cost a tenth of a small request. */
+/**
+ * Logs what failed, and with `debug` every reply: asking the log itself each time would cost a tenth of a small request.
+ * A failure that the service has words for is a warning; any other is a defect and comes with its trace.
+ */
 const observeInto =
   (log: Log, all: boolean) =>
   ({ requestId, method, operation, caller, status, error }: Observation): void => {
     if (status < 500 && !all) return
-    const fields = { requestId, method, operation, caller, status, ...(error !== undefined && { error }) }
+    const fields = { requestId, method, operation, caller, status }
     if (status < 500) log.debug('{method} {operation}: {status}', fields)
-    else log.error('{method} {operation}: {status}', fields)
+    else if (error instanceof ServiceError && error.fault !== 'internal')
+      log.warning('{method} {operation}: {status} {reason}', { ...fields, reason: error.message, cause: error.cause })
+    else log.error('{method} {operation}: {status}', { ...fields, error })
   }
 
 /** Starts everything, in this order; disposing stops it in the reverse one. `entry` is the program's own file. */
@@ -84,7 +90,13 @@ export const openHost = async (config: Config, entry: URL): Promise<RunningHost>
       tokens,
       signIn: createSignIn({ accounts, passwords, tokens }),
       license: freeLicense(driver.kind, facts),
-      health: createHealth({ hypervisor: async () => driver.platform.hypervisorType, storage: async () => 'open' }),
+      health: createHealth({
+        hypervisor: async () => driver.platform.hypervisorType,
+        storage: async () => {
+          if (store.failure) throw new Error(store.failure)
+          return 'open'
+        },
+      }),
       openapi: createOpenApi(routes, prefix, version),
     },
     authenticate: async ({ bearer }) =>

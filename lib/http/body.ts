@@ -13,10 +13,15 @@ const readBytes = async (request: Request, limit: number): Promise<Uint8Array<Ar
   if (!request.body) return new Uint8Array()
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of request.body) {
-    size += chunk.length
-    if (size > limit) throw tooLarge()
-    chunks.push(chunk)
+  try {
+    for await (const chunk of request.body) {
+      size += chunk.length
+      if (size > limit) throw tooLarge()
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    if (error instanceof ServiceError) throw error
+    throw new ServiceError('invalid', 'The request body ended before all of it had come.', { cause: error })
   }
   const bytes = new Uint8Array(size)
   let at = 0

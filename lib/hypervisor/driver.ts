@@ -53,6 +53,7 @@ export interface Platform {
   readonly cpuType: 'x86' | 'arm'
   readonly cpuMode: '32' | '64'
   readonly diskPort: string
+  /** Empty where machines have no network. */
   readonly networkCard: string
 }
 

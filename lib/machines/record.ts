@@ -68,7 +68,7 @@ export const machineRecord = (
     host_external_ip_address: host.externalAddress,
     internal_ip_address: view.addresses[0]?.ip ?? '',
     Optimization: { ...recordTemplate.Optimization, 'Hypervisor type': platform.hypervisorType },
-    'Boot order': [disk && 'hdd0 ', network && 'net0 '].filter(Boolean).join(''),
+    'Boot order': disk ? 'hdd0 ' : '',
     Hardware: {
       ...hardware,
       cpu: {
@@ -90,7 +90,13 @@ export const machineRecord = (
           }
         : hardware.hdd0,
       net0: network
-        ? { enabled: true, type: 'shared', mac: plainMac(network.mac), card: platform.networkCard }
+        ? {
+            // A driver without a card keeps the address for the day on which the machine moves to another.
+            enabled: platform.networkCard !== '',
+            type: platform.networkCard === '' ? '' : 'shared',
+            mac: plainMac(network.mac),
+            card: platform.networkCard,
+          }
         : hardware.net0,
     },
     Network: { ...recordTemplate.Network, ipAddresses: [...view.addresses] },

@@ -49,11 +49,17 @@ export const openListener = async ({ address, tls, fetch }: Options): Promise<Li
     errorHandler: () =>
       Response.json({ code: 400, message: 'The address of this request is not valid.' }, { status: 400 }),
   })
-  const limits = { requestTimeout: 300_000, headersTimeout: 30_000, keepAliveTimeout: 60_000 }
+  // A missing Host is refused where every bad address is, with a body that says so.
+  const limits = { requestTimeout: 300_000, headersTimeout: 30_000, keepAliveTimeout: 60_000, requireHostHeader: false }
   const server: Server = tls
     ? createHttpsServer({ ...limits, ...tls, minVersion: 'TLSv1.2' }, handle)
     : createHttpServer(limits, handle)
   server.on('clientError', refuseGarbage)
+  server.on('checkExpectation', (_, response) => {
+    const body = JSON.stringify({ code: 417, message: 'The only expectation that is met is 100-continue.' })
+    response.writeHead(417, { 'Content-Type': 'application/json', 'Content-Length': body.length, Connection: 'close' })
+    response.end(body)
+  })
   await listen(server, address).catch((error: unknown) => {
     throw new ServiceError('unavailable', `The service cannot listen on ${address.origin}: ${messageOf(error)}`)
   })

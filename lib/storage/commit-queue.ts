@@ -17,6 +17,8 @@ interface Options {
 }
 
 export interface CommitQueue {
+  /** Why nothing is taken any more, if so. */
+  stopped(): string | undefined
   add(writes: readonly Write[]): Promise<void>
   /** Refuses further commits; settles when the earlier ones have. */
   close(): Promise<void>
@@ -73,6 +75,7 @@ export const createCommitQueue = ({ apply, persist }: Options): CommitQueue => {
   }
 
   return {
+    stopped: () => stopped,
     add: writes =>
       new Promise((resolve, reject) => {
         if (stopped !== undefined) return reject(unavailable())

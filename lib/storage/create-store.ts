@@ -65,6 +65,9 @@ export const createStore = async (storage: Storage, rows?: ReadonlyMap<string, E
   })
 
   return {
+    get failure() {
+      return queue.stopped()
+    },
     atomic: commits(driver),
     collection(name, schema, options = {}) {
       if (tables.has(name)) throw new Error(`the collection ${name} is already in use`)

@@ -71,7 +71,12 @@ export const openStore = async ({ folder, migrations = allMigrations }: Options)
   const store = await createStore(createStorage({ driver: sqliteDriver(database) }), envelopes)
   stack.move()
   return {
-    ...store,
+    atomic: store.atomic,
+    get failure() {
+      return store.failure
+    },
+    collection: store.collection,
+    commit: store.commit,
     async [Symbol.asyncDispose]() {
       await store[Symbol.asyncDispose]()
       lock[Symbol.dispose]()

@@ -35,6 +35,8 @@ export interface CollectionOptions<T> {
 }
 
 export interface Store extends AsyncDisposable {
+  /** Why the store takes no changes any more; undefined as long as it does. */
+  readonly failure: string | undefined
   /** Whether a commit is all-or-none also across a crash. False on drivers without `commit(rows)`. */
   readonly atomic: boolean
   collection<T extends { readonly id: string }>(

@@ -83,6 +83,28 @@ describe('a body', () => {
   })
 })
 
+test("a body that breaks off is the sender's fault", async () => {
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode('{"te'))
+      controller.error(new Error('aborted'))
+    },
+  })
+  const app = createApp({
+    routes: [echo],
+    services: {},
+    authenticate: async () => undefined,
+    observe: () => {},
+    checkReplies: true,
+  })
+  const request = new Request('https://host-1.example.test/api/v1/test/a', {
+    method: 'POST',
+    body,
+    duplex: 'half',
+  } as RequestInit)
+  expect((await app.fetch(request)).status).toBe(400)
+})
+
 describe('a path', () => {
   test.for(['//api//v1/test/a', '/api/v1/test/a/', '/api/v1//test/a//'])('%s reaches the endpoint', async path => {
     expect(await call('POST', path, { body: {} })).toMatchObject({ status: 200 })

@@ -78,7 +78,7 @@ export const createEmbeddedDriver = ({ folder, startWorker, log }: Options): Emb
       cpuType: 'x86',
       cpuMode: '32',
       diskPort: 'ide:0',
-      networkCard: 'ne2k',
+      networkCard: '',
     },
     async open(seen) {
       report = seen

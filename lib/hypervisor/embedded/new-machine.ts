@@ -1,9 +1,10 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import type { Definition, NewMachine } from '../definition.ts'
 import type { MachineView } from '../driver.ts'
+import { randomMac } from '../mac.ts'
 import { buildGuest } from '../guest/guest.ts'
 import { copyDurable, makeDisk, syncFile } from './disk-files.ts'
 import { checkDiskSize, checkHardware, inspectDisk, inspectFile, inspectKernel } from './limits.ts'
@@ -17,7 +18,7 @@ export interface Draft {
 /** An id, a MAC address (of the range that emulators use) and a date of its own. */
 const identity = () => ({
   id: randomUUID(),
-  networks: [{ mac: `52:54:00:${randomBytes(3).toString('hex').match(/../g)!.join(':')}` }],
+  networks: [{ mac: randomMac() }],
   created_at: new Date().toISOString(),
 })
 

@@ -2,7 +2,7 @@ import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { exists } from '#lib/platform/files.ts'
 import type { MachineView } from '../driver.ts'
-import type { Found, MachineFolders } from '../machine-folders.ts'
+import { type Found, invalidView, type MachineFolders } from '../machine-folders.ts'
 import { stateFileName } from './machine.ts'
 import { keepRunNote, readRunNote, type RunNote } from './run-note.ts'
 
@@ -11,19 +11,6 @@ interface Recovered {
   /** The state into which the machine is to be brought back. */
   readonly resume?: RunNote['resume']
 }
-
-/** What is shown of a machine whose definition cannot be read; its folder's name is all that is known of it. */
-const invalidView = ({ id, home, problem }: Found): MachineView => ({
-  id,
-  name: id,
-  state: 'invalid',
-  ...(problem !== undefined && { problem }),
-  definition: { id, name: id, description: '', cpus: 1, memory: 1, disks: [], networks: [], created_at: '' },
-  home,
-  addresses: [],
-  since: Date.now(),
-  ranFor: 0,
-})
 
 /**
  * What became of a machine while the service was away. One that ran when the service died is stopped and has crashed;

@@ -1,4 +1,4 @@
-import { copyFile, link, rename, rm } from 'node:fs/promises'
+import { copyFile, link, rename, rm, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { syncFolder } from '#lib/platform/files.ts'
@@ -14,6 +14,8 @@ export const planDisks = (disks: NewMachine['disks'], images: Images): Promise<D
   Promise.all(
     disks.map(async (disk, at): Promise<Disk> => {
       if ('size' in disk) return { path: ownName(at), size: disk.size * 2 ** 20, format: 'qcow2' }
+      if (!(await stat(disk.path).catch(() => undefined))?.isFile())
+        throw new ServiceError('invalid', `${disk.path} is not a file, so it cannot be a disk.`)
       // Looked at once: a guest that writes another kind of header into its raw image must not change what it is.
       const { format, size, backing } = await images.info(disk.path)
       if (backing !== undefined)

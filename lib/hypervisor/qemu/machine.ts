@@ -2,15 +2,16 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { Log } from '#lib/platform/log.ts'
-import { exists } from '#lib/platform/files.ts'
 import type { Definition } from '../definition.ts'
-import type { MachineView, RunOptions, Seen, SeenCause, StableState, Verb } from '../driver.ts'
+import type { MachineView, RunOptions, Seen, SeenCause, Verb } from '../driver.ts'
 import { tick } from '../uptime.ts'
 import { type Accelerator, files, qemuArguments } from './arguments.ts'
 import type { Notes } from './notes.ts'
 import { adopt, ended, launch, type Live, livingPid, refusal } from './process.ts'
 import type { QmpEvent } from './qmp.ts'
-import { beginSave, finishSave, keepSaved, waitForLoad } from './saved-memory.ts'
+import { type ChangeState, recover } from './recovery.ts'
+import { beginSave, finishSave, waitForLoad } from './saved-memory.ts'
+import { crashed, shownState } from './status.ts'
 
 export interface QemuMachine {
   view(): MachineView
@@ -31,22 +32,6 @@ interface Options {
   readonly accelerator: Accelerator
   readonly report: (what: Seen) => void
   readonly log: Log
-}
-
-/** What a running QEMU says of its guest, as the state that the machine has for us. */
-const shownState = (status: string): { state: StableState; problem?: string } => {
-  switch (status) {
-    case 'running':
-      return { state: 'running' }
-    case 'io-error':
-      return { state: 'paused', problem: 'the disk of the host is full or failing; free space, then resume' }
-    case 'guest-panicked':
-      return { state: 'paused', problem: 'the guest panicked' }
-    case 'internal-error':
-      return { state: 'paused', problem: 'QEMU met an internal error' }
-    default:
-      return { state: 'paused' }
-  }
 }
 
 /** Milliseconds between two presses of the power button: a guest that is still booting does not notice the first. */
@@ -72,10 +57,7 @@ export const createQemuMachine = (options: Options): QemuMachine => {
   let shutdown: { guest?: boolean; reason?: string } | undefined
   let busy = false
 
-  const change = async (
-    state: StableState,
-    { booted = false, problem, cause }: { booted?: boolean; problem?: string | undefined; cause?: SeenCause } = {},
-  ): Promise<MachineView> => {
+  const change: ChangeState = async (state, { booted = false, problem, cause } = {}) => {
     const { problem: _, stateFile: __, ...rest } = view
     view = {
       ...rest,
@@ -104,30 +86,27 @@ export const createQemuMachine = (options: Options): QemuMachine => {
     look('host').catch((error: unknown) => log.warning('{id}: {error}', { id, error: messageOf(error) }))
   }
 
-  const crashed = (): string => 'crashed: QEMU ended without being asked to'
-
   /** The control connection has ended and nobody waited for that: so has QEMU, or it is found again. */
   const lost = async (): Promise<void> => {
     await ended(live?.pid ?? 0, id, quitPatience)
     live = undefined
     if (shutdown) await change('stopped', { cause: shutdown.guest ? 'guest' : 'host' })
-    else await change('stopped', { problem: crashed(), cause: 'crash' })
+    else await change('stopped', { problem: crashed, cause: 'crash' })
   }
 
-  const attach = (found: Live): void => {
+  const attach = (found: Live): Live => {
     live = found
     shutdown = undefined
     void found.qmp.closed.then(async () => {
       if (live !== found || busy) return
       await lost().catch((error: unknown) => log.error('{id}: {error}', { id, error: messageOf(error) }))
     })
+    return found
   }
 
   const boot = async (deadline: AbortSignal, resume: boolean): Promise<Live> => {
     const args = qemuArguments(view.definition, accelerator, resume)
-    const started = await launch(program, args, home, heard, deadline)
-    attach(started)
-    return started
+    return attach(await launch(program, args, home, heard, deadline))
   }
 
   /** The control connection of a machine that runs, made again where it was lost. */
@@ -136,8 +115,7 @@ export const createQemuMachine = (options: Options): QemuMachine => {
     const pid = await livingPid(home, id)
     try {
       if (pid === undefined) throw new Error('there is no process')
-      attach(await adopt(home, pid, heard))
-      return live!
+      return attach(await adopt(home, pid, heard))
     } catch (error) {
       throw new ServiceError(
         'unavailable',
@@ -249,50 +227,6 @@ export const createQemuMachine = (options: Options): QemuMachine => {
     else if (live || view.state === 'running' || view.state === 'paused') await lost()
   }
 
-  /** What is left of a machine whose QEMU is gone. */
-  const bury = async (): Promise<void> => {
-    const [condition, step] = [await notes.condition(), await notes.step()]
-    for (const name of [files.pid, files.control, files.spareControl, files.serial, files.newState])
-      await rm(join(home, name), { force: true })
-    if (await exists(join(home, files.fullState))) await keepSaved(home)
-    const saved = await exists(join(home, files.state))
-    if (saved && !step?.continues) {
-      if (view.state !== 'suspended') await change('suspended')
-      return
-    }
-    await rm(join(home, files.state), { force: true })
-    const ran = condition?.state === 'running' || condition?.state === 'paused'
-    const asked = step?.verb === 'stop' || step?.verb === 'restart'
-    if (ran || saved) await change('stopped', { problem: asked ? undefined : crashed() })
-  }
-
-  /** Ends what a dead service had begun with a QEMU that lives, then takes in how it is. */
-  const adoptLiving = async (pid: number): Promise<void> => {
-    attach(await adopt(home, pid, heard))
-    const { qmp } = live!
-    const step = await notes.step()
-    if (step?.verb === 'suspend') {
-      const kept = await exists(join(home, files.state))
-      const saved =
-        kept ||
-        (await finishSave(qmp, home).then(
-          () => true,
-          () => false,
-        ))
-      if (saved) {
-        await quit()
-        await change('suspended')
-        return
-      }
-      if (step.from === 'running') await qmp.execute('cont')
-    } else if (await exists(join(home, files.state))) {
-      await waitForLoad(qmp)
-      await qmp.execute('cont')
-      await rm(join(home, files.state))
-    }
-    await look()
-  }
-
   return {
     view: () => view,
     async recover() {
@@ -304,9 +238,16 @@ export const createQemuMachine = (options: Options): QemuMachine => {
       }
       busy = true
       try {
-        const pid = await livingPid(home, id)
-        if (pid === undefined) await bury()
-        else await adoptLiving(pid)
+        await recover({
+          id,
+          home,
+          notes,
+          view: () => view,
+          change,
+          look,
+          quit,
+          attach: async pid => attach(await adopt(home, pid, heard)),
+        })
       } catch (error) {
         await change(view.state, { problem: `QEMU runs but does not answer: ${messageOf(error)}` })
       } finally {

@@ -194,6 +194,7 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'machines o
   test.for([
     ['is not there', '/nowhere/x.img', 'invalid'],
     ['is a folder', tmpdir(), 'invalid'],
+    ['is a device', '/dev/zero', 'invalid'],
   ] as const)('a disk that %s is refused and no machine is made', async ([, path, fault]) => {
     await expect(
       driver.create({ name: 'bad', description: '', cpus: 1, memory: 16, disks: [{ path }] }),

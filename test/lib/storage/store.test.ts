@@ -113,6 +113,7 @@ describe('the store on disk', () => {
     for (const id of ['b', 'c'])
       await expect(store.commit([items.put({ id, value: 'lost' })])).rejects.toMatchObject({ fault: 'unavailable' })
     expect((await items.list()).map(one => one.id)).toEqual(['a'])
+    expect(store.failure).toContain('an earlier write failed')
   })
 
   test('with a row that is no document names it and is left as it is', async () => {
