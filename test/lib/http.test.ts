@@ -230,3 +230,8 @@ describe('health and license', () => {
     },
   )
 })
+
+served('the tests of endpoints reach no network', async ({ network }) => {
+  expect(network).toBeDefined()
+  await expect(fetch('https://far.example.test/')).rejects.toThrow()
+})

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type SetupServer, setupServer } from 'msw/node'
 import { test as base } from 'vitest'
 import type { Principal } from '#lib/auth/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
@@ -62,6 +63,8 @@ export const callOf =
   }
 
 interface Fixtures {
+  /** The network as the service sees it: a request that no handler of the test answers fails the test. */
+  network: SetupServer
   folder: string
   driver: SimulatedDriver
   machines: Machines
@@ -71,6 +74,16 @@ interface Fixtures {
 
 /** vitest's `test` with a fresh service on the simulated driver; nothing listens and nothing is shared. */
 export const test = base.extend<Fixtures>({
+  network: [
+    // oxlint-disable-next-line no-empty-pattern -- as below
+    async ({}, use) => {
+      const server = setupServer()
+      server.listen({ onUnhandledFrame: 'error' })
+      await use(server)
+      server.close()
+    },
+    { auto: true },
+  ],
   // oxlint-disable-next-line no-empty-pattern -- vitest reads the fixtures that are used off the pattern
   folder: async ({}, use) => {
     const folder = mkdtempSync(join(tmpdir(), 'vmhost-test-'))
