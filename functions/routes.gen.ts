@@ -1,6 +1,11 @@
 // Written by build/routes.ts. Do not edit; run `npm run routes`.
 import healthProbe from './health/probe.ts'
 import openapiShow from './openapi/show.ts'
+import authListApiKeys from './auth/list-api-keys.ts'
+import authCreateApiKey from './auth/create-api-key.ts'
+import authDeleteApiKey from './auth/delete-api-key.ts'
+import authShowApiKey from './auth/show-api-key.ts'
+import authRevokeApiKey from './auth/revoke-api-key.ts'
 import authSignIn from './auth/sign-in.ts'
 import authValidateOwnToken from './auth/validate-own-token.ts'
 import authValidateToken from './auth/validate-token.ts'
@@ -25,6 +30,11 @@ import type { Route } from '#lib/http/endpoint.ts'
 export const routes = [
   { id: 'health/probe', endpoint: healthProbe }, // GET /health/probe
   { id: 'openapi/show', endpoint: openapiShow }, // GET /openapi.json
+  { id: 'auth/list-api-keys', endpoint: authListApiKeys }, // GET /v1/auth/api_keys
+  { id: 'auth/create-api-key', endpoint: authCreateApiKey }, // POST /v1/auth/api_keys
+  { id: 'auth/delete-api-key', endpoint: authDeleteApiKey }, // DELETE /v1/auth/api_keys/{id}
+  { id: 'auth/show-api-key', endpoint: authShowApiKey }, // GET /v1/auth/api_keys/{id}
+  { id: 'auth/revoke-api-key', endpoint: authRevokeApiKey }, // PUT /v1/auth/api_keys/{id}/revoke
   { id: 'auth/sign-in', endpoint: authSignIn }, // POST /v1/auth/token
   { id: 'auth/validate-own-token', endpoint: authValidateOwnToken }, // GET /v1/auth/token/validate
   { id: 'auth/validate-token', endpoint: authValidateToken }, // POST /v1/auth/token/validate

@@ -1,3 +1,4 @@
+import type { ApiKeys } from './auth/api-keys.ts'
 import type { SignIn } from './auth/sign-in.ts'
 import type { Tokens } from './auth/tokens.ts'
 import type { Health } from './health/health.ts'
@@ -9,6 +10,7 @@ import type { Machines } from './machines/machines.ts'
 export interface Services {
   readonly signIn: SignIn
   readonly tokens: Pick<Tokens, 'verify'>
+  readonly apiKeys: ApiKeys
   readonly machines: Machines
   readonly license: License
   readonly health: Health

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { ServiceError } from '#lib/errors.ts'
 import type { Collection, Store, Stored } from '#lib/storage/store.ts'
 import { canonicalClaim, claimNames, type RoleName, roleClaims } from './claims.ts'
 import { checkPassword, randomPassword } from './password-policy.ts'
@@ -102,11 +101,4 @@ export const createAccounts = ({ store, passwords }: Options): Accounts => {
       return { created: false }
     },
   }
-}
-
-/** The principal that a verified token stands for. Throws `unauthenticated` when its user is gone. */
-export const principalOf = async (accounts: Accounts, uid: string): Promise<Principal> => {
-  const principal = await accounts.principal(uid)
-  if (!principal) throw new ServiceError('unauthenticated', 'The user of this token does not exist any more.')
-  return principal
 }

@@ -1,8 +1,11 @@
 import { hash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { createAccounts, principalOf } from '#lib/auth/accounts.ts'
+import { createAccounts } from '#lib/auth/accounts.ts'
+import { createApiKeys } from '#lib/auth/api-keys.ts'
+import { createAuthenticate } from '#lib/auth/authenticate.ts'
 import { createPasswords } from '#lib/auth/passwords.ts'
+import { loadPepper } from '#lib/auth/pepper.ts'
 import { createSignIn } from '#lib/auth/sign-in.ts'
 import { loadSigningKey } from '#lib/auth/signing-key.ts'
 import { createTokens } from '#lib/auth/tokens.ts'
@@ -64,6 +67,8 @@ export const openHost = async (config: Config, entry: URL): Promise<RunningHost>
   const passwords = stack.adopt(createPasswords({ startWorker }), one => one.close())
   const accounts = createAccounts({ store, passwords })
   const root = await accounts.ensureRoot(config.root_password)
+  const pepper = await loadPepper(join(config.state, 'keys', 'api-keys.pepper'))
+  const apiKeys = createApiKeys({ store, accounts, pepper })
 
   const tls =
     config.listen.protocol === 'https:'
@@ -87,6 +92,7 @@ export const openHost = async (config: Config, entry: URL): Promise<RunningHost>
     routes,
     services: {
       machines,
+      apiKeys,
       tokens,
       signIn: createSignIn({ accounts, passwords, tokens }),
       license: freeLicense(driver.kind, facts),
@@ -99,8 +105,7 @@ export const openHost = async (config: Config, entry: URL): Promise<RunningHost>
       }),
       openapi: createOpenApi(routes, prefix, version),
     },
-    authenticate: async ({ bearer }) =>
-      bearer === undefined ? undefined : principalOf(accounts, (await tokens.verify(bearer)).uid),
+    authenticate: createAuthenticate({ tokens, accounts, apiKeys }),
     observe: observeInto(logOf('http'), config.log === 'debug'),
     checkReplies: false,
   })

@@ -70,7 +70,7 @@ const operationOf = ({ id, endpoint }: Route, pair: string, components: Record<s
   tags: [id.split('/')[0]],
   summary: endpoint.summary,
   description: accessText(endpoint),
-  security: endpoint.access === 'public' ? [] : [{ bearer: [] }],
+  security: endpoint.access === 'public' ? [] : [{ bearer: [] }, { apiKey: [] }],
   parameters: [
     ...parametersOf(endpoint.params, 'path', components),
     ...parametersOf(endpoint.query, 'query', components),
@@ -111,7 +111,10 @@ export const createOpenApi = (routes: readonly Route[], prefix: string, version:
       paths,
       components: {
         schemas,
-        securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+          apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'base64 of KEY:SECRET' },
+        },
         responses: {
           Error: {
             description: 'Refused or failed',

@@ -16,8 +16,14 @@ export interface Exchange {
   body: unknown
 }
 
+/** What a request says of its sender: the value of `Authorization: Bearer`, and of `X-Api-Key`. */
+export interface Credential {
+  readonly bearer: string | undefined
+  readonly apiKey: string | undefined
+}
+
 /** Who sends a request, or undefined when it does not say. Throws `unauthenticated` on a bad credential. */
-export type Authenticate = (credential: { bearer: string | undefined }) => Promise<Principal | undefined>
+export type Authenticate = (credential: Credential) => Promise<Principal | undefined>
 
 type Step = (exchange: Exchange) => void | Promise<void>
 
@@ -49,9 +55,10 @@ const refuseUnasked: Step = ({ request }) => {
 const admit =
   (access: Endpoint['access'], authenticate: Authenticate): Step =>
   async exchange => {
-    const caller = await authenticate({ bearer: exchange.bearer })
+    const apiKey = exchange.request.headers.get('x-api-key') ?? undefined
+    const caller = await authenticate({ bearer: exchange.bearer, apiKey })
     if (!caller)
-      throw new ServiceError('unauthenticated', 'Sign in first, then send the token as Authorization: Bearer.', {
+      throw new ServiceError('unauthenticated', 'Send a token as Authorization: Bearer, or an API key as X-Api-Key.', {
         headers: { 'WWW-Authenticate': 'Bearer' },
       })
     const refusal = mayCall(access, caller)

@@ -1,7 +1,14 @@
 import { mkdir, readFile, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '#lib/errors.ts'
-import { isSystemError, makePrivateFolder, removeTree, syncFolder, writeFileAtomic } from '#lib/platform/files.ts'
+import {
+  isSystemError,
+  makePrivateFolder,
+  removeTree,
+  syncFile,
+  syncFolder,
+  writeFileAtomic,
+} from '#lib/platform/files.ts'
 import { Definition } from './definition.ts'
 import type { MachineView } from './driver.ts'
 
@@ -17,7 +24,10 @@ export interface MachineFolders {
   home(id: string): string
   /** Every machine on disk. Removes first what unfinished creations and deletions left. */
   open(): Promise<readonly Found[]>
-  /** Fills a new machine's folder out of sight, then shows it with one rename: a machine exists wholly or not at all. */
+  /**
+   * Fills a new machine's folder with files out of sight, makes them durable, then shows it with one rename: a machine
+   * exists wholly or not at all.
+   */
   create(definition: Definition, fill: (folder: string) => Promise<void>): Promise<void>
   write(definition: Definition): Promise<void>
   /** Keeps `value` as JSON in the file `name` of the machine's folder; `undefined` deletes it. */
@@ -57,6 +67,7 @@ export const createMachineFolders = (root: string): MachineFolders => {
       await mkdir(staging, { mode: 0o700 })
       try {
         await fill(staging)
+        for (const name of await readdir(staging)) await syncFile(join(staging, name))
         await writeFileAtomic(definitionFile(staging), JSON.stringify(definition, undefined, 2))
         await rename(staging, home(definition.id))
         await syncFolder(root)

@@ -2,6 +2,12 @@ import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative } from 'node:path'
 import { randomUUID } from 'node:crypto'
 
+/** Makes what was written to the file `path` survive a power cut. */
+export const syncFile = async (path: string): Promise<void> => {
+  await using file = await open(path, 'r+')
+  await file.sync()
+}
+
 /** Makes what was renamed or created in `folder` survive a power cut. */
 export const syncFolder = async (folder: string): Promise<void> => {
   const handle = await open(folder, 'r')

@@ -6,7 +6,12 @@ import { newState, rootPassword, type Service, startService } from '../support/s
 
 const rounds = Number(process.env['LEDGER_ROUNDS'] ?? 10)
 
-/** What each machine must be: a description, or gone. With a request under way at the kill, either of two. */
+interface Machine {
+  readonly Name: string
+  readonly Description: string
+}
+
+/** What each machine and key must be: a machine's description, `key`, or gone. With a request under way at the kill, either of two. */
 type Entry = { readonly certain: string | undefined; readonly perhaps?: string | undefined; readonly open?: true }
 
 test(
@@ -39,13 +44,22 @@ test(
         await change(name, `d${step}`, () =>
           service.call('PUT', `/api/v1/machines/${name}/set`, { token, body: { operations } }),
         )
-        if (step % 3 !== 0)
-          await change(name, undefined, () => service.call('DELETE', `/api/v1/machines/${name}`, { token }))
+        const key = `key of ${name}`
+        await change(key, 'key', () => service.call('POST', '/api/v1/auth/api_keys', { token, body: { name: key } }))
+        if (step % 3 === 0) continue
+        await change(name, undefined, () => service.call('DELETE', `/api/v1/machines/${name}`, { token }))
+        await change(key, undefined, () =>
+          service.call('DELETE', `/api/v1/auth/api_keys/${encodeURIComponent(key)}`, { token }),
+        )
       }
     }
     const compare = async (service: Service): Promise<void> => {
-      const { body } = await service.call('GET', '/api/v1/machines', { token })
-      const found = new Map((body as { Name: string; Description: string }[]).map(one => [one.Name, one.Description]))
+      const machines = (await service.call('GET', '/api/v1/machines', { token })).body as Machine[]
+      const keys = (await service.call('GET', '/api/v1/auth/api_keys', { token })).body as { name: string }[]
+      const found = new Map([
+        ...machines.map(({ Name, Description }) => [Name, Description] as const),
+        ...keys.map(({ name }) => [name, 'key'] as const),
+      ])
       for (const [name, { certain, perhaps, open }] of ledger) {
         const seen = found.get(name)
         if (open) expect([certain, perhaps], name).toContain(seen)

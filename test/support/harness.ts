@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type SetupServer, setupServer } from 'msw/node'
 import { test as base } from 'vitest'
+import { createApiKeys } from '#lib/auth/api-keys.ts'
 import type { Principal } from '#lib/auth/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { createHealth } from '#lib/health/health.ts'
@@ -10,6 +11,7 @@ import { type App, createApp, type Observation, prefix } from '#lib/http/app.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
 import { freeLicense } from '#lib/license/license.ts'
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
+import { createMemoryStore } from '#lib/storage/memory-store.ts'
 import { routes } from '#functions/routes.gen.ts'
 import { createSimulatedDriver, type SimulatedDriver } from './simulated-driver.ts'
 
@@ -103,6 +105,11 @@ export const test = base.extend<Fixtures>({
       routes,
       services: {
         machines,
+        apiKeys: createApiKeys({
+          store: await createMemoryStore(),
+          accounts: { principal: async () => undefined },
+          pepper: new Uint8Array(32),
+        }),
         license: freeLicense('simulated', { id: host.id, cpus: 2, memory: 4096 }),
         health: createHealth({ hypervisor: async () => 'simulated' }),
         openapi: createOpenApi(routes, prefix, '0.0.0'),

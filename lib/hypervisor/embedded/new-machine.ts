@@ -6,7 +6,7 @@ import type { Definition, NewMachine } from '../definition.ts'
 import type { MachineView } from '../driver.ts'
 import { randomMac } from '../mac.ts'
 import { buildGuest } from '../guest/guest.ts'
-import { copyDurable, makeDisk, syncFile } from './disk-files.ts'
+import { copyShared, makeDisk } from './disk-files.ts'
 import { checkDiskSize, checkHardware, inspectDisk, inspectFile, inspectKernel } from './limits.ts'
 
 /** A machine that does not exist yet: its definition, and what puts its files into its folder. */
@@ -79,9 +79,7 @@ export const draftDemo = (): Draft => {
     definition,
     async fill(folder) {
       await makeOwnDisks(definition, folder)
-      const kernel = join(folder, definition.kernel)
-      await writeFile(kernel, buildGuest(), { mode: 0o600 })
-      await syncFile(kernel)
+      await writeFile(join(folder, definition.kernel), buildGuest(), { mode: 0o600 })
     },
   }
 }
@@ -94,9 +92,9 @@ export const draftClone = ({ home, definition: source }: MachineView, name: stri
     definition,
     async fill(folder) {
       for (const [at, disk] of source.disks.entries())
-        await copyDurable(resolve(home, disk.path), join(folder, ownDisk(at)))
+        await copyShared(resolve(home, disk.path), join(folder, ownDisk(at)))
       for (const file of [source.kernel, source.initrd])
-        if (file !== undefined && !isAbsolute(file)) await copyDurable(join(home, file), join(folder, file))
+        if (file !== undefined && !isAbsolute(file)) await copyShared(join(home, file), join(folder, file))
     },
   }
 }

@@ -1,7 +1,7 @@
 import { copyFile, link, rename, rm, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
-import { syncFolder } from '#lib/platform/files.ts'
+import { syncFile, syncFolder } from '#lib/platform/files.ts'
 import type { Definition, NewMachine } from '../definition.ts'
 import type { Images } from './images.ts'
 
@@ -72,6 +72,7 @@ const freeze = async (home: string, name: string, images: Images): Promise<strin
   await rm(overlay, { force: true })
   await link(join(home, name), base)
   await images.overlay(base, overlay)
+  await syncFile(overlay)
   await rename(overlay, join(home, name))
   await syncFolder(home)
   return base

@@ -1,7 +1,10 @@
 import { generateKeyPairSync, hash } from 'node:crypto'
+import fc from 'fast-check'
 import { importPKCS8, importSPKI } from 'jose'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createAccounts, principalOf } from '#lib/auth/accounts.ts'
+import { createAccounts } from '#lib/auth/accounts.ts'
+import { createApiKeys } from '#lib/auth/api-keys.ts'
+import { createAuthenticate } from '#lib/auth/authenticate.ts'
 import { createPasswords, type Passwords } from '#lib/auth/passwords.ts'
 import { createSignIn } from '#lib/auth/sign-in.ts'
 import { createTokens } from '#lib/auth/tokens.ts'
@@ -22,7 +25,7 @@ const start = Date.UTC(2026, 5, 1)
 
 describe('identity over HTTP', () => {
   let passwords: Passwords
-  let ask: (method: string, path: string, more?: { token?: string; body?: unknown }) => Promise<Answer>
+  let ask: (method: string, path: string, more?: { token?: string; apiKey?: string; body?: unknown }) => Promise<Answer>
 
   beforeEach(async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: start })
@@ -38,21 +41,25 @@ describe('identity over HTTP', () => {
       lifetime: 3600,
       digest: text => hash('sha256', text),
     })
-    const accounts = createAccounts({ store: await createMemoryStore(), passwords })
+    const store = await createMemoryStore()
+    const accounts = createAccounts({ store, passwords })
     await accounts.ensureRoot(password)
+    const apiKeys = createApiKeys({ store, accounts, pepper: new Uint8Array(32) })
     const app = createApp({
       routes: routes.filter(({ id }) => id.startsWith('auth/') || id === 'health/system'),
-      services: { tokens, signIn: createSignIn({ accounts, passwords, tokens }), health: createHealth({}) },
-      authenticate: async ({ bearer }) =>
-        bearer === undefined ? undefined : principalOf(accounts, (await tokens.verify(bearer)).uid),
+      services: { apiKeys, tokens, signIn: createSignIn({ accounts, passwords, tokens }), health: createHealth({}) },
+      authenticate: createAuthenticate({ tokens, accounts, apiKeys }),
       observe: () => {},
       checkReplies: true,
     })
-    ask = async (method, path, { token, body } = {}) => {
+    ask = async (method, path, { token, apiKey, body } = {}) => {
       const response = await app.fetch(
         new Request(`https://host.example.test/api/v1${path}`, {
           method,
-          ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
+          headers: {
+            ...(token !== undefined && { authorization: `Bearer ${token}` }),
+            ...(apiKey !== undefined && { 'x-api-key': apiKey }),
+          },
           ...(body !== undefined && { body: JSON.stringify(body) }),
         }),
       )
@@ -119,5 +126,104 @@ describe('identity over HTTP', () => {
     expect(await ask('POST', '/auth/token/validate', { body: { token } })).toMatchObject(expected)
     expect(await ask('GET', '/auth/token/validate', token ? { token } : {})).toMatchObject(expected)
     if (token) expect(await ask('GET', '/health/system', { token })).toMatchObject({ status: 401, body: { code: 401 } })
+  })
+
+  describe('API keys', () => {
+    const create = async (body: object): Promise<Answer> =>
+      ask('POST', '/auth/api_keys', { token: await signIn(), body })
+    const works = async (apiKey: string): Promise<number> => (await ask('GET', '/auth/api_keys', { apiKey })).status
+
+    test('are made with a credential that is shown once and opens what their owner may open', async () => {
+      const made = await create({ name: 'Build farm', created_at: 'ignored' })
+      expect(made).toMatchObject({
+        status: 201,
+        body: { name: 'Build farm', revoked: false, created_at: new Date(start).toISOString() },
+      })
+      const { id, key, encoded } = made.body
+      expect(Buffer.from(encoded, 'base64').toString()).toMatch(new RegExp(`^${key}:.{43}$`))
+      expect(await works(encoded)).toBe(200)
+      const token = await signIn()
+      for (const reference of [id, 'build FARM']) {
+        const shown = await ask('GET', `/auth/api_keys/${encodeURIComponent(reference)}`, { token })
+        expect(shown).toMatchObject({ status: 200, body: { id, key, name: 'Build farm', encoded: '', revoked: false } })
+        expect(JSON.stringify(shown.body)).not.toMatch(/digest|secret/)
+      }
+      expect((await ask('GET', '/auth/api_keys', { token })).body).toHaveLength(1)
+    })
+
+    test('may bring their own key and secret; the key is found however it is written', async () => {
+      const { body } = await create({ name: 'own', key: 'ci key:1', secret: 'a:b c' })
+      expect(body.key).toBe('CI_KEY_1')
+      expect(await works(body.encoded)).toBe(200)
+      expect(await works(Buffer.from('ci_key_1:a:b c').toString('base64'))).toBe(200)
+    })
+
+    test('stop at once when they are revoked, expire or are deleted, and a token counts before them', async () => {
+      const token = await signIn()
+      const [first, second, third] = [
+        (await create({ name: 'first' })).body,
+        (await create({ name: 'second', expires_at: new Date(start + 60_000).toISOString() })).body,
+        (await create({ name: 'third' })).body,
+      ]
+      expect(await ask('PUT', '/auth/api_keys/first/revoke', { token })).toMatchObject({
+        status: 202,
+        body: { code: 202 },
+      })
+      expect(await ask('GET', '/auth/api_keys', { apiKey: first.encoded })).toMatchObject({
+        status: 401,
+        body: { code: 401, error: 'unauthorized_client', message: expect.stringContaining('revoked') },
+      })
+      expect((await ask('GET', '/auth/api_keys', { token, apiKey: first.encoded })).status).toBe(200)
+      expect((await ask('GET', '/auth/api_keys/first', { token })).body).toMatchObject({
+        revoked: true,
+        revoked_at: new Date(start).toISOString(),
+      })
+      expect(await works(second.encoded)).toBe(200)
+      vi.setSystemTime(start + 60_001)
+      expect(await works(second.encoded)).toBe(401)
+      expect(await ask('DELETE', `/auth/api_keys/${third.id}`, { token })).toMatchObject({ status: 202 })
+      expect(await works(third.encoded)).toBe(401)
+      expect(await ask('DELETE', `/auth/api_keys/${third.id}`, { token })).toMatchObject({ status: 404 })
+    })
+
+    test('can be narrowed to some claims, and then are no super user', async () => {
+      const { body } = await create({ name: 'narrow', claims: ['LIST_API_KEY'] })
+      expect(await works(body.encoded)).toBe(200)
+      expect(await ask('POST', '/auth/api_keys', { apiKey: body.encoded, body: { name: 'x' } })).toMatchObject({
+        status: 403,
+        body: { message: expect.stringContaining('SUPER_USER') },
+      })
+      expect(await ask('DELETE', '/auth/api_keys/narrow', { apiKey: body.encoded })).toMatchObject({ status: 403 })
+    })
+
+    test('an unknown key and a wrong secret are told apart by nothing', async () => {
+      const { body } = await create({ name: 'one' })
+      const wrong = [`${body.key}:wrong`, 'NOBODY:wrong', `${body.key}:`].map(text =>
+        Buffer.from(text).toString('base64'),
+      )
+      const answers = await Promise.all(wrong.map(apiKey => ask('GET', '/auth/api_keys', { apiKey })))
+      for (const answer of answers) expect(answer).toMatchObject({ status: 401, body: answers[0]!.body })
+    })
+
+    test.for([
+      ['no name', {}, 400, 'name'],
+      ['a claim that is none', { name: 'a', claims: ['FLY'] }, 400, 'claims'],
+      ['a bad time', { name: 'a', expires_at: 'soon' }, 400, 'expires_at'],
+      ['a name in use', { name: 'TAKEN' }, 409, 'name'],
+      ['a key in use', { name: 'b', key: 'taken' }, 409, 'key'],
+    ] as const)('with %s are refused', async ([, body, status, named]) => {
+      await create({ name: 'taken', key: 'TAKEN' })
+      expect(await create(body)).toMatchObject({ status, body: { message: expect.stringContaining(named) } })
+    })
+
+    test('no text of a credential makes the service fail', async () => {
+      await create({ name: 'one' })
+      await fc.assert(
+        fc.asyncProperty(fc.oneof(fc.string({ unit: 'grapheme-ascii' }), fc.base64String()), async text => {
+          expect((await ask('GET', '/auth/api_keys', { apiKey: text.trim() })).status).toBe(401)
+        }),
+        { numRuns: 200 },
+      )
+    })
   })
 })

@@ -1,0 +1,14 @@
+import { ApiKeyRecord, CreateApiKey } from '#lib/auth/api-key-schemas.ts'
+import { endpoint } from '#lib/http/endpoint.ts'
+
+export default endpoint({
+  method: 'POST',
+  path: '/v1/auth/api_keys',
+  summary: 'Create an API key; its credential is shown in this reply alone',
+  access: { roles: ['SUPER_USER'], claims: ['CREATE_API_KEY', 'LIST'] },
+  effect: 'change',
+  uses: ['apiKeys'],
+  body: CreateApiKey,
+  reply: ApiKeyRecord,
+  status: 201,
+}).handle(({ body, caller }, { apiKeys }) => apiKeys.create(body, caller!))

@@ -1,0 +1,130 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { ServiceError } from '#lib/errors.ts'
+import type { Collection, Store, Stored } from '#lib/storage/store.ts'
+import type { Accounts } from './accounts.ts'
+import { ApiKey, type ApiKeyRecord, type CreateApiKey } from './api-key-schemas.ts'
+import type { Principal } from './principal.ts'
+
+/** Credentials of external applications: each acts for the user who made it. */
+export interface ApiKeys {
+  /** The record's `encoded` holds the credential, this once. Throws `conflict`, and `forbidden` for claims that the caller lacks. */
+  create(request: CreateApiKey, caller: Principal): Promise<ApiKeyRecord>
+  list(): Promise<readonly ApiKeyRecord[]>
+  /** A reference is an id or a name, in any case. Throws `not-found`. */
+  show(reference: string): Promise<ApiKeyRecord>
+  revoke(reference: string): Promise<void>
+  remove(reference: string): Promise<void>
+  /** Who a credential (base64 of `key:secret`) acts for, with what rights. Throws `unauthenticated`. */
+  principal(credential: string): Promise<Principal>
+}
+
+type StoredKey = ApiKey & Stored
+
+const recordOf = ({ digest: _, rev: __, claims, ...key }: StoredKey, encoded = ''): ApiKeyRecord => ({
+  ...key,
+  encoded,
+  ...(claims && { claims: [...claims] }),
+})
+
+/** A key as it is kept and compared: capital letters, and `_` for what would need quoting somewhere. */
+const normalKey = (text: string): string =>
+  text
+    .trim()
+    .replace(/[\s,:;()[\]{}'"/\\|<>=+*&^%$#@!`~?]/g, '_')
+    .toUpperCase()
+
+const refused = (message: string): ServiceError => new ServiceError('unauthenticated', message)
+const unknown = (): ServiceError => refused('The API key is not valid.')
+
+const parts = (credential: string): readonly [string, string] => {
+  const text = Buffer.from(credential, 'base64').toString('utf8')
+  const at = text.indexOf(':')
+  if (at <= 0) throw refused('X-Api-Key must be base64 of KEY:SECRET.')
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** The rights of a key: its owner's, or those of its claims that the owner still holds. */
+const rightsOf = (owner: Principal, { claims }: ApiKey): Principal =>
+  claims === undefined
+    ? owner
+    : {
+        ...owner,
+        roles: [],
+        superUser: false,
+        claims: new Set(claims.filter(claim => owner.superUser || owner.claims.has(claim))),
+      }
+
+interface Options {
+  readonly store: Store
+  readonly accounts: Pick<Accounts, 'principal'>
+  /** Keys the digests of secrets, so that the store alone does not let anybody guess one. */
+  readonly pepper: Uint8Array
+}
+
+export const createApiKeys = ({ store, accounts, pepper }: Options): ApiKeys => {
+  const keys: Collection<ApiKey> = store.collection('api-keys', ApiKey, {
+    unique: { name: ({ name }) => name.toLowerCase(), key: ({ key }) => key },
+  })
+  // Secrets are random and long, or their owner's risk: a password hash would cost a third of a second on each request.
+  const digestOf = (key: string, secret: string): Buffer =>
+    createHmac('sha256', pepper).update(`${key}\0${secret}`).digest()
+  const nobody = digestOf('', randomBytes(32).toString('base64'))
+
+  const find = async (reference: string): Promise<StoredKey> => {
+    const wanted = reference.toLowerCase()
+    const found = (await keys.get(wanted)) ?? (await keys.find('name', wanted))
+    if (!found) throw new ServiceError('not-found', `There is no API key with the id or name ${reference}.`)
+    return found
+  }
+
+  return {
+    async create(request, caller) {
+      const lacking = request.claims?.filter(claim => !caller.superUser && !caller.claims.has(claim)) ?? []
+      if (lacking.length > 0)
+        throw new ServiceError('forbidden', `A key cannot have ${lacking.join(', ')}, which you do not hold.`)
+      const id = crypto.randomUUID()
+      const key = normalKey(request.key || randomBytes(12).toString('hex'))
+      const secret = request.secret || randomBytes(32).toString('base64url')
+      const now = new Date().toISOString()
+      const made: ApiKey = {
+        id,
+        key,
+        name: request.name,
+        digest: digestOf(key, secret).toString('base64'),
+        user_id: caller.id,
+        revoked: request.revoked,
+        created_at: now,
+        updated_at: now,
+        ...(request.revoked && { revoked_at: now }),
+        ...(request.expires_at && { expires_at: request.expires_at }),
+        ...(request.claims && { claims: request.claims }),
+      }
+      await store.commit([keys.put(made)])
+      return recordOf({ ...made, rev: 1 }, Buffer.from(`${key}:${secret}`).toString('base64'))
+    },
+    list: async () => (await keys.list()).map(key => recordOf(key)),
+    show: async reference => recordOf(await find(reference)),
+    async revoke(reference) {
+      const { id } = await find(reference)
+      const now = new Date().toISOString()
+      await keys.update(id, key => ({ ...key, revoked: true, revoked_at: key.revoked_at ?? now, updated_at: now }))
+    },
+    async remove(reference) {
+      const { id } = await find(reference)
+      await store.commit([keys.remove({ id })])
+    },
+    async principal(credential) {
+      const [given, secret] = parts(credential)
+      const key = await keys.find('key', normalKey(given))
+      const digest = key ? Buffer.from(key.digest, 'base64') : nobody
+      // An unknown key is compared too, and told apart from a wrong secret by nothing.
+      if (!timingSafeEqual(digestOf(key?.key ?? '', secret), digest) || !key) throw unknown()
+      if (key.revoked) throw refused('The API key has been revoked.')
+      if (key.expires_at !== undefined && Date.parse(key.expires_at) <= Date.now())
+        throw refused('The API key has expired.')
+      const owner = await accounts.principal(key.user_id)
+      if (!owner) throw refused('The owner of the API key does not exist any more.')
+      return rightsOf(owner, key)
+    },
+  }
+}
