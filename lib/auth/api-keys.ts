@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { ServiceError } from '#lib/errors.ts'
 import type { Collection, Store, Stored } from '#lib/storage/store.ts'
 import type { Accounts } from './accounts.ts'
-import { ApiKey, type ApiKeyRecord, type CreateApiKey } from './api-key-schemas.ts'
+import { ApiKey, ApiKeyRecord, type CreateApiKey } from './api-key-schemas.ts'
 import type { Principal } from './principal.ts'
 
 /** Credentials of external applications: each acts for the user who made it. */
@@ -20,11 +20,8 @@ export interface ApiKeys {
 
 type StoredKey = ApiKey & Stored
 
-const recordOf = ({ digest: _, rev: __, claims, ...key }: StoredKey, encoded = ''): ApiKeyRecord => ({
-  ...key,
-  encoded,
-  ...(claims && { claims: [...claims] }),
-})
+/** The schema leaves out what a record does not show: the digest first of all. */
+const recordOf = (key: StoredKey, encoded = ''): ApiKeyRecord => ApiKeyRecord.parse({ ...key, encoded })
 
 /** A key as it is kept and compared: capital letters, and `_` for what would need quoting somewhere. */
 const normalKey = (text: string): string =>
