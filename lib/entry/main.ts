@@ -11,8 +11,8 @@ if (major < oldest[0] || (major === oldest[0] && minor < oldest[1])) {
   )
   process.exit(1)
 }
-// Beside the program, so that who can change the one can change the other.
-module.enableCompileCache(fileURLToPath(new URL('.cache', import.meta.url)))
+// For the bundle, beside it: who can change the one can change the other.
+if (import.meta.url.endsWith('.mjs')) module.enableCompileCache(fileURLToPath(new URL('.cache', import.meta.url)))
 
 if (isMainThread || !parentPort) await (await import('./cli.ts')).main(process.argv, new URL(import.meta.url))
 else await (await import('./worker.ts')).runWorker(workerData, parentPort)
