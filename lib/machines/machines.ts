@@ -55,8 +55,13 @@ export const openMachines = async ({ driver, host, stopLimit, allowedFolders }: 
       return machineRecord(view, operations.shown(view.id), host, driver.platform, Date.now())
     },
     status(reference) {
-      const { id, state, addresses } = inventory.find(reference)
-      return { id, status: operations.shown(id) ?? state, ip_configured: addresses[0]?.ip ?? '-' }
+      const { id, state, addresses, problem } = inventory.find(reference)
+      return {
+        id,
+        status: operations.shown(id) ?? state,
+        ip_configured: addresses[0]?.ip ?? '-',
+        ...(problem !== undefined && { problem }),
+      }
     },
     run: (reference, verb, how) => runVerb(context, reference, verb, { ...how, stopLimit }),
     create: request => createMachine(context, request, { allowedFolders }),

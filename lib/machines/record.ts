@@ -14,20 +14,26 @@ export interface Host {
   readonly user: string
 }
 
-export type MachineRecord = typeof recordTemplate
+/** `problem` is there only when there is one: what is wrong with the machine, in words. */
+export type MachineRecord = typeof recordTemplate & { problem?: string }
 
 const schemaOf = (value: unknown): z.ZodType => {
   if (typeof value === 'string') return z.string()
   if (typeof value === 'boolean') return z.boolean()
   if (typeof value === 'number') return z.int()
   if (Array.isArray(value)) return z.array(z.object({ type: z.string(), ip: z.string() }))
-  const members = Object.entries(value as object)
-  if (members.length === 0) return z.record(z.string(), z.unknown())
-  return z.object(Object.fromEntries(members.map(([key, member]) => [key, schemaOf(member)])))
+  return Object.keys(value as object).length === 0
+    ? z.record(z.string(), z.unknown())
+    : z.object(shapeOf(value as object))
 }
 
-/** The record's schema: exactly the keys of the template, each of its type. */
-export const MachineRecord = schemaOf(recordTemplate).meta({ id: 'Machine' }) as z.ZodType<MachineRecord>
+const shapeOf = (value: object): Record<string, z.ZodType> =>
+  Object.fromEntries(Object.entries(value).map(([key, member]) => [key, schemaOf(member)]))
+
+/** The record's schema: exactly the keys of the template, each of its type, and `problem`. */
+export const MachineRecord = z
+  .object({ ...shapeOf(recordTemplate), problem: z.string().optional() })
+  .meta({ id: 'Machine' }) as unknown as z.ZodType<MachineRecord>
 
 /** `52:54:00:ab:cd:ef` as the record writes it: twelve capital digits. */
 const plainMac = (mac: string): string => mac.replaceAll(/[^0-9a-fA-F]/g, '').toUpperCase()
@@ -52,6 +58,7 @@ export const machineRecord = (
   const { Hardware: hardware } = recordTemplate
   return {
     ...recordTemplate,
+    ...(view.problem !== undefined && { problem: view.problem }),
     ID: view.id,
     Name: view.name,
     Description: definition.description,

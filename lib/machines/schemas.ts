@@ -24,6 +24,7 @@ export const MachineStatus = z
     id: z.string(),
     status: z.string(),
     ip_configured: z.string().meta({ description: 'The first IP address, or - without one' }),
+    problem: z.string().optional().meta({ description: 'What is wrong with the machine, if anything is' }),
   })
   .meta({ id: 'MachineStatus' })
 export type MachineStatus = z.infer<typeof MachineStatus>

@@ -63,6 +63,11 @@ describe('GET /v1/machines', () => {
     const { body: made } = await call('POST', '/api/v1/machines', { body: demo })
     await call('PUT', '/api/v1/machines/one/start')
     driver.happen(made.id, 'stopped', 'crashed')
-    expect((await call('GET', '/api/v1/machines')).body[0].State).toBe('stopped')
+    expect((await call('GET', '/api/v1/machines')).body[0]).toMatchObject({ State: 'stopped', problem: 'crashed' })
+    expect((await call('GET', '/api/v1/machines/one/status')).body).toMatchObject({
+      status: 'stopped',
+      problem: 'crashed',
+    })
+    expect((await call('GET', '/api/v1/machines/one')).body[0].problem).toBe('crashed')
   })
 })
