@@ -9,5 +9,6 @@ export default endpoint({
   access: { claims: ['LIST_API_KEY'] },
   effect: 'read',
   uses: ['apiKeys'],
+  filter: true,
   reply: z.array(ApiKeyRecord),
 }).handle(async (_, { apiKeys }) => [...(await apiKeys.list())])

@@ -9,5 +9,6 @@ export default endpoint({
   access: { claims: ['LIST_VM'] },
   effect: 'read',
   uses: ['machines'],
+  filter: true,
   reply: z.array(MachineRecord),
 }).handle((_, { machines }) => machines.list())

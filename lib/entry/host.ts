@@ -13,6 +13,7 @@ import type { Config } from '#lib/config.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { createHealth } from '#lib/health/health.ts'
 import { createApp, type Observation, prefix } from '#lib/http/app.ts'
+import { parseFilter } from '#lib/http/filter.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
 import { freeLicense } from '#lib/license/license.ts'
 import { openMachines } from '#lib/machines/machines.ts'
@@ -106,6 +107,7 @@ export const openHost = async (config: Config, entry: URL): Promise<RunningHost>
       openapi: createOpenApi(routes, prefix, version),
     },
     authenticate: createAuthenticate({ tokens, accounts, apiKeys }),
+    parseFilter,
     observe: observeInto(logOf('http'), config.log === 'debug'),
     checkReplies: false,
   })

@@ -5,6 +5,7 @@ import type { Services } from '#lib/services.ts'
 import { Encoded } from './encoded.ts'
 import type { Endpoint, Method, Path, Route } from './endpoint.ts'
 import { toServiceError } from './errors.ts'
+import type { Filter } from './filter.ts'
 import { normalPath, pathPattern, routerPath } from './paths.ts'
 import { errorReply, reply } from './reply.ts'
 import { type Authenticate, bearerOf, type Exchange, stepsOf } from './steps.ts'
@@ -29,6 +30,8 @@ export interface AppOptions {
   readonly routes: readonly Route[]
   readonly services: Partial<Services>
   readonly authenticate: Authenticate
+  /** Reads an X-Filter header; needed where an endpoint takes one. */
+  readonly parseFilter?: (header: string) => Promise<Filter>
   readonly observe: (what: Observation) => void
   /** Hold every reply to its schema: costs a parse per reply, for tests and development. */
   readonly checkReplies: boolean
@@ -62,9 +65,19 @@ const methodTable = (routes: readonly Route[]): ((path: string) => readonly stri
   return path => [...new Set(rows.filter(row => row.pattern.test(path)).flatMap(row => row.methods))]
 }
 
+/** Leaves of a list what the request's X-Filter asks for; without one the list is left as it is. */
+const narrowed = async (request: Request, list: unknown, { parseFilter }: AppOptions): Promise<unknown> => {
+  const header = request.headers.get('x-filter')
+  if (!header || !parseFilter) return list
+  const keep = await parseFilter(header)
+  const items = list instanceof Encoded ? JSON.parse(new TextDecoder().decode(list.bytes)) : list
+  return (items as readonly unknown[]).filter(keep)
+}
+
 /** The call of a route as one function: its steps in order, then its handler. */
 const pipeline = (route: Route, options: AppOptions): ((exchange: Exchange) => Promise<unknown>) => {
   const { endpoint } = route
+  if (endpoint.filter && !options.parseFilter) throw new Error(`${route.id} takes a filter, which nobody here reads`)
   const services = pick(route, options.services)
   const steps = stepsOf(endpoint, options.authenticate)
   return async exchange => {
@@ -83,7 +96,8 @@ const pipeline = (route: Route, options: AppOptions): ((exchange: Exchange) => P
       },
     }
     const pending = endpoint.handle(call, services)
-    const value = pending instanceof Promise ? await pending : pending
+    const whole = pending instanceof Promise ? await pending : pending
+    const value = endpoint.filter ? await narrowed(exchange.request, whole, options) : whole
     return options.checkReplies && !(value instanceof Encoded) ? endpoint.reply.parse(value) : value
   }
 }

@@ -37,6 +37,8 @@ export interface Contract<
   readonly reply: R
   /** Of a successful reply; 200 when left out. */
   readonly status?: 200 | 201 | 202
+  /** The reply is a list that the header X-Filter can narrow. */
+  readonly filter?: true
   /** Bytes of request body; 64 KiB when left out. */
   readonly bodyLimit?: number
 }

@@ -53,6 +53,14 @@ const parametersOf = (schema: z.ZodType | undefined, place: 'path' | 'query', co
   }))
 }
 
+const filterParameter = {
+  name: 'X-Filter',
+  in: 'header',
+  required: false,
+  description: 'PROPERTY=PATTERN or PROPERTY=PATTERN,i: only items whose property matches the regular expression (RE2)',
+  schema: { type: 'string' },
+}
+
 const accessText = ({ access }: Endpoint): string => {
   if (access === 'public') return 'Open to everybody.'
   if (access === 'signed-in') return 'For every signed-in caller.'
@@ -74,6 +82,7 @@ const operationOf = ({ id, endpoint }: Route, pair: string, components: Record<s
   parameters: [
     ...parametersOf(endpoint.params, 'path', components),
     ...parametersOf(endpoint.query, 'query', components),
+    ...(endpoint.filter ? [filterParameter] : []),
   ],
   ...(endpoint.body && {
     requestBody: {

@@ -8,6 +8,7 @@ import type { Principal } from '#lib/auth/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { createHealth } from '#lib/health/health.ts'
 import { type App, createApp, type Observation, prefix } from '#lib/http/app.ts'
+import { parseFilter } from '#lib/http/filter.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
 import { freeLicense } from '#lib/license/license.ts'
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
@@ -123,6 +124,7 @@ export const test = base.extend<Fixtures>({
         },
       },
       authenticate: async ({ bearer }) => (bearer ? principal(bearer.split(',')) : undefined),
+      parseFilter,
       observe: what => observed.push(what),
       checkReplies: true,
     })

@@ -10,6 +10,7 @@ import { createSignIn } from '#lib/auth/sign-in.ts'
 import { createTokens } from '#lib/auth/tokens.ts'
 import { createHealth } from '#lib/health/health.ts'
 import { createApp } from '#lib/http/app.ts'
+import { parseFilter } from '#lib/http/filter.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
 import { createMemoryStore } from '#lib/storage/memory-store.ts'
 import { routes } from '#functions/routes.gen.ts'
@@ -49,6 +50,7 @@ describe('identity over HTTP', () => {
       routes: routes.filter(({ id }) => id.startsWith('auth/') || id === 'health/system'),
       services: { apiKeys, tokens, signIn: createSignIn({ accounts, passwords, tokens }), health: createHealth({}) },
       authenticate: createAuthenticate({ tokens, accounts, apiKeys }),
+      parseFilter,
       observe: () => {},
       checkReplies: true,
     })
