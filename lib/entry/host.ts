@@ -10,7 +10,7 @@ import { createSignIn } from '#lib/auth/sign-in.ts'
 import { loadSigningKey } from '#lib/auth/signing-key.ts'
 import { createTokens } from '#lib/auth/tokens.ts'
 import type { Config } from '#lib/config.ts'
-import { ServiceError } from '#lib/errors.ts'
+import { messageOf, ServiceError } from '#lib/errors.ts'
 import { createHealth } from '#lib/health/health.ts'
 import { createApp, type Observation, prefix } from '#lib/http/app.ts'
 import { parseFilter } from '#lib/http/filter.ts'
@@ -32,8 +32,6 @@ import { version } from './version.ts'
 export interface RunningHost extends AsyncDisposable {
   readonly url: string
   readonly driver: string
-  /** The root password that the first start made: shown once, kept nowhere. */
-  readonly newPassword: string | undefined
   /** The certificate that clients have to trust, when it is the self-signed one. */
   readonly certificate: string | undefined
 }
@@ -55,8 +53,24 @@ const observeInto =
     else log.error('{method} {operation}: {status}', { ...fields, error })
   }
 
-/** Starts everything, in this order; disposing stops it in the reverse one. `entry` is the program's own file. */
-export const openHost = async (config: Config, entry: URL): Promise<RunningHost> => {
+const realFolder = (folder: string): string => {
+  try {
+    return realpathSync(folder)
+  } catch (error) {
+    throw new ServiceError('invalid', `The allowed folder ${folder} cannot be used: ${messageOf(error)}`)
+  }
+}
+
+/**
+ * Starts everything, in this order; disposing stops it in the reverse one.
+ * @param entry the program's own file, which worker threads start from
+ * @param passwordMade is told the password of root that the first start made up: kept nowhere, to be shown once
+ */
+export const openHost = async (
+  config: Config,
+  entry: URL,
+  passwordMade: (password: string) => void,
+): Promise<RunningHost> => {
   await using stack = new AsyncDisposableStack()
   const startWorker = workersFrom(entry)
   const facts = readHostFacts()
@@ -67,7 +81,9 @@ export const openHost = async (config: Config, entry: URL): Promise<RunningHost>
   const tokens = createTokens({ ...signingKey, lifetime: hour, digest: text => hash('sha256', text) })
   const passwords = stack.adopt(createPasswords({ startWorker }), one => one.close())
   const accounts = createAccounts({ store, passwords })
-  const root = await accounts.ensureRoot(config.root_password)
+  const { newPassword } = await accounts.ensureRoot(config.root_password)
+  // At once: what comes next can fail, and nothing else ever shows it.
+  if (newPassword !== undefined) passwordMade(newPassword)
   const pepper = await loadPepper(join(config.state, 'keys', 'api-keys.pepper'))
   const apiKeys = createApiKeys({ store, accounts, pepper })
 
@@ -82,7 +98,7 @@ export const openHost = async (config: Config, entry: URL): Promise<RunningHost>
       driver,
       host: { ...facts, url: config.listen.origin },
       stopLimit: config.stop_timeout * 1000,
-      allowedFolders: config.allowed_folders.map(folder => realpathSync(folder)),
+      allowedFolders: config.allowed_folders.map(realFolder),
     }),
     one => one.close(),
   )
@@ -121,7 +137,6 @@ export const openHost = async (config: Config, entry: URL): Promise<RunningHost>
   return {
     url: listener.url,
     driver: driver.platform.hypervisorType,
-    newPassword: root.newPassword,
     certificate: tls && join(config.state, 'tls', 'cert.pem'),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }

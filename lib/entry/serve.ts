@@ -2,14 +2,20 @@ import type { Config } from '#lib/config.ts'
 import { openLog } from '#lib/platform/log.ts'
 import { openHost, type RunningHost } from './host.ts'
 
-const welcome = ({ url, driver, newPassword, certificate }: RunningHost): string => {
+const showPassword = (password: string): void => {
+  process.stdout.write(`
+The password of root is ${password}
+It is shown this once; keep it, or set VMHOST_ROOT_PASSWORD before a start.
+`)
+}
+
+const welcome = ({ url, driver, certificate }: RunningHost): string => {
   const curl = `curl -s${certificate ? ` --cacert '${certificate}'` : ''}`
-  const password = newPassword ?? 'YOUR_PASSWORD'
   return `
 vmhost serves ${url} on ${driver}
-${newPassword === undefined ? '' : `\n  The password of root is ${newPassword}\n  It is shown this once; keep it, or set VMHOST_ROOT_PASSWORD before a start.\n`}
+
 Sign in:
-  TOKEN=$(${curl} ${url}/api/v1/auth/token -d '{"email":"root","password":"${password}"}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
+  TOKEN=$(${curl} ${url}/api/v1/auth/token -d '{"email":"root","password":"PASSWORD"}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
 
 Then try:
   ${curl} -H "Authorization: Bearer $TOKEN" ${url}/api/v1/machines
@@ -23,7 +29,7 @@ export const serve = async (config: Config, entry: URL): Promise<void> => {
   await openLog(config.log)
   const { promise: asked, resolve } = Promise.withResolvers<void>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
-  const host = await openHost(config, entry)
+  const host = await openHost(config, entry, showPassword)
   process.stdout.write(welcome(host))
   await asked
   await host[Symbol.asyncDispose]()

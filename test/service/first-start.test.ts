@@ -74,6 +74,7 @@ describe('a start that cannot be', () => {
     ['a driver that is not one', { VMHOST_DRIVER: 'xen' }, 'VMHOST_DRIVER'],
     ['qemu without QEMU', { VMHOST_DRIVER: 'qemu', PATH: '/nowhere' }, 'not on PATH'],
     ['a pattern that matches nothing', { VMHOST_ROUTES_EXCLUDE: 'machine/*' }, 'machine/*'],
+    ['an allowed folder that is not there', { VMHOST_ALLOWED_FOLDERS: '/nowhere' }, '/nowhere'],
     ['a configuration file that is not there', { VMHOST_CONFIG: '/nowhere/vmhost.toml' }, '/nowhere/vmhost.toml'],
   ] as const)('with %s says why, without a trace', async ([, env, told]) => {
     using state = newState()
