@@ -36,8 +36,13 @@ export interface Service {
 
 export const rootPassword = 'Correct-Horse-9-Battery'
 
-/** Ends the QEMUs that a failed test left: they outlive the service by design. */
-const endMachines = (state: string): void => {
+/** The services that were started on each state folder. */
+const services = new Map<string, ChildProcess[]>()
+
+/** Ends what a failed test left: the services, and the QEMUs, which outlive them by design. */
+const endAll = (state: string): void => {
+  for (const child of services.get(state) ?? []) child.kill('SIGKILL')
+  services.delete(state)
   for (const file of globSync(join(state, 'machines/qemu/*/run/pid')))
     try {
       process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL')
@@ -46,13 +51,13 @@ const endMachines = (state: string): void => {
     }
 }
 
-/** A folder for one test's state; disposing ends its machines and deletes it. */
+/** A folder for one test's state; disposing ends what runs on it and deletes it. */
 export const newState = (): { path: string } & Disposable => {
   const path = mkdtempSync(join(tmpdir(), 'vmhost-service-'))
   return {
     path,
     [Symbol.dispose]() {
-      endMachines(path)
+      endAll(path)
       rmSync(path, { recursive: true, force: true })
     },
   }
@@ -102,6 +107,7 @@ export const startService = async ({
     env: environment(state, driver, env),
     cwd: tmpdir(),
   })
+  services.set(state, [...(services.get(state) ?? []), child])
   let printed = ''
   let log = ''
   child.stdout.on('data', (text: Buffer) => void (printed += text.toString()))
