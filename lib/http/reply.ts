@@ -18,7 +18,7 @@ export const reply = (request: Request, value: unknown, status: number, requestI
     })
   const headers = {
     ETag: value.etag,
-    Vary: 'Authorization',
+    Vary: 'Authorization, X-Api-Key, X-Filter',
     'Cache-Control': 'private, no-cache',
     'X-Request-Id': requestId,
   }

@@ -56,7 +56,7 @@ describe('GET /v1/machines', () => {
     const changed = await ask(first)
     expect(changed).toMatchObject({ status: 200, body: [{ State: 'running' }] })
     expect(changed.headers.get('etag')).not.toBe(first)
-    expect(changed.headers.get('vary')).toBe('Authorization')
+    expect(changed.headers.get('vary')).toBe('Authorization, X-Api-Key, X-Filter')
   })
 
   test('shows what happened to a machine by itself', async ({ call, driver }) => {
