@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
 import type { Route } from '#lib/http/endpoint.ts'
+import { licensesOf } from './licenses.ts'
 import { tableText } from './table.ts'
 
 /** Puts the selected routes in the place of the whole table, so that the other handlers are not in the bundle at all. */
@@ -31,7 +32,7 @@ const tableRow = ({ id, endpoint }: Route) => ({
 const banner =
   "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);"
 
-/** Bundles the service for Node into `folder`: vmhost.mjs, its lazy chunks with v86.wasm beside them, routes.json. */
+/** Bundles the service for Node into `folder`: vmhost.mjs, its lazy chunks with v86.wasm beside them, routes.json, LICENSES.txt. */
 export const buildHost = async (folder: string, routes: readonly Route[]): Promise<Metafile> => {
   // Chunks have their content in their names, so those of an earlier build would stay.
   rmSync(join(folder, 'chunks'), { recursive: true, force: true })
@@ -54,6 +55,7 @@ export const buildHost = async (folder: string, routes: readonly Route[]): Promi
   })
   const v86 = createRequire(import.meta.url).resolve('v86/package.json')
   cpSync(join(dirname(v86), 'build', 'v86.wasm'), join(folder, 'chunks', 'v86.wasm'))
+  writeFileSync(join(folder, 'LICENSES.txt'), licensesOf(metafile))
   writeFileSync(join(folder, 'routes.json'), JSON.stringify(routes.map(tableRow), undefined, 2))
   return metafile
 }
