@@ -46,7 +46,7 @@ const observeInto =
   (log: Log, all: boolean) =>
   ({ requestId, method, operation, caller, status, error }: Observation): void => {
     if (status < 500 && !all) return
-    const fields = { requestId, method, operation, caller, status }
+    const fields = { requestId, method, operation, caller: caller?.id, status }
     if (status < 500) log.debug('{method} {operation}: {status}', fields)
     else if (error instanceof ServiceError && error.fault !== 'internal')
       log.warning('{method} {operation}: {status} {reason}', { ...fields, reason: error.message, cause: error.cause })

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { getPath } from 'hono/utils/url'
+import type { Principal } from '#lib/auth/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { Services } from '#lib/services.ts'
 import { Encoded } from './encoded.ts'
@@ -19,8 +20,8 @@ export interface Observation {
   readonly method: string
   /** The route's id, or undefined where no route was reached. */
   readonly operation: string | undefined
-  /** The caller's id. */
-  readonly caller: string | undefined
+  readonly caller: Principal | undefined
+  readonly address: string
   readonly status: number
   /** What was thrown, if anything was. */
   readonly error: unknown
@@ -39,7 +40,13 @@ export interface AppOptions {
 
 /** The application: answers any request and never rejects. */
 export interface App {
-  fetch(request: Request): Response | Promise<Response>
+  fetch(request: Request, from?: Origin): Response | Promise<Response>
+}
+
+/** Where a request comes from. */
+export interface Origin {
+  /** The caller's IP address. */
+  readonly address: string
 }
 
 const pairsOf = (endpoint: Endpoint): readonly [Method, Path][] => [
@@ -91,6 +98,7 @@ const pipeline = (route: Route, options: AppOptions): ((exchange: Exchange) => P
       body: exchange.body,
       caller: exchange.caller,
       bearer: exchange.bearer,
+      address: exchange.address,
       get signal() {
         return exchange.request.signal
       },
@@ -104,7 +112,7 @@ const pipeline = (route: Route, options: AppOptions): ((exchange: Exchange) => P
 
 /** Mounts every route below `/api` with the same steps around each handler. */
 export const createApp = (options: AppOptions): App => {
-  const app = new Hono({ getPath: request => normalPath(getPath(request)) })
+  const app = new Hono<{ Bindings: Origin }>({ getPath: request => normalPath(getPath(request)) })
   const methodsOf = methodTable(options.routes)
 
   /** Runs one request to its reply, whatever happens, and tells of it. */
@@ -122,7 +130,8 @@ export const createApp = (options: AppOptions): App => {
       requestId,
       method: request.method,
       operation: route?.id,
-      caller: exchange.caller?.id,
+      caller: exchange.caller,
+      address: exchange.address,
       status: response.status,
       error,
     })
@@ -142,8 +151,9 @@ export const createApp = (options: AppOptions): App => {
     )
   }
 
-  const exchangeOf = (request: Request, params?: Record<string, string>): Exchange => ({
+  const exchangeOf = (request: Request, { address }: Origin, params?: Record<string, string>): Exchange => ({
     request,
+    address,
     bearer: bearerOf(request),
     params,
     caller: undefined,
@@ -158,9 +168,9 @@ export const createApp = (options: AppOptions): App => {
         const request = context.req.raw
         // The router serves HEAD by the GET handler, which must not act.
         const acts = request.method === 'HEAD' && route.endpoint.effect === 'change'
-        return answer(request, route, exchangeOf(request, context.req.param()), acts ? noRoute : run)
+        return answer(request, route, exchangeOf(request, context.env, context.req.param()), acts ? noRoute : run)
       })
   }
-  app.notFound(context => answer(context.req.raw, undefined, exchangeOf(context.req.raw), noRoute))
-  return { fetch: request => app.fetch(request) }
+  app.notFound(context => answer(context.req.raw, undefined, exchangeOf(context.req.raw, context.env), noRoute))
+  return { fetch: (request, from = { address: '' }) => app.fetch(request, from) }
 }

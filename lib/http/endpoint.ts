@@ -51,6 +51,8 @@ export interface Call<P extends Shape = Shape, Q extends Shape = Shape, B extend
   readonly caller: Principal | undefined
   /** The raw value of `Authorization: Bearer`, for the endpoints that are about tokens. */
   readonly bearer: string | undefined
+  /** The caller's IP address. */
+  readonly address: string
   /** Aborted when the caller goes away. */
   readonly signal: AbortSignal
 }

@@ -8,6 +8,8 @@ import { invalidInput } from './errors.ts'
 /** One request on its way to the handler. */
 export interface Exchange {
   readonly request: Request
+  /** The caller's IP address. */
+  readonly address: string
   readonly bearer: string | undefined
   caller: Principal | undefined
   /** From the router as text, then parsed. */

@@ -1,4 +1,4 @@
-import { createServer as createHttpServer, type Server } from 'node:http'
+import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
@@ -8,7 +8,7 @@ interface Options {
   /** `https:` needs a certificate. */
   readonly address: URL
   readonly tls?: { readonly cert: string; readonly key: string } | undefined
-  readonly fetch: (request: Request) => Response | Promise<Response>
+  readonly fetch: (request: Request, from: { readonly address: string }) => Response | Promise<Response>
 }
 
 export interface Listener {
@@ -45,7 +45,9 @@ const listen = (server: Server, address: URL): Promise<void> =>
 
 /** Serves `fetch` over HTTP or HTTPS. Throws `unavailable` when the address cannot be had. */
 export const openListener = async ({ address, tls, fetch }: Options): Promise<Listener> => {
-  const handle = getRequestListener(fetch, {
+  const answer = (request: Request, { incoming }: { incoming: Pick<IncomingMessage, 'socket'> }) =>
+    fetch(request, { address: incoming.socket.remoteAddress ?? '' })
+  const handle = getRequestListener(answer, {
     errorHandler: () =>
       Response.json({ code: 400, message: 'The address of this request is not valid.' }, { status: 400 }),
   })
