@@ -1,4 +1,5 @@
 // Written by build/routes.ts. Do not edit; run `npm run routes`.
+import authPublicKeys from './auth/public-keys.ts'
 import healthProbe from './health/probe.ts'
 import openapiShow from './openapi/show.ts'
 import authListApiKeys from './auth/list-api-keys.ts'
@@ -6,9 +7,36 @@ import authCreateApiKey from './auth/create-api-key.ts'
 import authDeleteApiKey from './auth/delete-api-key.ts'
 import authShowApiKey from './auth/show-api-key.ts'
 import authRevokeApiKey from './auth/revoke-api-key.ts'
+import claimsList from './claims/list.ts'
+import claimsCreate from './claims/create.ts'
+import claimsListGrouped from './claims/list-grouped.ts'
+import claimsDelete from './claims/delete.ts'
+import claimsShow from './claims/show.ts'
+import authRotateKey from './auth/rotate-key.ts'
+import authChangePassword from './auth/change-password.ts'
+import rolesList from './roles/list.ts'
+import rolesCreate from './roles/create.ts'
+import rolesDelete from './roles/delete.ts'
+import rolesShow from './roles/show.ts'
+import rolesListClaims from './roles/list-claims.ts'
+import rolesAddClaim from './roles/add-claim.ts'
+import rolesRemoveClaim from './roles/remove-claim.ts'
+import authSignOut from './auth/sign-out.ts'
 import authSignIn from './auth/sign-in.ts'
 import authValidateOwnToken from './auth/validate-own-token.ts'
 import authValidateToken from './auth/validate-token.ts'
+import usersList from './users/list.ts'
+import usersCreate from './users/create.ts'
+import usersDelete from './users/delete.ts'
+import usersShow from './users/show.ts'
+import usersUpdate from './users/update.ts'
+import usersListClaims from './users/list-claims.ts'
+import usersGiveClaim from './users/give-claim.ts'
+import usersTakeClaim from './users/take-claim.ts'
+import usersUnlock from './users/unlock.ts'
+import usersListRoles from './users/list-roles.ts'
+import usersGiveRole from './users/give-role.ts'
+import usersTakeRole from './users/take-role.ts'
 import healthSystem from './health/system.ts'
 import licenseShow from './license/show.ts'
 import machinesList from './machines/list.ts'
@@ -28,6 +56,7 @@ import machinesSuspend from './machines/suspend.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 
 export const routes = [
+  { id: 'auth/public-keys', endpoint: authPublicKeys }, // GET /.well-known/jwks.json
   { id: 'health/probe', endpoint: healthProbe }, // GET /health/probe
   { id: 'openapi/show', endpoint: openapiShow }, // GET /openapi.json
   { id: 'auth/list-api-keys', endpoint: authListApiKeys }, // GET /v1/auth/api_keys
@@ -35,9 +64,36 @@ export const routes = [
   { id: 'auth/delete-api-key', endpoint: authDeleteApiKey }, // DELETE /v1/auth/api_keys/{id}
   { id: 'auth/show-api-key', endpoint: authShowApiKey }, // GET /v1/auth/api_keys/{id}
   { id: 'auth/revoke-api-key', endpoint: authRevokeApiKey }, // PUT /v1/auth/api_keys/{id}/revoke
+  { id: 'claims/list', endpoint: claimsList }, // GET /v1/auth/claims
+  { id: 'claims/create', endpoint: claimsCreate }, // POST /v1/auth/claims
+  { id: 'claims/list-grouped', endpoint: claimsListGrouped }, // GET /v1/auth/claims/grouped
+  { id: 'claims/delete', endpoint: claimsDelete }, // DELETE /v1/auth/claims/{id}
+  { id: 'claims/show', endpoint: claimsShow }, // GET /v1/auth/claims/{id}
+  { id: 'auth/rotate-key', endpoint: authRotateKey }, // POST /v1/auth/key/rotate
+  { id: 'auth/change-password', endpoint: authChangePassword }, // PUT /v1/auth/password
+  { id: 'roles/list', endpoint: rolesList }, // GET /v1/auth/roles
+  { id: 'roles/create', endpoint: rolesCreate }, // POST /v1/auth/roles
+  { id: 'roles/delete', endpoint: rolesDelete }, // DELETE /v1/auth/roles/{id}
+  { id: 'roles/show', endpoint: rolesShow }, // GET /v1/auth/roles/{id}
+  { id: 'roles/list-claims', endpoint: rolesListClaims }, // GET /v1/auth/roles/{id}/claims
+  { id: 'roles/add-claim', endpoint: rolesAddClaim }, // POST /v1/auth/roles/{id}/claims
+  { id: 'roles/remove-claim', endpoint: rolesRemoveClaim }, // DELETE /v1/auth/roles/{id}/claims/{claim}
+  { id: 'auth/sign-out', endpoint: authSignOut }, // DELETE /v1/auth/token
   { id: 'auth/sign-in', endpoint: authSignIn }, // POST /v1/auth/token
   { id: 'auth/validate-own-token', endpoint: authValidateOwnToken }, // GET /v1/auth/token/validate
   { id: 'auth/validate-token', endpoint: authValidateToken }, // POST /v1/auth/token/validate
+  { id: 'users/list', endpoint: usersList }, // GET /v1/auth/users
+  { id: 'users/create', endpoint: usersCreate }, // POST /v1/auth/users
+  { id: 'users/delete', endpoint: usersDelete }, // DELETE /v1/auth/users/{id}
+  { id: 'users/show', endpoint: usersShow }, // GET /v1/auth/users/{id}
+  { id: 'users/update', endpoint: usersUpdate }, // PUT /v1/auth/users/{id}
+  { id: 'users/list-claims', endpoint: usersListClaims }, // GET /v1/auth/users/{id}/claims
+  { id: 'users/give-claim', endpoint: usersGiveClaim }, // POST /v1/auth/users/{id}/claims
+  { id: 'users/take-claim', endpoint: usersTakeClaim }, // DELETE /v1/auth/users/{id}/claims/{claim}
+  { id: 'users/unlock', endpoint: usersUnlock }, // DELETE /v1/auth/users/{id}/lock
+  { id: 'users/list-roles', endpoint: usersListRoles }, // GET /v1/auth/users/{id}/roles
+  { id: 'users/give-role', endpoint: usersGiveRole }, // POST /v1/auth/users/{id}/roles
+  { id: 'users/take-role', endpoint: usersTakeRole }, // DELETE /v1/auth/users/{id}/roles/{role}
   { id: 'health/system', endpoint: healthSystem }, // GET /v1/health/system
   { id: 'license/show', endpoint: licenseShow }, // GET /v1/hypervisor_desktop/key, GET /v1/parallels_desktop/key
   { id: 'machines/list', endpoint: machinesList }, // GET /v1/machines

@@ -3,6 +3,8 @@ import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { parse as parseToml } from 'smol-toml'
 import * as z from 'zod'
+import { algorithms } from './auth/algorithms.ts'
+import { characterKindNames, longestPassword } from './auth/password-policy.ts'
 import { messageOf } from './errors.ts'
 
 const list = z.preprocess(
@@ -46,6 +48,61 @@ export const settings = {
     schema: z.string().optional(),
     default: undefined,
     help: 'password of the user root, set at every start; without it the first start makes one and shows it',
+  },
+  password_min_length: {
+    schema: z.coerce.number().int().min(8).max(64),
+    default: 12,
+    help: 'characters that a password must have',
+  },
+  password_max_length: {
+    schema: z.coerce.number().int().min(64).max(longestPassword),
+    default: longestPassword,
+    help: 'bytes that a password may have; bcrypt reads 72',
+  },
+  password_require: {
+    schema: list.pipe(z.array(z.enum(characterKindNames))),
+    default: [...characterKindNames],
+    help: `kinds of characters that a password must have: ${characterKindNames.join(', ')}`,
+  },
+  password_hash: {
+    schema: z.enum(['bcrypt', 'sha256']),
+    default: 'bcrypt',
+    help: 'bcrypt, or sha256 (stretched by PBKDF2); older hashes are renewed at the next sign-in',
+  },
+  lockout_attempts: {
+    schema: z.coerce.number().int().min(0).max(1_000),
+    default: 5,
+    help: 'wrong passwords in a row that lock an account; 0 never does',
+  },
+  lockout_address_attempts: {
+    schema: z.coerce.number().int().min(0).max(100_000),
+    default: 50,
+    help: 'the same from one address, whatever the account; 0 never does',
+  },
+  lockout_delay: {
+    schema: z.coerce.number().int().min(1).max(86_400),
+    default: 5,
+    help: 'seconds of the first lock; each further failure adds as much',
+  },
+  lockout_limit: {
+    schema: z.coerce.number().int().min(1).max(86_400),
+    default: 900,
+    help: 'seconds of the longest lock',
+  },
+  lockout_memory: {
+    schema: z.coerce.number().int().min(1).max(2_592_000),
+    default: 86_400,
+    help: 'seconds after which failures are forgotten',
+  },
+  token_algorithm: {
+    schema: z.enum(algorithms),
+    default: 'RS256',
+    help: `how tokens are signed: ${algorithms.join(', ')}`,
+  },
+  token_lifetime: {
+    schema: z.coerce.number().int().min(60).max(2_592_000),
+    default: 3600,
+    help: 'seconds that a token lives',
   },
   driver: {
     schema: z.enum(['auto', 'qemu', 'embedded']),

@@ -1,6 +1,12 @@
 import type { ApiKeys } from './auth/api-keys.ts'
+import type { Claims } from './auth/claim-list.ts'
+import type { KeyRing } from './auth/key-ring.ts'
+import type { ChangeOwnPassword } from './auth/own-password.ts'
+import type { Roles } from './auth/roles.ts'
+import type { Sessions } from './auth/sessions.ts'
 import type { SignIn } from './auth/sign-in.ts'
 import type { Tokens } from './auth/tokens.ts'
+import type { Users } from './auth/users.ts'
 import type { Health } from './health/health.ts'
 import type { Document } from './http/openapi.ts'
 import type { License } from './license/license.ts'
@@ -9,7 +15,14 @@ import type { Machines } from './machines/machines.ts'
 /** Everything that handlers draw from; each names in its contract what it uses. `lib/entry` makes them. */
 export interface Services {
   readonly signIn: SignIn
+  /** What the validation of tokens asks: on the host, whether it still stands for somebody. */
   readonly tokens: Pick<Tokens, 'verify'>
+  readonly sessions: Pick<Sessions, 'end'>
+  readonly changeOwnPassword: ChangeOwnPassword
+  readonly keys: Pick<KeyRing, 'rotate' | 'publicKeys'>
+  readonly users: Users
+  readonly roles: Roles
+  readonly claims: Claims
   readonly apiKeys: ApiKeys
   readonly machines: Machines
   readonly license: License

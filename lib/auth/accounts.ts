@@ -1,104 +1,89 @@
-import * as z from 'zod'
-import type { Collection, Store, Stored } from '#lib/storage/store.ts'
-import { canonicalClaim, claimNames, type RoleName, roleClaims } from './claims.ts'
-import { checkPassword, randomPassword } from './password-policy.ts'
+import type { Stored } from '#lib/storage/store.ts'
+import { claimNames } from './claims.ts'
+import type { Directory } from './directory.ts'
+import type { User } from './directory-schemas.ts'
+import type { PasswordRules } from './password-policy.ts'
 import type { Passwords } from './passwords.ts'
 import type { Principal } from './principal.ts'
 
-const User = z.object({
-  id: z.uuid(),
-  username: z.string(),
-  email: z.string(),
-  name: z.string(),
-  password: z.string().meta({ description: 'bcrypt hash' }),
-  roles: z.array(z.string()),
-  /** Those that the user holds beside those of the roles. */
-  claims: z.array(z.string()),
-  created_at: z.string(),
-  updated_at: z.string(),
-})
-export type User = z.infer<typeof User>
-
+/** The people who can sign in, as the sign-in sees them. */
 export interface Accounts {
   /** The user of this e-mail address, user name or id, in any case. */
-  find(identifier: string): Promise<User | undefined>
+  find(identifier: string): Promise<(User & Stored) | undefined>
+  get(id: string): Promise<(User & Stored) | undefined>
   /** What the user of this id may do now; undefined when there is none. */
   principal(id: string): Promise<Principal | undefined>
+  /** Gives a user a new password, which the caller has checked. Tokens of the old one are not believed any more. */
+  setPassword(id: string, password: string): Promise<void>
+  /** Keeps the password and writes its hash by today's method. */
+  rehash(user: User & Stored, password: string): Promise<void>
   /**
    * Makes sure that there is a root user. A password that is given becomes root's; it must satisfy the rules.
    * On the first start without one makes one up and gives it: nothing else ever shows it.
    */
-  ensureRoot(password: string | undefined): Promise<{ readonly created: boolean; readonly newPassword?: string }>
+  ensureRoot(password: string | undefined): Promise<{ readonly id: string; readonly newPassword?: string }>
 }
-
-const effective = (user: User): Principal => ({
-  id: user.id,
-  username: user.username,
-  email: user.email,
-  roles: user.roles,
-  claims: new Set([
-    ...user.claims.map(canonicalClaim),
-    ...user.roles.flatMap(role => roleClaims[role as RoleName] ?? []),
-  ]),
-  superUser: user.roles.includes('SUPER_USER'),
-})
 
 interface Options {
-  readonly store: Store
+  readonly directory: Pick<Directory, 'users' | 'commit' | 'find' | 'principal' | 'change'>
   readonly passwords: Passwords
+  readonly rules: PasswordRules
 }
 
-/** The people who can sign in. */
-export const createAccounts = ({ store, passwords }: Options): Accounts => {
-  const users: Collection<User> = store.collection('users', User, {
-    unique: { email: user => user.email.toLowerCase(), username: user => user.username.toLowerCase() },
-  })
-  // A stored document never changes, so what follows from it holds as long as the document itself.
-  const principals = new WeakMap<User & Stored, Principal>()
+export const createAccounts = ({ directory, passwords, rules }: Options): Accounts => {
+  const { users } = directory
 
-  const createRoot = async (password: string): Promise<void> => {
+  const createRoot = async (id: string, password: string): Promise<void> => {
     const now = new Date().toISOString()
     const root: User = {
-      id: crypto.randomUUID(),
+      id,
       username: 'root',
       email: 'root@localhost',
       name: 'Root',
       password: await passwords.hash(password),
+      generation: 0,
       roles: ['SUPER_USER'],
       claims: [...claimNames],
       created_at: now,
       updated_at: now,
     }
-    await store.commit([users.put(root)])
+    await directory.change(() => directory.commit([users.put(root)]))
+  }
+  const setPassword = async (id: string, password: string): Promise<void> => {
+    const hash = await passwords.hash(password)
+    await users.update(id, user => ({
+      ...user,
+      password: hash,
+      generation: user.generation + 1,
+      updated_at: new Date().toISOString(),
+    }))
   }
 
   return {
-    async find(identifier) {
-      const wanted = identifier.toLowerCase()
-      return (await users.find('email', wanted)) ?? (await users.find('username', wanted)) ?? (await users.get(wanted))
-    },
+    find: directory.find,
+    get: users.get,
     async principal(id) {
       const user = await users.get(id)
-      if (!user) return undefined
-      const known = principals.get(user)
-      if (known) return known
-      const principal = effective(user)
-      principals.set(user, principal)
-      return principal
+      return user && directory.principal(user)
+    },
+    setPassword,
+    async rehash({ id, password: old }, password) {
+      const hash = await passwords.hash(password)
+      // Somebody may have changed it meanwhile: then theirs stays.
+      await users.update(id, user => (user.password === old ? { ...user, password: hash } : user))
     },
     async ensureRoot(password) {
-      if (password !== undefined) checkPassword(password, 'The password of root (VMHOST_ROOT_PASSWORD)')
+      if (password !== undefined) rules.check(password, 'The password of root (VMHOST_ROOT_PASSWORD)')
       const root = await users.find('username', 'root')
       if (!root) {
-        const newPassword = password ?? randomPassword()
-        await createRoot(newPassword)
-        return { created: true, ...(password === undefined && { newPassword }) }
+        const id = crypto.randomUUID()
+        const newPassword = password ?? rules.random()
+        await createRoot(id, newPassword)
+        return { id, ...(password === undefined && { newPassword }) }
       }
-      if (password !== undefined && !(await passwords.verify(password, root.password))) {
-        const hash = await passwords.hash(password)
-        await users.update(root.id, user => ({ ...user, password: hash, updated_at: new Date().toISOString() }))
-      }
-      return { created: false }
+      if (password !== undefined && !(await passwords.verify(password, root.password)))
+        await setPassword(root.id, password)
+      return { id: root.id }
     },
   }
 }

@@ -1,8 +1,9 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { ServiceError } from '#lib/errors.ts'
-import type { Collection, Store, Stored } from '#lib/storage/store.ts'
+import type { Collection, Store, Stored, Write } from '#lib/storage/store.ts'
 import type { Accounts } from './accounts.ts'
 import { ApiKey, ApiKeyRecord, type CreateApiKey } from './api-key-schemas.ts'
+import { normalName } from './names.ts'
 import type { Principal } from './principal.ts'
 
 /** Credentials of external applications: each acts for the user who made it. */
@@ -16,6 +17,10 @@ export interface ApiKeys {
   remove(reference: string): Promise<void>
   /** Who a credential (base64 of `key:secret`) acts for, with what rights. Throws `unauthenticated`. */
   principal(credential: string): Promise<Principal>
+  /** Who the key of this id acts for. Throws `unauthenticated` when it is revoked, expired or gone. */
+  principalOf(id: string): Promise<Principal>
+  /** The writes that delete all keys of a user, for the commit that deletes the user. */
+  removalOf(userId: string): Promise<readonly Write[]>
 }
 
 type StoredKey = ApiKey & Stored
@@ -23,29 +28,23 @@ type StoredKey = ApiKey & Stored
 /** The schema leaves out what a record does not show: the digest first of all. */
 const recordOf = (key: StoredKey, encoded = ''): ApiKeyRecord => ApiKeyRecord.parse({ ...key, encoded })
 
-/** A key as it is kept and compared: capital letters, and `_` for what would need quoting somewhere. */
-const normalKey = (text: string): string =>
-  text
-    .trim()
-    .replace(/[\s,:;()[\]{}'"/\\|<>=+*&^%$#@!`~?]/g, '_')
-    .toUpperCase()
-
 const refused = (message: string): ServiceError => new ServiceError('unauthenticated', message)
 const unknown = (): ServiceError => refused('The API key is not valid.')
 
-const parts = (credential: string): readonly [string, string] => {
+/** The two parts of a credential; undefined when it is not base64 of `key:secret`. */
+export const readCredential = (credential: string): { readonly key: string; readonly secret: string } | undefined => {
   const text = Buffer.from(credential, 'base64').toString('utf8')
   const at = text.indexOf(':')
-  if (at <= 0) throw refused('X-Api-Key must be base64 of KEY:SECRET.')
-  return [text.slice(0, at), text.slice(at + 1)]
+  return at <= 0 ? undefined : { key: normalName(text.slice(0, at)), secret: text.slice(at + 1) }
 }
 
 /** The rights of a key: its owner's, or those of its claims that the owner still holds. */
-const rightsOf = (owner: Principal, { claims }: ApiKey): Principal =>
+const rightsOf = (owner: Principal, { id, claims }: ApiKey): Principal =>
   claims === undefined
-    ? owner
+    ? { ...owner, apiKeyId: id }
     : {
         ...owner,
+        apiKeyId: id,
         roles: [],
         superUser: false,
         claims: new Set(claims.filter(claim => owner.superUser || owner.claims.has(claim))),
@@ -74,13 +73,31 @@ export const createApiKeys = ({ store, accounts, pepper }: Options): ApiKeys => 
     return found
   }
 
+  // Looked up once per owner and key: neither a stored key nor a principal ever changes.
+  const acting = new WeakMap<Principal, WeakMap<StoredKey, Principal>>()
+  const rights = (owner: Principal, key: StoredKey): Principal => {
+    const known = acting.get(owner)?.get(key)
+    if (known) return known
+    const made = rightsOf(owner, key)
+    acting.set(owner, (acting.get(owner) ?? new WeakMap<StoredKey, Principal>()).set(key, made))
+    return made
+  }
+  const actingFor = async (key: StoredKey): Promise<Principal> => {
+    if (key.revoked) throw refused('The API key has been revoked.')
+    if (key.expires_at !== undefined && Date.parse(key.expires_at) <= Date.now())
+      throw refused('The API key has expired.')
+    const owner = await accounts.principal(key.user_id)
+    if (!owner) throw refused('The owner of the API key does not exist any more.')
+    return rights(owner, key)
+  }
+
   return {
     async create(request, caller) {
       const lacking = request.claims?.filter(claim => !caller.superUser && !caller.claims.has(claim)) ?? []
       if (lacking.length > 0)
         throw new ServiceError('forbidden', `A key cannot have ${lacking.join(', ')}, which you do not hold.`)
       const id = crypto.randomUUID()
-      const key = normalKey(request.key || randomBytes(12).toString('hex'))
+      const key = normalName(request.key || randomBytes(12).toString('hex'))
       const secret = request.secret || randomBytes(32).toString('base64url')
       const now = new Date().toISOString()
       const made: ApiKey = {
@@ -111,17 +128,19 @@ export const createApiKeys = ({ store, accounts, pepper }: Options): ApiKeys => 
       await store.commit([keys.remove({ id })])
     },
     async principal(credential) {
-      const [given, secret] = parts(credential)
-      const key = await keys.find('key', normalKey(given))
+      const given = readCredential(credential)
+      if (!given) throw refused('X-Api-Key must be base64 of KEY:SECRET.')
+      const key = await keys.find('key', given.key)
       const digest = key ? Buffer.from(key.digest, 'base64') : nobody
       // An unknown key is compared too, and told apart from a wrong secret by nothing.
-      if (!timingSafeEqual(digestOf(key?.key ?? '', secret), digest) || !key) throw unknown()
-      if (key.revoked) throw refused('The API key has been revoked.')
-      if (key.expires_at !== undefined && Date.parse(key.expires_at) <= Date.now())
-        throw refused('The API key has expired.')
-      const owner = await accounts.principal(key.user_id)
-      if (!owner) throw refused('The owner of the API key does not exist any more.')
-      return rightsOf(owner, key)
+      if (!timingSafeEqual(digestOf(key?.key ?? '', given.secret), digest) || !key) throw unknown()
+      return actingFor(key)
     },
+    async principalOf(id) {
+      const key = await keys.get(id)
+      if (!key) throw refused('The API key of this token does not exist any more.')
+      return actingFor(key)
+    },
+    removalOf: async userId => (await keys.list()).filter(key => key.user_id === userId).map(keys.remove),
   }
 }

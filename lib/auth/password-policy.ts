@@ -1,32 +1,68 @@
 import { randomInt } from 'node:crypto'
 import { ServiceError } from '#lib/errors.ts'
 
-const shortest = 12
 /** bcrypt reads no further; a longer password is refused, never cut. */
-const longest = 72
+export const longestPassword = 72
 
-const rules: readonly (readonly [string, (password: string) => boolean])[] = [
-  [`at least ${shortest} characters`, password => [...password].length >= shortest],
-  [`at most ${longest} bytes`, password => Buffer.byteLength(password) <= longest],
-  ['a lower-case letter', password => /\p{Ll}/u.test(password)],
-  ['an upper-case letter', password => /\p{Lu}/u.test(password)],
-  ['a digit', password => /\p{Nd}/u.test(password)],
-  ['a special character', password => /[^\p{L}\p{N}\s]/u.test(password)],
-]
+/** What a password must have (spec 5.8). */
+export interface PasswordPolicy {
+  /** Characters. */
+  readonly shortest: number
+  /** Bytes. */
+  readonly longest: number
+  readonly kinds: readonly CharacterKind[]
+}
 
-/** Passes a password that satisfies every rule. Throws `invalid`, naming each broken one. */
-export const checkPassword = (password: string, whose: string): void => {
-  const broken = rules.filter(([, holds]) => !holds(password)).map(([rule]) => rule)
-  if (broken.length === 0) return
-  const message = `${whose} is too weak: it needs ${broken.join(', ')}.`
-  throw new ServiceError('invalid', message, { extra: { error: 'password_validation', error_description: message } })
+const characterKinds = {
+  lower: ['a lower-case letter', /\p{Ll}/u],
+  upper: ['an upper-case letter', /\p{Lu}/u],
+  digit: ['a digit', /\p{Nd}/u],
+  special: ['a special character', /[^\p{L}\p{N}\s]/u],
+} as const
+export type CharacterKind = keyof typeof characterKinds
+
+export const characterKindNames = Object.keys(characterKinds) as readonly CharacterKind[]
+
+/** A policy at work. */
+export interface PasswordRules {
+  /** Passes a password that satisfies every rule. Throws `invalid`, naming each broken one. */
+  check(password: string, whose: string): void
+  /** A random password that satisfies the rules; without characters that look alike. More than 120 bits. */
+  random(): string
 }
 
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789'
 
-/** A random password that satisfies the rules; without letters and digits that look alike. More than 120 bits. */
-export const randomPassword = (): string => {
-  const group = (): string => Array.from({ length: 6 }, () => alphabet[randomInt(alphabet.length)]).join('')
-  const password = [group(), group(), group(), group()].join('-')
-  return rules.every(([, holds]) => holds(password)) ? password : randomPassword()
+export const createPasswordRules = ({ shortest, longest, kinds }: PasswordPolicy): PasswordRules => {
+  const rules: readonly (readonly [string, (password: string) => boolean])[] = [
+    [`at least ${shortest} characters`, password => [...password].length >= shortest],
+    [`at most ${longest} bytes`, password => Buffer.byteLength(password) <= longest],
+    ...kinds.map(kind => {
+      const [rule, pattern] = characterKinds[kind]
+      return [rule, (password: string) => pattern.test(password)] as const
+    }),
+  ]
+  const brokenBy = (password: string): readonly string[] =>
+    rules.filter(([, holds]) => !holds(password)).map(([rule]) => rule)
+  // Groups of six and a dash; four of them are enough for any attacker, more only where the policy asks for length.
+  const groups = Math.max(4, Math.ceil((shortest + 1) / 7))
+
+  return {
+    check(password, whose) {
+      const broken = brokenBy(password)
+      if (broken.length === 0) return
+      const message = `${whose} is too weak: it needs ${broken.join(', ')}.`
+      throw new ServiceError('invalid', message, {
+        stack: broken.map(rule => ({ error: `it needs ${rule}`, path: 'password' })),
+        extra: { error: 'password_validation', error_description: message },
+      })
+    },
+    random() {
+      for (;;) {
+        const letters = (): string => Array.from({ length: 6 }, () => alphabet[randomInt(alphabet.length)]).join('')
+        const password = Array.from({ length: groups }, letters).join('-')
+        if (brokenBy(password).length === 0) return password
+      }
+    },
+  }
 }

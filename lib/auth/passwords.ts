@@ -1,11 +1,15 @@
 import type { Worker } from 'node:worker_threads'
 import { ServiceError } from '#lib/errors.ts'
+import { type HashMethod, methodOf, nobodysHash, usualCost } from './hash-methods.ts'
+import { longestPassword } from './password-policy.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 
 export interface Passwords {
   hash(password: string): Promise<string>
   /** Whether the password has this hash; without a hash takes as long and is false. */
   verify(password: string, hash: string | undefined): Promise<boolean>
+  /** Whether a hash was made by another method or at another cost than new ones are. */
+  isOutdated(hash: string): boolean
   close(): Promise<void>
 }
 
@@ -14,7 +18,7 @@ export interface HashJob {
   readonly id: number
   readonly password: string
   readonly hash: string | undefined
-  readonly cost: number
+  readonly method: HashMethod
 }
 
 export interface HashResult {
@@ -24,17 +28,19 @@ export interface HashResult {
 
 interface Options {
   readonly startWorker: StartWorker
-  /** bcrypt's cost: each step doubles the time. */
-  readonly cost?: number
+  /** How new passwords are hashed; bcrypt at its usual cost when left out. */
+  readonly method?: HashMethod
   /** Jobs that may wait; more are turned away. */
   readonly queue?: number
 }
 
-/** The hash of a password that nobody has, at cost 12: compared with where there is no user. */
-const nobody = '$2b$12$C6UzMDM.H6dfI/f/IKcEeO7ZbqTrTvgA8oAdqEoxQuVVBpyxTJL8e'
-
-/** Hashes with bcrypt in a thread of its own, started at first use: a hash takes a third of a second. */
-export const createPasswords = ({ startWorker, cost = 12, queue = 64 }: Options): Passwords => {
+/** Hashes passwords in a thread of its own, started at first use: a hash takes a third of a second. */
+export const createPasswords = ({
+  startWorker,
+  method = { kind: 'bcrypt', cost: usualCost.bcrypt },
+  queue = 64,
+}: Options): Passwords => {
+  const nobody = nobodysHash(method)
   const waiting = new Map<number, PromiseWithResolvers<string | boolean>>()
   let worker: Worker | undefined
   let last = 0
@@ -70,13 +76,21 @@ export const createPasswords = ({ startWorker, cost = 12, queue = 64 }: Options)
     const id = (last += 1)
     const pending = Promise.withResolvers<string | boolean>()
     waiting.set(id, pending)
-    worker.postMessage({ id, password, hash, cost } satisfies HashJob)
+    worker.postMessage({ id, password, hash, method } satisfies HashJob)
     return pending.promise
   }
 
   return {
     hash: async password => String(await ask(password, undefined)),
-    verify: async (password, hash) => (await ask(password, hash ?? nobody)) === true && hash !== undefined,
+    async verify(password, hash) {
+      // bcrypt would read the first bytes of a longer one, and find it right.
+      const known = Buffer.byteLength(password) > longestPassword ? undefined : hash
+      return (await ask(password, known ?? nobody)) === true && known !== undefined
+    },
+    isOutdated(hash) {
+      const { kind, cost } = methodOf(hash)
+      return kind !== method.kind || cost !== method.cost
+    },
     async close() {
       await worker?.terminate()
     },

@@ -7,4 +7,6 @@ export interface Principal {
   /** Own claims and those of the roles. */
   readonly claims: ReadonlySet<string>
   readonly superUser: boolean
+  /** The API key that the caller uses, in place of a password. */
+  readonly apiKeyId?: string
 }

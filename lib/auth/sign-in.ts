@@ -1,45 +1,90 @@
-import { ServiceError } from '#lib/errors.ts'
+import type { Stored } from '#lib/storage/store.ts'
+import { isFault, ServiceError } from '#lib/errors.ts'
 import type { Accounts } from './accounts.ts'
+import { type ApiKeys, readCredential } from './api-keys.ts'
+import type { User } from './directory-schemas.ts'
+import type { Lockout } from './lockout.ts'
 import type { Passwords } from './passwords.ts'
+import type { Principal } from './principal.ts'
 import type { Tokens } from './tokens.ts'
 
 export interface Credentials {
   readonly email?: string | undefined
   readonly username?: string | undefined
   readonly password?: string | undefined
+  readonly api_key?: string | undefined
 }
 
-/** Gives a token for the right password; `expires_at` in seconds since 1970. */
+/**
+ * Gives a token for the right password or API key; `expires_at` in seconds since 1970. Throws `unauthenticated`, and
+ * `locked-out` while there were too many failures.
+ */
 export type SignIn = (
   credentials: Credentials,
+  address: string,
 ) => Promise<{ readonly email: string; readonly expires_at: number; readonly token: string }>
 
 const incomplete = (message: string): ServiceError =>
   new ServiceError('invalid', message, { extra: { error: 'invalid_request', error_description: message } })
 
-const refused = (): ServiceError => {
-  const message = 'Invalid User or Password'
-  return new ServiceError('unauthenticated', message, { extra: { error: 'invalid_grant', error_description: message } })
-}
+const refused = (message = 'Invalid User or Password'): ServiceError =>
+  new ServiceError('unauthenticated', message, { extra: { error: 'invalid_grant', error_description: message } })
+
+/** What a token was issued for: it ends with it. */
+type Proof = { readonly gen: number } | { readonly api_key_id: string }
 
 interface Options {
-  readonly accounts: Accounts
+  readonly accounts: Pick<Accounts, 'find' | 'principal' | 'rehash'>
+  readonly apiKeys: Pick<ApiKeys, 'principal'>
   readonly passwords: Passwords
+  readonly lockout: Pick<Lockout, 'guard'>
   readonly tokens: Pick<Tokens, 'issue'>
 }
 
-/** Sign-in with `email` or `username`: either may hold an e-mail address, a user name or an id. */
-export const createSignIn =
-  ({ accounts, passwords, tokens }: Options): SignIn =>
-  async credentials => {
-    const identifier = credentials.email || credentials.username
-    if (!identifier) throw incomplete('Either email or username must be provided.')
-    if (!credentials.password)
-      throw incomplete(`Password is required for ${credentials.email ? 'email' : 'username'} login.`)
+/** Sign-in with an API key, or with `email` or `username`: either may hold an e-mail address, a user name or an id. */
+export const createSignIn = ({ accounts, apiKeys, passwords, lockout, tokens }: Options): SignIn => {
+  const withPassword = async (identifier: string, password: string, address: string): Promise<User & Stored> => {
     const user = await accounts.find(identifier)
-    // Unknown users cost a comparison too, so that time does not tell who exists.
-    if (!(await passwords.verify(credentials.password, user?.password)) || !user) throw refused()
-    const { id: uid, email, username, roles, claims } = user
-    const { token, expiresAt } = await tokens.issue({ uid, email, username, roles, claims })
+    // Unknown users are counted, and cost a comparison too, so that neither answer nor time tells who exists.
+    const right = await lockout.guard({ userId: user?.id, identifier, address }, () =>
+      passwords.verify(password, user?.password),
+    )
+    if (!right || !user?.password) throw refused()
+    if (passwords.isOutdated(user.password)) await accounts.rehash(user, password)
+    return user
+  }
+  const withApiKey = async (credential: string, address: string): Promise<Principal> => {
+    const given = readCredential(credential)
+    if (!given) throw incomplete('api_key must be base64 of KEY:SECRET.')
+    let found: Principal | undefined
+    let failure: unknown
+    await lockout.guard({ userId: undefined, identifier: `api key ${given.key}`, address }, async () => {
+      found = await apiKeys.principal(credential).catch((error: unknown) => {
+        failure = error
+        return undefined
+      })
+      return found !== undefined
+    })
+    if (found) return found
+    throw isFault(failure, 'unauthenticated') ? refused(failure.message) : failure
+  }
+  const issue = async ({ id: uid, email, username, roles, claims }: Principal, proof: Proof) => {
+    const user = { uid, email, username, roles: [...roles], claims: [...claims] }
+    const { token, expiresAt } = await tokens.issue({ ...user, ...proof })
     return { email, expires_at: expiresAt, token }
   }
+
+  return async ({ email, username, password, api_key: apiKey }, address) => {
+    if (apiKey) {
+      const principal = await withApiKey(apiKey, address)
+      return issue(principal, { api_key_id: principal.apiKeyId! })
+    }
+    const identifier = email || username
+    if (!identifier) throw incomplete('Either email, username or api_key must be provided.')
+    if (!password) throw incomplete(`Password is required for ${email ? 'email' : 'username'} login.`)
+    const user = await withPassword(identifier, password, address)
+    const principal = await accounts.principal(user.id)
+    if (!principal) throw refused()
+    return issue(principal, { gen: user.generation })
+  }
+}

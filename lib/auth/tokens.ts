@@ -1,6 +1,8 @@
+import type { KeyObject } from 'node:crypto'
 import { errors, type CryptoKey, jwtVerify, SignJWT } from 'jose'
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
+import type { Algorithm } from './algorithms.ts'
 
 /** What a token says of the user it was issued for. Informative: what they may do now is looked up on each request. */
 const TokenClaims = z.object({
@@ -12,6 +14,10 @@ const TokenClaims = z.object({
   exp: z.number(),
   iat: z.number(),
   jti: z.string(),
+  /** The generation of the password that the user signed in with. */
+  gen: z.int().optional(),
+  /** The API key that the token was issued for, in place of a password. */
+  api_key_id: z.string().optional(),
 })
 export type TokenClaims = z.infer<typeof TokenClaims>
 
@@ -22,15 +28,22 @@ export interface Tokens {
   verify(token: string): Promise<TokenClaims>
 }
 
-type TokenUser = Pick<TokenClaims, 'uid' | 'email' | 'username' | 'roles' | 'claims'>
+type Key = CryptoKey | KeyObject
+
+/** What tokens are signed and verified with. */
+export interface TokenKeys {
+  /** The only algorithm that is believed: a token cannot choose (RFC 8725, 3.1). */
+  readonly algorithm: Algorithm
+  /** Left out where tokens are only verified. */
+  current?(): { readonly id: string; readonly signing?: Key }
+  /** The key of a token's `kid`. */
+  find(keyId: string | undefined): { readonly verification: Key } | undefined
+}
+
+type TokenUser = Omit<TokenClaims, 'exp' | 'iat' | 'jti'>
 
 interface Options {
-  /** The only algorithm that is believed: a token cannot choose (RFC 8725, 3.1). */
-  readonly algorithm: 'RS256'
-  /** Left out where tokens are only verified. */
-  readonly signingKey?: CryptoKey
-  readonly verificationKey: CryptoKey
-  readonly keyId: string
+  readonly keys: TokenKeys
   /** Seconds. */
   readonly lifetime: number
   /**
@@ -51,7 +64,7 @@ const invalid = (message: string, cause?: unknown): ServiceError =>
 const expired = (): ServiceError => invalid('The token is expired; sign in again.')
 
 /** Issues and verifies tokens. Verified ones are remembered by digest, so that a signature is checked once. */
-export const createTokens = ({ algorithm, signingKey, verificationKey, keyId, lifetime, digest }: Options): Tokens => {
+export const createTokens = ({ keys, lifetime, digest }: Options): Tokens => {
   const verified = new Map<string, TokenClaims>()
 
   const remember = (key: string, claims: TokenClaims): void => {
@@ -60,9 +73,15 @@ export const createTokens = ({ algorithm, signingKey, verificationKey, keyId, li
     verified.set(key, claims)
   }
 
+  const keyOf = (id: string | undefined): Key => {
+    const key = keys.find(id)
+    if (!key) throw new Error('its key is not known here')
+    return key.verification
+  }
   const check = async (token: string): Promise<TokenClaims> => {
     try {
-      const { payload } = await jwtVerify(token, verificationKey, { algorithms: [algorithm], typ: 'JWT' })
+      const options = { algorithms: [keys.algorithm], typ: 'JWT' }
+      const { payload } = await jwtVerify(token, (header: { kid?: string | undefined }) => keyOf(header.kid), options)
       return TokenClaims.parse(payload)
     } catch (error) {
       if (error instanceof errors.JWTExpired) throw expired()
@@ -72,15 +91,16 @@ export const createTokens = ({ algorithm, signingKey, verificationKey, keyId, li
 
   return {
     async issue(user) {
-      if (!signingKey) throw new ServiceError('unavailable', 'Tokens are not issued here.')
+      const key = keys.current?.()
+      if (!key?.signing) throw new ServiceError('unavailable', 'Tokens are not issued here.')
       const now = Math.floor(Date.now() / 1000)
       const expiresAt = now + lifetime
       const token = await new SignJWT({ ...user })
-        .setProtectedHeader({ alg: algorithm, typ: 'JWT', kid: keyId })
+        .setProtectedHeader({ alg: keys.algorithm, typ: 'JWT', kid: key.id })
         .setIssuedAt(now)
         .setExpirationTime(expiresAt)
         .setJti(crypto.randomUUID())
-        .sign(signingKey)
+        .sign(key.signing)
       return { token, expiresAt }
     },
     async verify(token) {

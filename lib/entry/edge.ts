@@ -1,6 +1,6 @@
 import { importSPKI } from 'jose'
 import { createTokens, type Tokens } from '#lib/auth/tokens.ts'
-import { type App, createApp, prefix } from '#lib/http/app.ts'
+import { type App, createApp } from '#lib/http/app.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
 import { routes } from '#functions/routes.edge.gen.ts'
 import { version } from './version.ts'
@@ -16,13 +16,15 @@ const digest = async (text: string): Promise<string> => {
   return new Uint8Array(bytes).join()
 }
 
-const openTokens = async ({ VMHOST_PUBLIC_KEY: pem }: Environment): Promise<Tokens> =>
-  createTokens({ algorithm: 'RS256', verificationKey: await importSPKI(pem, 'RS256'), keyId: '', lifetime: 0, digest })
+const openTokens = async ({ VMHOST_PUBLIC_KEY: pem }: Environment): Promise<Tokens> => {
+  const verification = await importSPKI(pem, 'RS256')
+  return createTokens({ keys: { algorithm: 'RS256', find: () => ({ verification }) }, lifetime: 0, digest })
+}
 
 const openApp = async (environment: Environment): Promise<App> =>
   createApp({
     routes,
-    services: { tokens: await openTokens(environment), openapi: createOpenApi(routes, prefix, version) },
+    services: { tokens: await openTokens(environment), openapi: createOpenApi(routes, version) },
     // Who may do what is known on the host alone; every endpoint that is served here is public.
     authenticate: async () => undefined,
     observe: () => {},

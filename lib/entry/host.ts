@@ -1,31 +1,22 @@
-import { hash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { createAccounts } from '#lib/auth/accounts.ts'
-import { createApiKeys } from '#lib/auth/api-keys.ts'
-import { createAuthenticate } from '#lib/auth/authenticate.ts'
-import { createPasswords } from '#lib/auth/passwords.ts'
-import { loadPepper } from '#lib/auth/pepper.ts'
-import { createSignIn } from '#lib/auth/sign-in.ts'
-import { loadSigningKey } from '#lib/auth/signing-key.ts'
-import { createTokens } from '#lib/auth/tokens.ts'
 import type { Config } from '#lib/config.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { createHealth } from '#lib/health/health.ts'
-import { createApp, type Observation, prefix } from '#lib/http/app.ts'
+import { createApp, type Observation } from '#lib/http/app.ts'
 import { parseFilter } from '#lib/http/filter.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
 import { freeLicense } from '#lib/license/license.ts'
 import { openMachines } from '#lib/machines/machines.ts'
 import { ensureCertificate } from '#lib/platform/certificate.ts'
-import { makePrivateFolder } from '#lib/platform/files.ts'
 import { readHostFacts } from '#lib/platform/host-facts.ts'
 import { openListener } from '#lib/platform/listener.ts'
+import { openLocalSocket } from '#lib/platform/local-socket.ts'
 import { type Log, logOf } from '#lib/platform/log.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
-import { openStore } from '#lib/storage/open-store.ts'
 import { openDriver } from './driver.ts'
 import { servedRoutes } from './served-routes.ts'
+import { openState, socketOf } from './state.ts'
 import { version } from './version.ts'
 
 /** A running service, and what its operator is told of the start. */
@@ -35,8 +26,6 @@ export interface RunningHost extends AsyncDisposable {
   /** The certificate that clients have to trust, when it is the self-signed one. */
   readonly certificate: string | undefined
 }
-
-const hour = 3600
 
 /**
  * Logs what failed, and with `debug` every reply: asking the log itself each time would cost a tenth of a small request.
@@ -75,17 +64,9 @@ export const openHost = async (
   const startWorker = workersFrom(entry)
   const facts = readHostFacts()
 
-  await makePrivateFolder(config.state)
-  const store = stack.use(await openStore({ folder: config.state }))
-  const signingKey = await loadSigningKey(join(config.state, 'keys', 'signing.pem'))
-  const tokens = createTokens({ ...signingKey, lifetime: hour, digest: text => hash('sha256', text) })
-  const passwords = stack.adopt(createPasswords({ startWorker }), one => one.close())
-  const accounts = createAccounts({ store, passwords })
-  const { newPassword } = await accounts.ensureRoot(config.root_password)
+  const { store, identity } = stack.use(await openState(config, startWorker))
   // At once: what comes next can fail, and nothing else ever shows it.
-  if (newPassword !== undefined) passwordMade(newPassword)
-  const pepper = await loadPepper(join(config.state, 'keys', 'api-keys.pepper'))
-  const apiKeys = createApiKeys({ store, accounts, pepper })
+  if (identity.newPassword !== undefined) passwordMade(identity.newPassword)
 
   const tls =
     config.listen.protocol === 'https:'
@@ -105,13 +86,11 @@ export const openHost = async (
   if (firstStart && config.demo === 'on') await machines.createDemo()
 
   const routes = servedRoutes(config)
-  const app = createApp({
+  const common = {
     routes,
     services: {
+      ...identity.services,
       machines,
-      apiKeys,
-      tokens,
-      signIn: createSignIn({ accounts, passwords, tokens }),
       license: freeLicense(driver.kind, facts),
       health: createHealth({
         hypervisor: async () => driver.platform.hypervisorType,
@@ -120,13 +99,17 @@ export const openHost = async (
           return 'open'
         },
       }),
-      openapi: createOpenApi(routes, prefix, version),
+      openapi: createOpenApi(routes, version),
     },
-    authenticate: createAuthenticate({ tokens, accounts, apiKeys }),
     parseFilter,
     observe: observeInto(logOf('http'), config.log === 'debug'),
     checkReplies: false,
-  })
+  }
+  const app = createApp({ ...common, authenticate: identity.authenticate })
+  // Who can open the socket owns the state folder, and with it everything: the command line acts for root.
+  const everything = servedRoutes({ ...config, routes_include: [], routes_exclude: [] })
+  const local = createApp({ ...common, routes: everything, authenticate: identity.root })
+  stack.use(await openLocalSocket(socketOf(config), request => local.fetch(request, { address: 'local' })))
   const listener = stack.adopt(await openListener({ address: config.listen, tls, fetch: app.fetch }), one =>
     one.close(),
   )

@@ -1,6 +1,6 @@
 import type { Config } from '#lib/config.ts'
-import { prefix } from '#lib/http/app.ts'
 import type { Endpoint, Route } from '#lib/http/endpoint.ts'
+import { servedPath } from '#lib/http/paths.ts'
 import { servedRoutes } from './served-routes.ts'
 
 const accessText = ({ access }: Endpoint): string => {
@@ -12,8 +12,8 @@ const accessText = ({ access }: Endpoint): string => {
 const rowOf = ({ id, endpoint }: Route) => ({
   id,
   method: endpoint.method,
-  path: prefix + endpoint.path,
-  also: (endpoint.also ?? []).map(pair => pair.replace(' ', ` ${prefix}`)),
+  path: servedPath(endpoint.path),
+  also: (endpoint.also ?? []).map(pair => pair.replace(/ (.*)/, (_, path: string) => ` ${servedPath(path)}`)),
   access: endpoint.access,
   effect: endpoint.effect,
   uses: endpoint.uses,
@@ -43,7 +43,7 @@ export const showRoutes = (config: Config, json: boolean): void => {
   const rows = routes.map(({ id, endpoint }) => [
     id,
     endpoint.method,
-    prefix + endpoint.path,
+    servedPath(endpoint.path),
     endpoint.effect,
     accessText(endpoint),
   ])

@@ -7,12 +7,9 @@ import { Encoded } from './encoded.ts'
 import type { Endpoint, Method, Path, Route } from './endpoint.ts'
 import { toServiceError } from './errors.ts'
 import type { Filter } from './filter.ts'
-import { normalPath, pathPattern, routerPath } from './paths.ts'
+import { normalPath, pathPattern, routerPath, servedPath } from './paths.ts'
 import { errorReply, reply } from './reply.ts'
 import { type Authenticate, bearerOf, type Exchange, stepsOf } from './steps.ts'
-
-/** Every endpoint's path stands below this one. */
-export const prefix = '/api'
 
 /** What the application tells of each request that it answered. */
 export interface Observation {
@@ -66,7 +63,7 @@ const methodTable = (routes: readonly Route[]): ((path: string) => readonly stri
   const rows = routes.flatMap(({ endpoint }) =>
     pairsOf(endpoint).map(([method, path]) => ({
       methods: method === 'GET' && endpoint.effect === 'read' ? ['GET', 'HEAD'] : [method],
-      pattern: pathPattern(prefix + path),
+      pattern: pathPattern(servedPath(path)),
     })),
   )
   return path => [...new Set(rows.filter(row => row.pattern.test(path)).flatMap(row => row.methods))]
@@ -110,7 +107,7 @@ const pipeline = (route: Route, options: AppOptions): ((exchange: Exchange) => P
   }
 }
 
-/** Mounts every route below `/api` with the same steps around each handler. */
+/** Mounts every route with the same steps around each handler. */
 export const createApp = (options: AppOptions): App => {
   const app = new Hono<{ Bindings: Origin }>({ getPath: request => normalPath(getPath(request)) })
   const methodsOf = methodTable(options.routes)
@@ -164,7 +161,7 @@ export const createApp = (options: AppOptions): App => {
   for (const route of options.routes) {
     const run = pipeline(route, options)
     for (const [method, path] of pairsOf(route.endpoint))
-      app.on(method, prefix + routerPath(path), context => {
+      app.on(method, routerPath(servedPath(path)), context => {
         const request = context.req.raw
         // The router serves HEAD by the GET handler, which must not act.
         const acts = request.method === 'HEAD' && route.endpoint.effect === 'change'

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Endpoint, Route } from './endpoint.ts'
+import { servedPath } from './paths.ts'
 
 /** The OpenAPI 3.1 description of the routes that are served. */
 export interface Document {
@@ -33,9 +34,17 @@ const errorReference = { $ref: '#/components/responses/Error' }
 
 /** A zod schema as JSON Schema 2020-12, which is what OpenAPI 3.1 has; named ones go to `components`. */
 const jsonSchema = (schema: z.ZodType, io: 'input' | 'output', components: Record<string, unknown>): object => {
-  const { $schema: _, $defs, ...plain } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
+  const text = JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any' }))
+  const {
+    $schema: _,
+    $defs,
+    ...plain
+  } = JSON.parse(text.replaceAll('#/$defs/', '#/components/schemas/')) as {
+    $schema: string
+    $defs?: object
+  }
   for (const [name, definition] of Object.entries($defs ?? {})) components[name] = definition
-  return JSON.parse(JSON.stringify(plain).replaceAll('#/$defs/', '#/components/schemas/'))
+  return plain
 }
 
 const parametersOf = (schema: z.ZodType | undefined, place: 'path' | 'query', components: Record<string, unknown>) => {
@@ -100,8 +109,8 @@ const operationOf = ({ id, endpoint }: Route, pair: string, components: Record<s
   },
 })
 
-/** Describes the routes; `prefix` stands before every path. Built on the first call, then kept. */
-export const createOpenApi = (routes: readonly Route[], prefix: string, version: string): Document => {
+/** Describes the routes. Built on the first call, then kept. */
+export const createOpenApi = (routes: readonly Route[], version: string): Document => {
   const build = (): object => {
     const schemas: Record<string, unknown> = { Error: serviceError }
     const paths: Record<string, Record<string, object>> = {}
@@ -109,7 +118,7 @@ export const createOpenApi = (routes: readonly Route[], prefix: string, version:
       const { method, path, also = [] } = route.endpoint
       for (const pair of [`${method} ${path}`, ...also]) {
         const [verb = '', at = ''] = pair.split(' ')
-        const methods = (paths[prefix + at] ??= {})
+        const methods = (paths[servedPath(at)] ??= {})
         methods[verb.toLowerCase()] = operationOf(route, pair, schemas)
       }
     }

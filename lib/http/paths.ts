@@ -1,3 +1,9 @@
+/** Every endpoint's path stands below this one, but for those that others have fixed. */
+export const prefix = '/api'
+
+/** Where the path of a contract is served. */
+export const servedPath = (path: string): string => (path.startsWith('/.well-known/') ? path : prefix + path)
+
 /** The form of a request's path that routes are matched with: no doubled and no trailing slash. */
 export const normalPath = (path: string): string =>
   path.includes('//') || (path.length > 1 && path.endsWith('/'))

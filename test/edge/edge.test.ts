@@ -25,11 +25,13 @@ describe('the edge bundle in workerd', () => {
 
   beforeAll(async () => {
     const verificationKey = await importSPKI(pair.publicKey, 'RS256', { extractable: true })
+    const signing = await importPKCS8(pair.privateKey, 'RS256')
     tokens = createTokens({
-      algorithm: 'RS256',
-      signingKey: await importPKCS8(pair.privateKey, 'RS256'),
-      verificationKey,
-      keyId: 'k1',
+      keys: {
+        algorithm: 'RS256',
+        current: () => ({ id: 'k1', signing }),
+        find: () => ({ verification: verificationKey }),
+      },
       lifetime: 60,
       digest,
     })

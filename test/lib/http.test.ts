@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { createApp } from '#lib/http/app.ts'
 import { endpoint, type Route } from '#lib/http/endpoint.ts'
 import { exposedRoutes } from '#lib/http/exposure.ts'
+import { servedPath } from '#lib/http/paths.ts'
 import { routes } from '#functions/routes.gen.ts'
 import { type Call, callOf, test as served } from '../support/harness.ts'
 
@@ -195,7 +196,7 @@ describe('GET /api/openapi.json', () => {
       Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
     )
     const table = (routes as readonly Route[]).flatMap(({ endpoint: { method, path, also = [] } }) =>
-      [`${method} ${path}`, ...also].map(pair => pair.replace(' ', ' /api')),
+      [`${method} ${path}`, ...also].map(pair => pair.replace(/ (.*)/, (_, at: string) => ` ${servedPath(at)}`)),
     )
     expect(described.sort()).toEqual(table.sort())
     const ids = Object.values<Record<string, { operationId: string }>>(body.paths).flatMap(methods =>

@@ -3,17 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type SetupServer, setupServer } from 'msw/node'
 import { test as base } from 'vitest'
-import { createApiKeys } from '#lib/auth/api-keys.ts'
 import type { Principal } from '#lib/auth/principal.ts'
-import { ServiceError } from '#lib/errors.ts'
 import { createHealth } from '#lib/health/health.ts'
-import { type App, createApp, type Observation, prefix } from '#lib/http/app.ts'
+import { type App, createApp, type Observation } from '#lib/http/app.ts'
 import { parseFilter } from '#lib/http/filter.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
 import { freeLicense } from '#lib/license/license.ts'
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
-import { createMemoryStore } from '#lib/storage/memory-store.ts'
 import { routes } from '#functions/routes.gen.ts'
+import { newIdentity } from './identity.ts'
 import { createSimulatedDriver, type SimulatedDriver } from './simulated-driver.ts'
 
 export const host = {
@@ -106,22 +104,10 @@ export const test = base.extend<Fixtures>({
       routes,
       services: {
         machines,
-        apiKeys: createApiKeys({
-          store: await createMemoryStore(),
-          accounts: { principal: async () => undefined },
-          pepper: new Uint8Array(32),
-        }),
+        ...(await newIdentity()).services,
         license: freeLicense('simulated', { id: host.id, cpus: 2, memory: 4096 }),
         health: createHealth({ hypervisor: async () => 'simulated' }),
-        openapi: createOpenApi(routes, prefix, '0.0.0'),
-        tokens: {
-          verify: async () => {
-            throw new ServiceError('unauthenticated', 'The token is not valid')
-          },
-        },
-        signIn: async () => {
-          throw new ServiceError('unauthenticated', 'Invalid User or Password')
-        },
+        openapi: createOpenApi(routes, '0.0.0'),
       },
       authenticate: async ({ bearer }) => (bearer ? principal(bearer.split(',')) : undefined),
       parseFilter,

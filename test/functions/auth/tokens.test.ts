@@ -1,77 +1,18 @@
-import { generateKeyPairSync, hash } from 'node:crypto'
 import fc from 'fast-check'
-import { importPKCS8, importSPKI } from 'jose'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createAccounts } from '#lib/auth/accounts.ts'
-import { createApiKeys } from '#lib/auth/api-keys.ts'
-import { createAuthenticate } from '#lib/auth/authenticate.ts'
-import { createPasswords, type Passwords } from '#lib/auth/passwords.ts'
-import { createSignIn } from '#lib/auth/sign-in.ts'
-import { createTokens } from '#lib/auth/tokens.ts'
-import { createHealth } from '#lib/health/health.ts'
-import { createApp } from '#lib/http/app.ts'
-import { parseFilter } from '#lib/http/filter.ts'
-import { workersFrom } from '#lib/platform/workers.ts'
-import { createMemoryStore } from '#lib/storage/memory-store.ts'
-import { routes } from '#functions/routes.gen.ts'
 import type { Answer } from '../../support/harness.ts'
+import { type Ask, askOf, newIdentity, rootPassword as password } from '../../support/identity.ts'
 
-const pair = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  publicKeyEncoding: { type: 'spki', format: 'pem' },
-  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-})
-const password = 'Correct-Horse-9-Battery'
 const start = Date.UTC(2026, 5, 1)
 
 describe('identity over HTTP', () => {
-  let passwords: Passwords
-  let ask: (method: string, path: string, more?: { token?: string; apiKey?: string; body?: unknown }) => Promise<Answer>
+  let ask: Ask
 
   beforeEach(async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: start })
-    passwords = createPasswords({
-      startWorker: workersFrom(new URL('../../../lib/entry/main.ts', import.meta.url)),
-      cost: 4,
-    })
-    const tokens = createTokens({
-      algorithm: 'RS256',
-      signingKey: await importPKCS8(pair.privateKey, 'RS256'),
-      verificationKey: await importSPKI(pair.publicKey, 'RS256'),
-      keyId: 'k1',
-      lifetime: 3600,
-      digest: text => hash('sha256', text),
-    })
-    const store = await createMemoryStore()
-    const accounts = createAccounts({ store, passwords })
-    await accounts.ensureRoot(password)
-    const apiKeys = createApiKeys({ store, accounts, pepper: new Uint8Array(32) })
-    const app = createApp({
-      routes: routes.filter(({ id }) => id.startsWith('auth/') || id === 'health/system'),
-      services: { apiKeys, tokens, signIn: createSignIn({ accounts, passwords, tokens }), health: createHealth({}) },
-      authenticate: createAuthenticate({ tokens, accounts, apiKeys }),
-      parseFilter,
-      observe: () => {},
-      checkReplies: true,
-    })
-    ask = async (method, path, { token, apiKey, body } = {}) => {
-      const response = await app.fetch(
-        new Request(`https://host.example.test/api/v1${path}`, {
-          method,
-          headers: {
-            ...(token !== undefined && { authorization: `Bearer ${token}` }),
-            ...(apiKey !== undefined && { 'x-api-key': apiKey }),
-          },
-          ...(body !== undefined && { body: JSON.stringify(body) }),
-        }),
-      )
-      return { status: response.status, body: await response.json(), headers: response.headers }
-    }
+    ask = askOf(await newIdentity())
   })
-  afterEach(async () => {
-    vi.useRealTimers()
-    await passwords.close()
-  })
+  afterEach(() => void vi.useRealTimers())
   const signIn = async (): Promise<string> =>
     (await ask('POST', '/auth/token', { body: { email: 'root', password } })).body.token
 

@@ -1,26 +1,29 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { mayCall } from '#lib/auth/access.ts'
 import { createAccounts } from '#lib/auth/accounts.ts'
+import { openDirectory } from '#lib/auth/directory.ts'
 import { claimNames, roleClaims } from '#lib/auth/claims.ts'
-import { checkPassword, randomPassword } from '#lib/auth/password-policy.ts'
+import { createPasswordRules } from '#lib/auth/password-policy.ts'
 import { createPasswords } from '#lib/auth/passwords.ts'
-import { createSignIn } from '#lib/auth/sign-in.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
 import { createMemoryStore } from '#lib/storage/memory-store.ts'
+import { passwordPolicy } from '../../support/identity.ts'
 
 const startWorker = workersFrom(new URL('../../../lib/entry/main.ts', import.meta.url))
-const passwords = createPasswords({ startWorker, cost: 4 })
+const passwords = createPasswords({ startWorker, method: { kind: 'bcrypt', cost: 4 } })
 afterAll(() => passwords.close())
 
 const good = 'Correct-Horse-9-Battery'
-const newAccounts = async () => createAccounts({ store: await createMemoryStore(), passwords })
+const rules = createPasswordRules(passwordPolicy)
+const newAccounts = async () =>
+  createAccounts({ directory: await openDirectory(await createMemoryStore()), passwords, rules })
 
 describe('root', () => {
   test('is made once, with a password that satisfies the rules and is shown once', async () => {
     const accounts = await newAccounts()
     const first = await accounts.ensureRoot(undefined)
-    expect(() => checkPassword(first.newPassword!, 'It')).not.toThrow()
-    expect(await accounts.ensureRoot(undefined)).toEqual({ created: false })
+    expect(() => rules.check(first.newPassword!, 'It')).not.toThrow()
+    expect(await accounts.ensureRoot(undefined)).toEqual({ id: first.id })
     const root = (await accounts.find('ROOT'))!
     expect(root.password).not.toContain(first.newPassword!)
     expect(await passwords.verify(first.newPassword!, root.password)).toBe(true)
@@ -29,7 +32,7 @@ describe('root', () => {
 
   test('gets the configured password at every start', async () => {
     const accounts = await newAccounts()
-    expect(await accounts.ensureRoot(good)).toEqual({ created: true })
+    expect(await accounts.ensureRoot(good)).toEqual({ id: expect.any(String) })
     await accounts.ensureRoot('Another-Horse-7-Battery')
     const root = (await accounts.find('root@localhost'))!
     expect(await passwords.verify('Another-Horse-7-Battery', root.password)).toBe(true)
@@ -53,59 +56,15 @@ describe('root', () => {
   })
 
   test('random passwords satisfy the rules and differ', () => {
-    const made = Array.from({ length: 200 }, randomPassword)
-    for (const password of made) checkPassword(password, 'It')
+    const made = Array.from({ length: 200 }, rules.random)
+    for (const password of made) rules.check(password, 'It')
     expect(new Set(made).size).toBe(200)
   })
 })
 
-describe('signing in', () => {
-  const issued: string[] = []
-  const tokens = {
-    issue: async ({ uid }: { uid: string }) => {
-      issued.push(uid)
-      return { token: 'signed', expiresAt: 7 }
-    },
-  }
-  const open = async () => {
-    const accounts = await newAccounts()
-    await accounts.ensureRoot(good)
-    return createSignIn({ accounts, passwords, tokens })
-  }
-
-  test.for(['root', 'ROOT', 'root@localhost'])('takes %s as email or as username', async name => {
-    const signIn = await open()
-    const answer = { email: 'root@localhost', expires_at: 7, token: 'signed' }
-    expect(await signIn({ email: name, password: good })).toEqual(answer)
-    expect(await signIn({ email: '', username: name, password: good })).toEqual(answer)
-  })
-
-  test('says the same of an unknown user and of a wrong password', async () => {
-    const signIn = await open()
-    const texts = await Promise.all(
-      [
-        { email: 'root', password: 'wrong' },
-        { email: 'nobody', password: good },
-      ].map(credentials => signIn(credentials).catch((error: Error) => error)),
-    )
-    expect(texts[0]).toMatchObject({ fault: 'unauthenticated', extra: { error: 'invalid_grant' } })
-    expect(texts[1]).toEqual(texts[0])
-  })
-
-  test.for([{}, { email: '' }, { email: 'root' }, { username: 'root', password: '' }])(
-    'says what is missing in %o',
-    async credentials => {
-      await expect((await open())(credentials)).rejects.toMatchObject({
-        fault: 'invalid',
-        extra: { error: 'invalid_request' },
-      })
-    },
-  )
-})
-
 describe('hashing', () => {
   test('turns away what does not fit into the queue', async () => {
-    const narrow = createPasswords({ startWorker, cost: 4, queue: 2 })
+    const narrow = createPasswords({ startWorker, method: { kind: 'bcrypt', cost: 4 }, queue: 2 })
     const three = await Promise.allSettled([1, 2, 3].map(async () => narrow.hash(good)))
     expect(three.map(one => one.status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
     expect(three[2]).toMatchObject({ reason: { fault: 'unavailable', headers: { 'Retry-After': '5' } } })
@@ -119,7 +78,6 @@ describe('hashing', () => {
         workers.push(startWorker(...all))
         return workers.at(-1)!
       },
-      cost: 12,
     })
     const lost = expect(fragile.hash(good)).rejects.toMatchObject({ fault: 'unavailable' })
     await new Promise(resolve => workers[0]!.once('online', resolve))

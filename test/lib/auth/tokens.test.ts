@@ -1,8 +1,8 @@
 import { createHmac, hash, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import fc from 'fast-check'
-import { importPKCS8, importSPKI, SignJWT } from 'jose'
+import { importPKCS8, SignJWT } from 'jose'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createTokens, type Tokens } from '#lib/auth/tokens.ts'
+import { createTokens, type TokenKeys, type Tokens } from '#lib/auth/tokens.ts'
 
 const digest = (text: string): string => hash('sha256', text)
 const pair = () => generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -11,20 +11,18 @@ const foreign = pair()
 const privatePem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString()
 const publicPem = createPublicKey(own.privateKey).export({ type: 'spki', format: 'pem' }).toString()
 const user = { uid: 'u1', email: 'a@example.test', username: 'a', roles: ['USER'], claims: ['LIST_VM'] }
+const keys: TokenKeys = {
+  algorithm: 'RS256',
+  current: () => ({ id: 'k1', signing: own.privateKey }),
+  find: () => ({ verification: own.publicKey }),
+}
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 describe('tokens', () => {
   let tokens: Tokens
   beforeEach(async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 5, 1) })
-    tokens = createTokens({
-      algorithm: 'RS256',
-      signingKey: await importPKCS8(privatePem(own.privateKey), 'RS256'),
-      verificationKey: await importSPKI(publicPem, 'RS256'),
-      keyId: 'k1',
-      lifetime: 3600,
-      digest,
-    })
+    tokens = createTokens({ keys, lifetime: 3600, digest })
   })
   afterEach(() => void vi.useRealTimers())
 
@@ -47,13 +45,7 @@ describe('tokens', () => {
       fault: 'unauthenticated',
       message: expect.stringContaining('expired'),
     })
-    const fresh = createTokens({
-      algorithm: 'RS256',
-      verificationKey: await importSPKI(publicPem, 'RS256'),
-      keyId: '',
-      lifetime: 0,
-      digest,
-    })
+    const fresh = createTokens({ keys, lifetime: 0, digest })
     await expect(fresh.verify(token)).rejects.toThrow('expired')
   })
 

@@ -1,0 +1,19 @@
+import { UpdateUser, UserReference } from '#lib/auth/user-schemas.ts'
+import { Accepted, accepted } from '#lib/http/accepted.ts'
+import { endpoint } from '#lib/http/endpoint.ts'
+
+export default endpoint({
+  method: 'PUT',
+  path: '/v1/auth/users/{id}',
+  summary: 'Change the name, the e-mail address or the password of a user',
+  access: { claims: ['UPDATE_USER'] },
+  effect: 'change',
+  uses: ['users'],
+  params: UserReference,
+  body: UpdateUser,
+  reply: Accepted,
+  status: 202,
+}).handle(async ({ params, body, caller }, { users }) => {
+  await users.update(params.id, body, caller!)
+  return accepted(`The user ${params.id} was changed.`)
+})

@@ -1,0 +1,28 @@
+import * as z from 'zod'
+import type { Store } from '#lib/storage/store.ts'
+
+/** A token that was signed out of before it expired. `id` is the token's own (`jti`). */
+const Revocation = z.object({ id: z.uuid(), expires_at: z.number().meta({ description: 'Seconds since 1970' }) })
+
+/** Tokens that are not believed any more though their time is not over. Survives a restart. */
+export interface Revocations {
+  has(tokenId: string): boolean
+  /** `expiresAt` in seconds since 1970: after that nothing needs to be remembered. */
+  add(tokenId: string, expiresAt: number): Promise<void>
+}
+
+export const openRevocations = async (store: Store): Promise<Revocations> => {
+  const collection = store.collection('revocations', Revocation)
+  const ids = new Set((await collection.list()).map(({ id }) => id))
+  return {
+    has: tokenId => ids.has(tokenId),
+    async add(tokenId, expiresAt) {
+      if (ids.has(tokenId)) return
+      const over = (await collection.list()).filter(one => one.expires_at * 1000 <= Date.now())
+      // In memory first: the token must not open anything while the disk is written.
+      ids.add(tokenId)
+      await store.commit([collection.put({ id: tokenId, expires_at: expiresAt }), ...over.map(collection.remove)])
+      for (const { id } of over) ids.delete(id)
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import { hash } from 'node:crypto'
+import { join } from 'node:path'
+import { type Identity, openIdentity } from '#lib/auth/identity.ts'
+import { openKeyRing } from '#lib/auth/key-ring.ts'
+import { createPasswords } from '#lib/auth/passwords.ts'
+import { usualCost } from '#lib/auth/hash-methods.ts'
+import { loadPepper } from '#lib/auth/pepper.ts'
+import { loadPrivateKey } from '#lib/auth/signing-key.ts'
+import type { Config } from '#lib/config.ts'
+import { makePrivateFolder } from '#lib/platform/files.ts'
+import type { StartWorker } from '#lib/platform/workers.ts'
+import { openStore } from '#lib/storage/open-store.ts'
+import type { Store } from '#lib/storage/store.ts'
+
+/** What a state folder holds, but for the machines: opened by the service, and by the command line when none runs. */
+export interface State extends AsyncDisposable {
+  readonly store: Store
+  readonly identity: Identity
+}
+
+/** Where the command line reaches a running service. */
+export const socketOf = ({ state }: Pick<Config, 'state'>): string => join(state, 'vmhost.sock')
+
+/** Opens the state folder as its one process. Throws `conflict` when another has it. */
+export const openState = async (config: Config, startWorker: StartWorker): Promise<State> => {
+  await using stack = new AsyncDisposableStack()
+  await makePrivateFolder(config.state)
+  const folder = join(config.state, 'keys')
+  const store = stack.use(await openStore({ folder: config.state }))
+  const privateKey = await loadPrivateKey(join(folder, 'signing.pem'))
+  const keys = await openKeyRing({
+    folder,
+    algorithm: config.token_algorithm,
+    lifetime: config.token_lifetime,
+    privateKey,
+    replace: async (_, putInPlace) => putInPlace(),
+  })
+  const method = { kind: config.password_hash, cost: usualCost[config.password_hash] }
+  const passwords = stack.adopt(createPasswords({ startWorker, method }), one => one.close())
+  const identity = await openIdentity({
+    store,
+    passwords,
+    keys,
+    pepper: await loadPepper(join(folder, 'api-keys.pepper')),
+    digest: text => hash('sha256', text),
+    policy: {
+      password: {
+        shortest: config.password_min_length,
+        longest: config.password_max_length,
+        kinds: config.password_require,
+      },
+      lockout: {
+        attempts: config.lockout_attempts,
+        addressAttempts: config.lockout_address_attempts,
+        delay: config.lockout_delay,
+        limit: config.lockout_limit,
+        memory: config.lockout_memory,
+      },
+      tokenLifetime: config.token_lifetime,
+    },
+    rootPassword: config.root_password,
+  })
+  const kept = stack.move()
+  return { store, identity, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+}

@@ -1,0 +1,30 @@
+import { chmodSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
+import { ServiceError } from '#lib/errors.ts'
+
+/** The longest path that every system takes for a socket (`sun_path` of macOS, with its final zero). */
+const longest = 103
+
+/** Serves `fetch` on a socket in the file system that its owner alone can open. Removes one that a dead process left. */
+export const openLocalSocket = async (
+  path: string,
+  fetch: (request: Request) => Response | Promise<Response>,
+): Promise<AsyncDisposable> => {
+  if (Buffer.byteLength(path) > longest)
+    throw new ServiceError('unavailable', `${path} is too long for a socket; choose a shorter state folder.`)
+  rmSync(path, { force: true })
+  const server = createServer(getRequestListener(fetch))
+  const { promise: listening, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen(path, resolve)
+  await listening
+  chmodSync(path, 0o600)
+  return {
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise(resolve => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
