@@ -10,6 +10,7 @@ export default endpoint({
   access: 'public',
   effect: 'change',
   uses: ['signIn'],
+  oauth: true,
   body: z.object({ email: Text, username: Text, password: Text, api_key: Text }),
   reply: z
     .object({ email: z.string(), expires_at: z.int().meta({ description: 'Seconds since 1970' }), token: z.string() })

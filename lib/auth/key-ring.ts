@@ -110,6 +110,7 @@ export const openKeyRing = async (options: Options): Promise<KeyRing> => {
   let rotation: Promise<string> | undefined
 
   const rotate = async (): Promise<string> => {
+    await rm(files.nextKey, { force: true })
     await generateKey(files.nextKey, privateKey.asymmetricKeyDetails?.modulusLength ?? 2048)
     const next = await readPrivateKey(files.nextKey)
     // Written before the new key is in place: tokens of the old one stay good whenever this process ends.

@@ -24,8 +24,7 @@ export type SignIn = (
   address: string,
 ) => Promise<{ readonly email: string; readonly expires_at: number; readonly token: string }>
 
-const incomplete = (message: string): ServiceError =>
-  new ServiceError('invalid', message, { extra: { error: 'invalid_request', error_description: message } })
+const incomplete = (message: string): ServiceError => new ServiceError('invalid', message)
 
 const refused = (message = 'Invalid User or Password'): ServiceError =>
   new ServiceError('unauthenticated', message, { extra: { error: 'invalid_grant', error_description: message } })

@@ -121,7 +121,7 @@ export const createApp = (options: AppOptions): App => {
       response = reply(request, await run(exchange), route?.endpoint.status ?? 200, requestId)
     } catch (thrown) {
       error = thrown
-      response = errorReply(toServiceError(thrown, requestId), requestId)
+      response = errorReply(toServiceError(thrown, requestId), requestId, route?.endpoint.oauth)
     }
     options.observe({
       requestId,

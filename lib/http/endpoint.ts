@@ -39,6 +39,8 @@ export interface Contract<
   readonly status?: 200 | 201 | 202
   /** The reply is a list that the header X-Filter can narrow. */
   readonly filter?: true
+  /** A bad request is told in the OAuth-style shape too (spec section 7). */
+  readonly oauth?: true
   /** Bytes of request body; 64 KiB when left out. */
   readonly bodyLimit?: number
 }

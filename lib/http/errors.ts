@@ -30,10 +30,13 @@ const oauthTypes: Readonly<Record<number, string>> = {
 
 export const statusOf = (fault: Fault): number => statuses[fault]
 
-/** Both error shapes of spec section 7 in one body; members that say nothing are left out. */
-export const errorBody = (error: ServiceError): Record<string, unknown> => {
+/**
+ * Both error shapes of spec section 7 in one body; members that say nothing are left out. `oauthRequest`: the request was
+ * one of OAuth's own, so that a bad one has a type there too.
+ */
+export const errorBody = (error: ServiceError, oauthRequest = false): Record<string, unknown> => {
   const code = statusOf(error.fault)
-  const oauth = oauthTypes[code]
+  const oauth = oauthTypes[code] ?? (oauthRequest && code === 400 ? 'invalid_request' : undefined)
   return {
     code,
     message: error.message,

@@ -27,9 +27,9 @@ export const reply = (request: Request, value: unknown, status: number, requestI
     : new Response(value.bytes, { status, headers: { ...type, ...headers } })
 }
 
-/** A refusal as a response. */
-export const errorReply = (error: ServiceError, requestId: string): Response =>
-  new Response(JSON.stringify(errorBody(error)), {
+/** A refusal as a response; with `oauth` a bad request is told in that shape too. */
+export const errorReply = (error: ServiceError, requestId: string, oauth = false): Response =>
+  new Response(JSON.stringify(errorBody(error, oauth)), {
     status: statusOf(error.fault),
     headers: { ...type, 'Cache-Control': 'no-store', 'X-Request-Id': requestId, ...error.headers },
   })

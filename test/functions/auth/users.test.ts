@@ -33,11 +33,11 @@ describe('users, roles and claims over HTTP', () => {
     expect(users[0].effective_claims).toHaveLength(claimNames.length)
     expect(JSON.stringify(users)).not.toContain('$2b$')
     const roles = (await ask('GET', '/auth/roles', { token: root })).body as { id: string; internal: boolean }[]
-    expect(roles.map(({ id, internal }) => [id, internal]).sort()).toEqual([
-      ['ADMIN', false],
-      ['SUPER_USER', true],
-      ['USER', false],
-    ])
+    expect(Object.fromEntries(roles.map(({ id, internal }) => [id, internal]))).toEqual({
+      ADMIN: false,
+      SUPER_USER: true,
+      USER: false,
+    })
     const claims = (await ask('GET', '/auth/claims', { token: root })).body as { id: string }[]
     expect(claims.map(({ id }) => id)).toEqual(claimNames)
     expect(claims[0]).toMatchObject({ internal: true, group: 'Administration', resource: 'System', action: 'read' })
@@ -270,7 +270,7 @@ describe('users, roles and claims over HTTP', () => {
           ask('POST', '/auth/users/jane/roles', { token: root, body: { name } }),
           ask('DELETE', `/auth/roles/${name}`, { token: root }),
         ])
-        expect([given.status, removed.status].sort()).toEqual(given.status === 201 ? [201, 409] : [202, 404])
+        expect([given.status, removed.status]).toEqual(given.status === 201 ? [201, 409] : [404, 202])
       }
     })
 
@@ -278,7 +278,8 @@ describe('users, roles and claims over HTTP', () => {
       const all = await Promise.all(
         Array.from({ length: 10 }, () => ask('POST', '/auth/roles', { token: root, body: { name: 'one' } })),
       )
-      expect(all.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 9 }, () => 409)])
+      expect(all.filter(({ status }) => status === 201)).toHaveLength(1)
+      expect(all.filter(({ status }) => status === 409)).toHaveLength(9)
     })
   })
 
