@@ -1,6 +1,11 @@
 import { Command } from 'commander'
 import { type Config, ConfigError, readConfig, settings } from '#lib/config.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
+import { claimsCommand } from './commands/claims.ts'
+import { keysCommand } from './commands/keys.ts'
+import { rolesCommand } from './commands/roles.ts'
+import type { Run } from './commands/run.ts'
+import { usersCommand } from './commands/users.ts'
 import { version } from './version.ts'
 
 const configFiles = ['vmhost.toml', '/etc/vmhost/vmhost.toml']
@@ -14,12 +19,17 @@ const withSettings = (command: Command, keys: readonly string[]): Command => {
   return command
 }
 
+const settingOf = (option: string): string => option.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+
 const flagsOf = (options: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(options).map(([name, value]) => [settingOf(name), value]))
+
+/** Of a command's options those that are settings; the others are its own. */
+const settingsAmong = (options: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(options).map(([name, value]) => [
-      name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
-      value,
-    ]),
+    Object.entries(options).flatMap(([name, value]) =>
+      typeof value === 'string' && (name === 'config' || settingOf(name) in settings) ? [[name, value]] : [],
+    ),
   )
 
 const configOf = (options: Record<string, string>): Config =>
@@ -52,6 +62,16 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
     .argument('<file>', 'where to write it; must not exist yet')
     .option('--bits <number>', 'size of the key', '3072')
     .action(async (file: string, { bits }: { bits: string }) => (await import('./keygen.ts')).keygen(file, bits))
+
+  const stateSettings = publicSettings.filter(key => /^(state|log|password_|lockout_|token_)/.test(key))
+  const run: Run = (command, work) =>
+    withSettings(command, stateSettings).action(async () => {
+      const { withService } = await import('./reach.ts')
+      const options = command.opts<Record<string, unknown>>()
+      const config = configOf(settingsAmong(options))
+      await withService(config, entry, ask => work(ask, { args: command.args, options, config }))
+    })
+  for (const make of [usersCommand, rolesCommand, claimsCommand, keysCommand]) program.addCommand(make(run))
 
   try {
     await program.parseAsync([...argv])

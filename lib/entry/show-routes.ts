@@ -2,6 +2,7 @@ import type { Config } from '#lib/config.ts'
 import type { Endpoint, Route } from '#lib/http/endpoint.ts'
 import { servedPath } from '#lib/http/paths.ts'
 import { servedRoutes } from './served-routes.ts'
+import { tableText } from './table.ts'
 
 const accessText = ({ access }: Endpoint): string => {
   if (typeof access === 'string') return access
@@ -19,19 +20,6 @@ const rowOf = ({ id, endpoint }: Route) => ({
   uses: endpoint.uses,
   summary: endpoint.summary,
 })
-
-/** Columns as wide as their widest cell. */
-const tableText = (rows: readonly (readonly string[])[]): string => {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map(row => row[column]!.length)))
-  return rows
-    .map(row =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
-}
 
 /** Prints the effective routing table, as a table for people or as JSON for tools. */
 export const showRoutes = (config: Config, json: boolean): void => {

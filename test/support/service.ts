@@ -81,8 +81,10 @@ export const runProgram = async (
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   state = tmpdir(),
+  stdin = '',
 ): Promise<{ code: number | null; stdout: string; stderr: string }> => {
   const child = spawn(process.execPath, [program, ...args], { env: environment(state, 'embedded', env), cwd: tmpdir() })
+  child.stdin.end(stdin)
   const output = { stdout: '', stderr: '' }
   child.stdout.on('data', (text: Buffer) => void (output.stdout += text.toString()))
   child.stderr.on('data', (text: Buffer) => void (output.stderr += text.toString()))

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { addressGroup } from '#lib/auth/lockout-policy.ts'
-import { createMemoryStore } from '#lib/storage/memory-store.ts'
+import { openStore } from '#lib/storage/open-store.ts'
+import { newFolder } from '../../support/folder.ts'
 import type { Answer } from '../../support/harness.ts'
 import { type Ask, askOf, lockoutPolicy, newIdentity, newPasswords, rootPassword } from '../../support/identity.ts'
 
@@ -129,18 +130,12 @@ describe('lock-out', () => {
   })
 
   test('survives a restart, and forgets in time', async () => {
-    const store = await createMemoryStore()
-    const names = new Map<string, unknown>()
-    // The same rows under a store that is opened anew.
-    const again = (): typeof store => ({
-      ...store,
-      collection: (name, ...rest) => {
-        if (!names.has(name)) names.set(name, store.collection(name, ...rest))
-        return names.get(name) as ReturnType<typeof store.collection<never>> as never
-      },
-    })
+    using folder = newFolder()
+    let store = await openStore({ folder: folder.path })
     const restart = async (): Promise<void> => {
-      ask = askOf(await newIdentity({ store: again() }))
+      await store[Symbol.asyncDispose]()
+      store = await openStore({ folder: folder.path })
+      ask = askOf(await newIdentity({ store }))
     }
     await restart()
     await fail(5)
@@ -152,6 +147,7 @@ describe('lock-out', () => {
     wait(86_401)
     await restart()
     expect(await fail(4)).toEqual([401, 401, 401, 401])
+    await store[Symbol.asyncDispose]()
   })
 
   test('can be switched off', async () => {

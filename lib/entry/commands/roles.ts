@@ -1,0 +1,68 @@
+import { Command } from 'commander'
+import type { RoleRecord } from '#lib/auth/role-schemas.ts'
+import { tableText } from '../table.ts'
+import { list, type Run } from './run.ts'
+
+const at = (role: string, ...rest: readonly string[]): string =>
+  ['/auth/roles', ...[role, ...rest].map(encodeURIComponent)].join('/')
+
+const rowOf = ({ name, claims, users, internal }: RoleRecord): readonly string[] => [
+  name,
+  `${claims.length} claims`,
+  users.map(({ username }) => username).join(' '),
+  internal ? 'part of the service' : '',
+]
+
+/** `vmhost roles …` */
+export const rolesCommand = (run: Run): Command => {
+  const roles = new Command('roles').description('Roles: sets of claims that users have')
+
+  run(roles.command('list').description('List the roles').option('--json', 'as JSON'), async (ask, { options }) => {
+    const all = await ask<RoleRecord[]>('GET', '/auth/roles')
+    if (options['json']) console.log(JSON.stringify(all, undefined, 2))
+    else console.log(tableText([['ROLE', 'GIVES', 'USERS', ''], ...all.map(rowOf)]))
+  })
+  run(
+    roles
+      .command('add')
+      .description('Add a role')
+      .argument('<role>')
+      .option('--claim <name>', 'a claim; may be repeated', list, [])
+      .option('--description <text>', 'what it is for'),
+    async (ask, { args: [name = ''], options }) => {
+      const { description } = options
+      const role = await ask<RoleRecord>('POST', '/auth/roles', {
+        name,
+        claims: options['claim'],
+        ...(description !== undefined && { description }),
+      })
+      console.log(`Added ${role.name} with ${role.claims.map(claim => claim.name).join(', ') || 'no claims'}.`)
+    },
+  )
+  run(
+    roles.command('grant').description('Add claims to a role').argument('<role>').argument('<claims...>'),
+    async (ask, { args: [role = '', ...claims] }) => {
+      for (const name of claims) {
+        await ask('POST', at(role, 'claims'), { name })
+        console.log(`${role} has ${name}.`)
+      }
+    },
+  )
+  run(
+    roles.command('revoke').description('Remove claims from a role').argument('<role>').argument('<claims...>'),
+    async (ask, { args: [role = '', ...claims] }) => {
+      for (const name of claims) {
+        await ask('DELETE', at(role, 'claims', name))
+        console.log(`${role} does not have ${name} any more.`)
+      }
+    },
+  )
+  run(
+    roles.command('remove').description('Delete a role that nobody has').argument('<role>'),
+    async (ask, { args: [role = ''] }) => {
+      await ask('DELETE', at(role))
+      console.log(`Removed ${role}.`)
+    },
+  )
+  return roles
+}

@@ -1,0 +1,85 @@
+import { type IncomingMessage, request as httpRequest } from 'node:http'
+import { text } from 'node:stream/consumers'
+import type { Config } from '#lib/config.ts'
+import { ServiceError } from '#lib/errors.ts'
+import { createApp } from '#lib/http/app.ts'
+import { parseFilter } from '#lib/http/filter.ts'
+import { isSystemError } from '#lib/platform/files.ts'
+import { workersFrom } from '#lib/platform/workers.ts'
+import { servedRoutes } from './served-routes.ts'
+import { showPassword } from './show-password.ts'
+import { openState, socketOf } from './state.ts'
+
+/** Sends one request below `/api/v1` as root, and gives the reply's body. Throws the service's refusal. */
+export type Ask = <T>(method: string, path: string, body?: object) => Promise<T>
+
+interface Answer {
+  readonly status: number
+  readonly text: string
+}
+
+const refusalOf = (body: string): string => {
+  try {
+    return (JSON.parse(body) as { message: string }).message
+  } catch {
+    return body
+  }
+}
+
+const askOver =
+  (send: (method: string, path: string, body: string | undefined) => Promise<Answer>): Ask =>
+  async <T>(method: string, path: string, body?: object): Promise<T> => {
+    const answer = await send(method, `/api/v1${path}`, body && JSON.stringify(body))
+    // What was wrong has been put into words for the service's callers, and these are the words.
+    if (answer.status >= 400) throw new ServiceError('invalid', refusalOf(answer.text))
+    return JSON.parse(answer.text) as T
+  }
+
+const overSocket = (socketPath: string) => async (method: string, path: string, body: string | undefined) => {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const request = httpRequest({ socketPath, method, path, headers: { host: 'localhost' } }, resolve)
+  request.once('error', reject)
+  request.end(body)
+  const response = await promise
+  return { status: response.statusCode ?? 0, text: await text(response) }
+}
+
+const isNobodyThere = (error: unknown): boolean =>
+  isSystemError(error, 'ENOENT') || isSystemError(error, 'ECONNREFUSED')
+
+/**
+ * Runs `work` with a way to reach the service of this state folder: over its socket when it runs, else by opening the
+ * folder here, with the same endpoints. Either way it is the same request, checked and told of in the same way.
+ */
+export const withService = async (config: Config, entry: URL, work: (ask: Ask) => Promise<void>): Promise<void> => {
+  const send = overSocket(socketOf(config))
+  const running = await send('GET', '/api/health/probe', undefined).then(
+    () => true,
+    (error: unknown) => {
+      if (isNobodyThere(error)) return false
+      throw error
+    },
+  )
+  if (running) return work(askOver(send))
+
+  await using state = await openState(config, workersFrom(entry))
+  const { services, root, newPassword } = state.identity
+  if (newPassword !== undefined) showPassword(newPassword)
+  const app = createApp({
+    routes: servedRoutes({ ...config, routes_include: [], routes_exclude: [] }).filter(({ endpoint }) =>
+      endpoint.uses.every(name => name in services),
+    ),
+    services,
+    authenticate: root,
+    parseFilter,
+    observe: () => {},
+    checkReplies: false,
+  })
+  await work(
+    askOver(async (method, path, body) => {
+      const request = new Request(`http://localhost${path}`, { method, ...(body !== undefined && { body }) })
+      const response = await app.fetch(request, { address: 'local' })
+      return { status: response.status, text: await response.text() }
+    }),
+  )
+}

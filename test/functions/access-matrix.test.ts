@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Access } from '#lib/auth/access.ts'
+import { claimNames, roleClaims } from '#lib/auth/claims.ts'
+import { ServiceError } from '#lib/errors.ts'
+import { createApp } from '#lib/http/app.ts'
+import type { Route } from '#lib/http/endpoint.ts'
+import { parseFilter } from '#lib/http/filter.ts'
+import { servedPath } from '#lib/http/paths.ts'
+import type { Services } from '#lib/services.ts'
+import { routes as table } from '#functions/routes.gen.ts'
+import type { Answer } from '../support/harness.ts'
+import { type Ask, askOf, newIdentity, rootPassword } from '../support/identity.ts'
+
+const routes = table as readonly Route[]
+const start = Date.UTC(2026, 5, 1)
+
+/** What a caller holds; undefined for one who is nobody to the service. */
+type Held = { readonly roles: readonly string[]; readonly claims: ReadonlySet<string> } | undefined
+
+interface Caller {
+  readonly name: string
+  readonly held: Held
+  readonly headers: Record<string, string>
+}
+
+/** The gate as the contract alone says it: 401, 403, or through. Written anew here, not taken from the service. */
+const gateOf = (access: Access, held: Held): 'open' | 401 | 403 => {
+  if (access === 'public') return 'open'
+  if (!held) return 401
+  if (access === 'signed-in') return 'open'
+  const superUser = held.roles.includes('SUPER_USER')
+  const has = (claim: string): boolean => superUser || held.claims.has(claim)
+  const passes =
+    (access.roles ?? []).every(role => held.roles.includes(role)) &&
+    (access.claims ?? []).every(has) &&
+    (access.anyClaim === undefined || access.anyClaim.some(has))
+  return passes ? 'open' : 403
+}
+
+/** Services whose every call says that the gate was passed, and does nothing. */
+const reached = (): never => {
+  throw new ServiceError('unavailable', 'the gate was passed')
+}
+const passedServices = new Proxy({} as Services, {
+  get: () => new Proxy(reached, { get: () => reached, apply: reached }),
+})
+
+describe('the access matrix', () => {
+  const callers: Caller[] = []
+  let send: (method: string, path: string, headers: Record<string, string>) => Promise<number>
+
+  beforeAll(async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: start })
+    const identity = await newIdentity()
+    const ask: Ask = askOf(identity)
+    const password = rootPassword
+    const signIn = async (username: string): Promise<string> =>
+      (await ask('POST', '/auth/token', { body: { username, password } })).body.token
+    const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` })
+    const old = await signIn('root')
+    vi.setSystemTime(start + 3_601_000)
+    const root = await signIn('root')
+
+    const asRoot = async (method: string, path: string, body?: object): Promise<Answer> => {
+      const answer = await ask(method, path, { token: root, body })
+      expect(answer.status, `${method} ${path}`).toBeLessThan(300)
+      return answer
+    }
+    const addUser = async (username: string, more: object = {}): Promise<string> => {
+      await asRoot('POST', '/auth/users', {
+        username,
+        name: username,
+        email: `${username}@example.test`,
+        password,
+        ...more,
+      })
+      return signIn(username)
+    }
+    const addKey = async (name: string, more: object = {}): Promise<Record<string, string>> => ({
+      'x-api-key': (await asRoot('POST', '/auth/api_keys', { name, ...more })).body.encoded,
+    })
+    const add = (name: string, held: Held, headers: Record<string, string>): void =>
+      void callers.push({ name, held, headers })
+    const holding = (claims: readonly string[]): Held => ({ roles: [], claims: new Set(claims) })
+    const user = { roles: ['USER'], claims: new Set<string>(roleClaims.USER) }
+    const superUser = { roles: ['SUPER_USER'], claims: new Set(claimNames) }
+
+    add('nobody', undefined, {})
+    add('a forged token', undefined, bearer('a.b.c'))
+    add('an expired token', undefined, bearer(old))
+    add('a plain user', user, bearer(await addUser('plain')))
+    add('a user with nothing', holding([]), bearer(await addUser('nothing', { roles: [], claims: [] })))
+    add('a super user', superUser, bearer(root))
+    add('a key of a super user', superUser, await addKey('wide'))
+    add('a key narrowed to LIST_VM', holding(['LIST_VM']), await addKey('narrow', { claims: ['LIST_VM'] }))
+
+    const revoked = await addKey('revoked')
+    await asRoot('PUT', '/auth/api_keys/revoked/revoke')
+    add('a revoked key', undefined, revoked)
+    const signedOut = await addUser('signed-out')
+    await ask('DELETE', '/auth/token', { token: signedOut })
+    add('a token that was signed out', undefined, bearer(signedOut))
+    const gone = await addUser('gone')
+    await asRoot('DELETE', '/auth/users/gone')
+    add('the token of a user who is gone', undefined, bearer(gone))
+    // A lock refuses to sign in; what is open stays open, or anybody could end anybody's work.
+    const locked = await addUser('locked')
+    for (let at = 0; at < 6; at += 1) await ask('POST', '/auth/token', { body: { username: 'locked', password: 'x' } })
+    add('a user whose sign-in is locked', user, bearer(locked))
+
+    for (const claim of claimNames)
+      add(`only ${claim}`, holding([claim]), bearer(await addUser(`only-${claim}`, { roles: [], claims: [claim] })))
+    const asked = routes.flatMap(({ endpoint: { access } }) =>
+      typeof access === 'object' ? [...(access.claims ?? []), ...(access.anyClaim ?? [])] : [],
+    )
+    for (const claim of new Set(asked)) {
+      const claims = claimNames.filter(name => name !== claim)
+      add(`all but ${claim}`, holding(claims), bearer(await addUser(`no-${claim}`, { roles: [], claims })))
+    }
+
+    const app = createApp({
+      routes,
+      services: passedServices,
+      authenticate: identity.authenticate,
+      parseFilter,
+      observe: () => {},
+      checkReplies: false,
+    })
+    send = async (method, path, headers) =>
+      (await app.fetch(new Request(`https://host.example.test${path}`, { method, headers }), { address: '192.0.2.1' }))
+        .status
+  }, 120_000)
+  afterAll(() => void vi.useRealTimers())
+
+  test('every route and every caller: as the contract says', async () => {
+    const wrong: string[] = []
+    let cells = 0
+    for (const { id, endpoint } of routes)
+      for (const pair of [`${endpoint.method} ${endpoint.path}`, ...(endpoint.also ?? [])]) {
+        const [method = '', path = ''] = pair.split(' ')
+        const at = servedPath(path).replace(/\{\w+\}/g, 'something')
+        for (const { name, held, headers } of callers) {
+          cells += 1
+          const status = await send(method, at, headers)
+          const gate = gateOf(endpoint.access, held)
+          const seen = status === 401 || status === 403 ? status : 'open'
+          if (seen !== gate) wrong.push(`${id} ${pair} by ${name}: ${status}, expected ${gate}`)
+        }
+      }
+    console.log(`access matrix: ${routes.length} routes, ${callers.length} callers, ${cells} cells`)
+    expect(wrong).toEqual([])
+    expect(cells).toBeGreaterThan(5_000)
+  })
+})

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { newState, rootPassword, runProgram, startService } from '../support/service.ts'
+
+const password = 'Another-Horse-7-Battery'
+
+describe('users, roles and claims on the command line', () => {
+  test('with no service running, and with one, in the same way', async () => {
+    using state = newState()
+    const env = { VMHOST_ROOT_PASSWORD: rootPassword }
+    const vmhost = (args: string, stdin = '') => runProgram(args.split(' '), env, state.path, stdin)
+
+    expect(await vmhost('users add jane --email jane@example.test', `${password}\n`)).toMatchObject({
+      code: 0,
+      stdout: 'Added jane with USER.\n',
+    })
+    expect(await vmhost('users add jane --email other@example.test', password)).toMatchObject({
+      code: 1,
+      stderr: 'vmhost: A user with this user name or e-mail address exists already.\n',
+    })
+    expect((await vmhost('users add joe --email joe@example.test', 'weak')).stderr).toContain('12 characters')
+
+    const service = await startService({ state: state.path, env })
+    const signIn = async (secret: string): Promise<number> =>
+      (await service.call('POST', '/api/v1/auth/token', { body: { username: 'jane', password: secret } })).status
+    const body = { username: 'jane', password }
+    const { token } = (await service.call('POST', '/api/v1/auth/token', { body })).body
+    const may = async (): Promise<number> => (await service.call('GET', '/api/v1/auth/users', { token })).status
+    expect(await may()).toBe(403)
+    expect((await vmhost('users grant jane --claim LIST_USER --role ADMIN')).stdout).toBe(
+      'jane has ADMIN.\njane has LIST_USER.\n',
+    )
+    expect(await may()).toBe(200)
+    expect((await vmhost('users revoke jane --claim LIST_USER --role ADMIN')).code).toBe(0)
+    expect(await may()).toBe(403)
+
+    for (let at = 0; at < 5; at += 1) await signIn('wrong')
+    expect(await signIn(password)).toBe(429)
+    expect((await vmhost('users list')).stdout).toMatch(/jane@example\.test +jane +USER +locked until/)
+    expect((await vmhost('users unlock jane')).code).toBe(0)
+    expect(await signIn(password)).toBe(200)
+    const made = await vmhost('users set-password jane --generate')
+    expect(await signIn(/The new password of jane: (\S+)/.exec(made.stdout)![1]!)).toBe(200)
+
+    expect((await vmhost('roles add build --claim LIST_VM')).stdout).toBe('Added BUILD with LIST_VM.\n')
+    expect((await vmhost('roles grant build UPDATE_VM_STATES')).code).toBe(0)
+    expect(JSON.parse((await vmhost('roles list --json')).stdout)).toContainEqual(
+      expect.objectContaining({ name: 'BUILD', claims: expect.objectContaining({ length: 2 }) }),
+    )
+    expect((await vmhost('roles remove build')).code).toBe(0)
+    expect((await vmhost('claims add payroll')).stdout).toBe('Added PAYROLL.\n')
+    expect((await vmhost('claims remove payroll')).code).toBe(0)
+    expect(await vmhost('users remove root')).toMatchObject({ code: 1, stderr: 'vmhost: root cannot be removed.\n' })
+
+    const before = (await service.call('GET', '/.well-known/jwks.json')).body.keys
+    expect((await vmhost('keys rotate')).code).toBe(0)
+    expect((await service.call('GET', '/.well-known/jwks.json')).body.keys).toEqual(expect.arrayContaining(before))
+    expect((await service.call('GET', '/api/v1/health/system', { token: await service.signIn() })).status).toBe(200)
+    expect((await vmhost('users remove jane')).code).toBe(0)
+    expect(await may()).toBe(401)
+    await service.stop()
+
+    const again = await startService({ state: state.path, env })
+    expect((await vmhost('users list')).stdout).not.toContain('jane')
+    expect(again.log() + service.log() + readFileSync(`${state.path}/store.db`).toString('latin1')).not.toContain(
+      password,
+    )
+    await again.stop()
+  })
+
+  test('an unknown setting or option is named, and nothing is opened', async () => {
+    using state = newState()
+    expect(await runProgram(['users', 'list', '--what', 'x'], {}, state.path)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('--what'),
+    })
+  })
+})
