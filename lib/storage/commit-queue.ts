@@ -1,11 +1,11 @@
 import { ServiceError } from '#lib/errors.ts'
-import type { Row } from './keys.ts'
+import type { LogRow, Row } from './keys.ts'
 import type { Write } from './store.ts'
 import type { Undo } from './table.ts'
 
 /** A commit that was accepted in memory: what to write, and the way back. */
 export interface Change {
-  readonly rows: readonly Row[]
+  readonly rows: readonly (Row | LogRow)[]
   readonly undo: Undo
 }
 
@@ -13,7 +13,7 @@ interface Options {
   /** Checks and carries out one commit in memory, wholly or not at all. Throws to refuse it. */
   readonly apply: (writes: readonly Write[]) => Change
   /** Makes rows durable. Throwing in the same turn keeps readers from ever seeing what was not written. */
-  readonly persist: (rows: readonly Row[]) => void | Promise<void>
+  readonly persist: (rows: readonly (Row | LogRow)[]) => void | Promise<void>
 }
 
 export interface CommitQueue {

@@ -3,13 +3,16 @@ import { ServiceError } from '#lib/errors.ts'
 import { createCollection } from './collection.ts'
 import { type Change, createCommitQueue } from './commit-queue.ts'
 import { decode, type Envelope, envelopeOf, rowOf } from './documents.ts'
-import { keyOf, type Row, splitKey } from './keys.ts'
-import type { Store, Stored, Write } from './store.ts'
+import { isDocumentRow, isLogRow, keyOf, type LogRow, type Row, splitKey } from './keys.ts'
+import { type LogReader, type OpenLog, openLog } from './log.ts'
+import { memoryLogs } from './memory-logs.ts'
+import type { DocumentWrite, Store, Stored, Write } from './store.ts'
 import { createTable, type Table, type Undo } from './table.ts'
 
-/** What a driver may offer beyond unstorage's methods: all rows or none, durable on return. */
+/** What a driver may offer beyond unstorage's methods: all rows or none, durable on return; and logs. */
 export interface CommitDriver extends Driver {
-  commit(rows: readonly Row[]): void | Promise<void>
+  commit(rows: readonly (Row | LogRow)[]): void | Promise<void>
+  readonly logs: LogReader
 }
 
 const commits = (driver: Driver): driver is CommitDriver => 'commit' in driver
@@ -35,21 +38,30 @@ export const createStore = async (storage: Storage, rows?: ReadonlyMap<string, E
   const { driver } = storage.getMount('')
   const unclaimed = new Map(rows ?? (await readAll(storage)))
   const tables = new Map<string, Table<Stored>>()
+  const logs = new Map<string, OpenLog<object>>()
+  // A driver that writes row by row keeps no logs: those of its store end with it.
+  const inMemory = memoryLogs()
 
   const tableOf = (collection: string): Table<Stored> => {
     const table = tables.get(collection)
     if (!table) throw new Error(`the collection ${collection} is not of this store`)
     return table
   }
-  const carryOut = ({ collection, id, expects, value }: Write): { row: Row; undo: Undo } => {
+  const carryOutDocument = ({ collection, id, expects, value }: DocumentWrite): { row: Row; undo: Undo } => {
     const table = tableOf(collection)
     const rev = table.get(id)?.rev ?? 0
     if (expects !== undefined && expects !== rev) throw stale(collection, id, rev)
     const document = value && Object.freeze({ ...value, id, rev: rev + 1 })
     return { row: rowOf(keyOf(collection, id), document), undo: table.set(id, document) }
   }
+  const carryOut = (write: Write): { row: Row | LogRow; undo: Undo } => {
+    if (!('log' in write)) return carryOutDocument(write)
+    const log = logs.get(write.log)
+    if (!log) throw new Error(`the log ${write.log} is not of this store`)
+    return log.carryOut(write)
+  }
   const apply = (writes: readonly Write[]): Change => {
-    const done: { row: Row; undo: Undo }[] = []
+    const done: { row: Row | LogRow; undo: Undo }[] = []
     const undo = (): void => done.toReversed().forEach(step => step.undo())
     try {
       for (const write of writes) done.push(carryOut(write))
@@ -61,7 +73,11 @@ export const createStore = async (storage: Storage, rows?: ReadonlyMap<string, E
   }
   const queue = createCommitQueue({
     apply,
-    persist: all => (commits(driver) ? driver.commit(all) : writeEach(storage, all)),
+    persist(all) {
+      if (commits(driver)) return driver.commit(all)
+      inMemory.write(all.filter(isLogRow))
+      return writeEach(storage, all.filter(isDocumentRow))
+    },
   })
 
   return {
@@ -79,6 +95,12 @@ export const createStore = async (storage: Storage, rows?: ReadonlyMap<string, E
       }
       tables.set(name, table)
       return createCollection({ name, schema, table, commit: queue.add })
+    },
+    log(name, schema) {
+      if (logs.has(name)) throw new Error(`the log ${name} is already in use`)
+      const opened = openLog(name, schema, commits(driver) ? driver.logs : inMemory)
+      logs.set(name, opened)
+      return opened.log
     },
     commit: queue.add,
     async [Symbol.asyncDispose]() {

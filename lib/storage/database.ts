@@ -2,7 +2,8 @@ import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSy
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { messageOf, ServiceError } from '#lib/errors.ts'
-import type { Row } from './keys.ts'
+import { isLogRow, type LogRow, type Row } from './keys.ts'
+import type { LogReader } from './log.ts'
 
 /** Marks a database file as ours: `vmhs`. */
 const applicationId = 0x766d6873
@@ -91,8 +92,9 @@ export const copyDatabase = (file: string, to: string): void => {
 export interface Database {
   get(key: string): string | undefined
   keys(): readonly string[]
+  readonly logs: LogReader
   /** Writes all rows or none; durable on return. Throws `no-space` when the disk is full. */
-  commit(rows: readonly Row[]): void
+  commit(rows: readonly (Row | LogRow)[]): void
   /** Writes all rows, or none, together with the version of what they hold. */
   setVersion(rows: readonly Row[], version: number): void
   close(): void
@@ -100,10 +102,33 @@ export interface Database {
 
 const full = 13
 
+const logReader = (database: DatabaseSync): LogReader => {
+  const bounds = database.prepare('SELECT min(seq) AS first, max(seq) AS last FROM log WHERE name = ?')
+  const range = 'SELECT seq, value FROM log WHERE name = ? AND seq BETWEEN ? AND ? ORDER BY seq'
+  const oldest = database.prepare(`${range} LIMIT ?`)
+  const newest = database.prepare(`${range} DESC LIMIT ?`)
+  return {
+    bounds(log) {
+      const { first, last } = bounds.get(log) as { first: number | null; last: number | null }
+      return first === null || last === null ? undefined : { first, last }
+    },
+    read(log, { from, to, limit, newestFirst }) {
+      const rows = (newestFirst ? newest : oldest).all(log, from, to, limit)
+      return (rows as { seq: number; value: Uint8Array }[]).map(({ seq, value }) => ({
+        seq,
+        value: utf8.decode(value),
+      }))
+    },
+  }
+}
+
 /** Opens the database in `file` for writing. */
 export const openDatabase = (file: string): Database => {
   const database = new DatabaseSync(file)
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON')
+  database.exec(
+    `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;
+     CREATE TABLE IF NOT EXISTS log (name TEXT, seq INTEGER, value BLOB NOT NULL, PRIMARY KEY (name, seq)) WITHOUT ROWID`,
+  )
   const transaction = (work: () => void): void => {
     try {
       database.exec('BEGIN IMMEDIATE')
@@ -120,14 +145,25 @@ export const openDatabase = (file: string): Database => {
   }
   const put = database.prepare('INSERT INTO kv VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value')
   const remove = database.prepare('DELETE FROM kv WHERE key = ?')
-  const write = (rows: readonly Row[]): void => {
-    for (const { key, value } of rows)
-      if (value === undefined) remove.run(key)
-      else put.run(key, Buffer.from(value))
+  const append = database.prepare('INSERT INTO log VALUES (?, ?, ?)')
+  const forget = database.prepare('DELETE FROM log WHERE name = ? AND seq <= ?')
+  const writeDocument = ({ key, value }: Row): void => {
+    if (value === undefined) remove.run(key)
+    else put.run(key, Buffer.from(value))
+  }
+  const writeEntry = ({ log, seq, value }: LogRow): void => {
+    if (value === undefined) forget.run(log, seq)
+    else append.run(log, seq, Buffer.from(value))
+  }
+  const write = (rows: readonly (Row | LogRow)[]): void => {
+    for (const row of rows)
+      if (isLogRow(row)) writeEntry(row)
+      else writeDocument(row)
   }
   const select = database.prepare('SELECT value FROM kv WHERE key = ?')
   const selectKeys = database.prepare('SELECT key FROM kv')
   return {
+    logs: logReader(database),
     get(key) {
       const row = select.get(key) as { value: Uint8Array } | undefined
       return row && utf8.decode(row.value)

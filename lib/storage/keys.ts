@@ -1,15 +1,33 @@
 const collectionName = /^[a-z][a-z0-9-]*$/
 const documentId = /^[A-Za-z0-9_-]{1,128}$/
 
-/** A row as drivers see it: JSON text under a key; undefined deletes. */
+/** A document as drivers see it: JSON text under a key; undefined deletes. */
 export interface Row {
   readonly key: string
   readonly value: string | undefined
 }
 
+/** An entry of a log as drivers see it: JSON text under a number; undefined deletes it and all before it. */
+export interface LogRow {
+  readonly log: string
+  readonly seq: number
+  readonly value: string | undefined
+}
+
+/** Whether a row belongs to a log. */
+export const isLogRow = (row: Row | LogRow): row is LogRow => 'log' in row
+
+/** Whether a row is a document. */
+export const isDocumentRow = (row: Row | LogRow): row is Row => !isLogRow(row)
+
+/** Passes the name of a collection or log. Throws on anything else: a programming error. */
+export const checkName = (name: string): void => {
+  if (!collectionName.test(name)) throw new Error(`${JSON.stringify(name)} cannot name a collection`)
+}
+
 /** `collection:id`. Throws on anything that is not a collection name with a generated id: a programming error. */
 export const keyOf = (collection: string, id: string): string => {
-  if (!collectionName.test(collection)) throw new Error(`${JSON.stringify(collection)} cannot name a collection`)
+  checkName(collection)
   // The id is not shown: what does not look generated may have come from a user.
   if (!documentId.test(id)) throw new Error(`a document of ${collection} has an id that is not a generated one`)
   return `${collection}:${id}`

@@ -76,6 +76,7 @@ export const openStore = async ({ folder, migrations = allMigrations }: Options)
       return store.failure
     },
     collection: store.collection,
+    log: store.log,
     commit: store.commit,
     async [Symbol.asyncDispose]() {
       await store[Symbol.asyncDispose]()

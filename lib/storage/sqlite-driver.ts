@@ -8,6 +8,7 @@ import type { Database } from './database.ts'
 export const sqliteDriver = (database: Database): CommitDriver => ({
   name: 'sqlite',
   commit: rows => database.commit(rows),
+  logs: database.logs,
   hasItem: key => database.get(key) !== undefined,
   getItem: key => database.get(key) ?? null,
   // Its type says that there is a base, but there is none when all keys are asked for.

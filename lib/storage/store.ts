@@ -6,14 +6,48 @@ export interface Stored {
   readonly rev: number
 }
 
-/** One change, as data: made by a collection, carried out by `Store.commit`. Opaque to callers. */
-export interface Write {
+/** One change, as data: made by a collection or a log, carried out by `Store.commit`. Opaque to callers. */
+export type Write = DocumentWrite | LogWrite
+
+export interface DocumentWrite {
   readonly collection: string
   readonly id: string
   /** Revision that must be there now: 0 = none, undefined = any. */
   readonly expects: number | undefined
   /** The new document without its rev; undefined deletes. */
   readonly value: object | undefined
+}
+
+export interface LogWrite {
+  readonly log: string
+  /** The entry of a number, given the one before it. */
+  readonly append?: (seq: number, previous: object | undefined) => object
+  readonly forget?: number
+}
+
+/** An entry with its number. */
+export type Numbered<T> = T & { readonly seq: number }
+
+/**
+ * A sequence that only grows at its end. Its entries are numbered from 1, without gaps, in the order in which they were
+ * committed; they stay on disk, and are read from there.
+ */
+export interface Log<T extends object> {
+  /**
+   * A write that adds an entry, together with whatever else its commit holds. `entry` is called in that commit, with its
+   * number and the entry before it; it must be pure.
+   */
+  append(entry: (seq: number, previous: Numbered<T> | undefined) => T): Write
+  /** Up to `limit` entries after a number, oldest first. */
+  read(after: number, limit: number): readonly Numbered<T>[]
+  /** Up to `limit` entries before a number, newest first. */
+  readBack(before: number, limit: number): readonly Numbered<T>[]
+  /** The number of the last entry that was ever added; 0 without one. */
+  head(): number
+  /** The number of the oldest entry that is kept; `head() + 1` without one. */
+  first(): number
+  /** A write that forgets the entries up to and with a number. The last entry always stays. */
+  forget(upTo: number): Write
 }
 
 export interface Collection<T extends { readonly id: string }> {
@@ -44,6 +78,7 @@ export interface Store extends AsyncDisposable {
     schema: z.ZodType<T>,
     options?: CollectionOptions<T>,
   ): Collection<T>
+  log<T extends object>(name: string, schema: z.ZodType<T>): Log<T>
   /** All or none, durable when it settles; refuses a stale revision or a broken unique index with `conflict`. */
   commit(writes: readonly Write[]): Promise<void>
 }

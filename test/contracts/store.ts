@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import type { Collection, Store, Stored } from '#lib/storage/store.ts'
+import type { Collection, Log, Store, Stored, Write } from '#lib/storage/store.ts'
 
 const Item = z.object({ id: z.string(), name: z.string(), count: z.number().default(0), more: z.unknown().optional() })
 type Item = z.infer<typeof Item>
@@ -101,6 +101,80 @@ export const storeContract = (name: string, make: () => Promise<StoreBench>): vo
       await Promise.all(Array.from({ length: 100 }, () => items.update('a', one => ({ ...one, count: one.count + 1 }))))
       expect(await everyone()).toMatchObject([{ count: 100, rev: 101 }])
       await expect(items.update('zz', one => one)).rejects.toMatchObject({ fault: 'not-found' })
+    })
+
+    describe('a log', () => {
+      const Entry = z.object({ text: z.string(), after: z.string().optional() })
+      type Entry = z.infer<typeof Entry>
+      let log: Log<Entry>
+      const add = (text: string): Write =>
+        log.append((_, previous) => ({ text, ...(previous && { after: previous.text }) }))
+      const texts = (entries: readonly Entry[]): readonly string[] => entries.map(entry => entry.text)
+      const reopen = async (): Promise<void> => {
+        if (!bench.durable) return
+        await store[Symbol.asyncDispose]()
+        await open()
+        log = store.log('things', Entry)
+      }
+      beforeEach(() => {
+        log = store.log('things', Entry)
+      })
+
+      test('numbers its entries in the order of the commits, each knowing the one before', async () => {
+        expect([log.first(), log.head()]).toEqual([1, 0])
+        await Promise.all(Array.from({ length: 1_000 }, (_, at) => store.commit([add(`t${at}`)])))
+        await reopen()
+        const all = log.read(0, 2_000)
+        expect(all).toHaveLength(1_000)
+        expect(
+          all.every(
+            ({ seq, text, after }, at) => seq === at + 1 && text === `t${at}` && (at === 0 || after === `t${at - 1}`),
+          ),
+        ).toBe(true)
+        expect(log.head()).toBe(1_000)
+      })
+
+      test('is read in pages, from both ends', async () => {
+        for (const text of ['a', 'b', 'c', 'd', 'e']) await store.commit([add(text)])
+        expect(texts(log.read(0, 2))).toEqual(['a', 'b'])
+        expect(texts(log.read(2, 2))).toEqual(['c', 'd'])
+        expect(texts(log.read(4, 2))).toEqual(['e'])
+        expect(texts(log.read(5, 2))).toEqual([])
+        expect(texts(log.readBack(Infinity, 2))).toEqual(['e', 'd'])
+        expect(texts(log.readBack(4, 9))).toEqual(['c', 'b', 'a'])
+      })
+
+      test('is part of the commit: all or none', async () => {
+        await store.commit([items.put(item('a')), add('made a')])
+        await expect(store.commit([add('lost'), items.put(item('a'))])).rejects.toMatchObject({ fault: 'conflict' })
+        await store.commit([add('next'), items.put(item('b'))])
+        await reopen()
+        expect(log.read(0, 9)).toEqual([
+          { seq: 1, text: 'made a' },
+          { seq: 2, text: 'next', after: 'made a' },
+        ])
+      })
+
+      test('forgets its beginning, never its end, and numbers on', async () => {
+        for (const text of ['a', 'b', 'c', 'd']) await store.commit([add(text)])
+        await store.commit([log.forget(2)])
+        expect([log.first(), log.head()]).toEqual([3, 4])
+        await reopen()
+        expect(texts(log.read(0, 9))).toEqual(['c', 'd'])
+        await store.commit([log.forget(100)])
+        await reopen()
+        expect(texts(log.read(0, 9))).toEqual(['d'])
+        await store.commit([add('e')])
+        expect(log.read(4, 9)).toEqual([{ seq: 5, text: 'e', after: 'd' }])
+      })
+
+      test('of 20,000 entries beside documents stays quick to open and to page', async () => {
+        for (let at = 0; at < 20; at += 1)
+          await store.commit(Array.from({ length: 1_000 }, (_, one) => add(`${at}-${one}`)))
+        await reopen()
+        expect(log.head()).toBe(20_000)
+        expect(texts(log.readBack(10_001, 1))).toEqual(['9-999'])
+      })
     })
 
     test('text stays text, and is kept to the letter', async () => {
