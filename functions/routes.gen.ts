@@ -2,6 +2,7 @@
 import authPublicKeys from './auth/public-keys.ts'
 import healthProbe from './health/probe.ts'
 import openapiShow from './openapi/show.ts'
+import auditList from './audit/list.ts'
 import authListApiKeys from './auth/list-api-keys.ts'
 import authCreateApiKey from './auth/create-api-key.ts'
 import authDeleteApiKey from './auth/delete-api-key.ts'
@@ -59,6 +60,7 @@ export const routes = [
   { id: 'auth/public-keys', endpoint: authPublicKeys }, // GET /.well-known/jwks.json
   { id: 'health/probe', endpoint: healthProbe }, // GET /health/probe
   { id: 'openapi/show', endpoint: openapiShow }, // GET /openapi.json
+  { id: 'audit/list', endpoint: auditList }, // GET /v1/audit
   { id: 'auth/list-api-keys', endpoint: authListApiKeys }, // GET /v1/auth/api_keys
   { id: 'auth/create-api-key', endpoint: authCreateApiKey }, // POST /v1/auth/api_keys
   { id: 'auth/delete-api-key', endpoint: authDeleteApiKey }, // DELETE /v1/auth/api_keys/{id}

@@ -104,6 +104,11 @@ export const settings = {
     default: 3600,
     help: 'seconds that a token lives',
   },
+  audit_days: {
+    schema: z.coerce.number().int().min(1).max(36_500),
+    default: 400,
+    help: 'days that the audit goes back',
+  },
   driver: {
     schema: z.enum(['auto', 'qemu', 'embedded']),
     default: 'auto',

@@ -1,3 +1,4 @@
+import type { Audit } from './audit/audit.ts'
 import type { ApiKeys } from './auth/api-keys.ts'
 import type { Claims } from './auth/claim-list.ts'
 import type { KeyRing } from './auth/key-ring.ts'
@@ -24,6 +25,7 @@ export interface Services {
   readonly roles: Roles
   readonly claims: Claims
   readonly apiKeys: ApiKeys
+  readonly audit: Pick<Audit, 'page'>
   readonly machines: Machines
   readonly license: License
   readonly health: Health

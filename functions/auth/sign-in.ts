@@ -15,4 +15,4 @@ export default endpoint({
   reply: z
     .object({ email: z.string(), expires_at: z.int().meta({ description: 'Seconds since 1970' }), token: z.string() })
     .meta({ id: 'Token' }),
-}).handle(({ body, address }, { signIn }) => signIn(body, address))
+}).handle(({ body, address, identified }, { signIn }) => signIn(body, address, identified))

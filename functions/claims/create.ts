@@ -9,6 +9,7 @@ export default endpoint({
   effect: 'change',
   uses: ['claims'],
   body: CreateClaim,
+  audited: ['name'],
   reply: ClaimRecord,
   status: 201,
 }).handle(({ body }, { claims }) => claims.add(body))

@@ -12,6 +12,7 @@ export default endpoint({
   params: MachineReference,
   query: z.object({ linked: z.stringbool().default(false) }),
   body: CloneMachine,
+  audited: ['clone_name'],
   reply: ClonedMachine,
 }).handle(async ({ params, query, body }, { machines }) => ({
   id: await machines.clone(params.id, body.clone_name, query),

@@ -9,6 +9,7 @@ export default endpoint({
   effect: 'change',
   uses: ['machines'],
   body: CreateMachine,
+  audited: ['name'],
   reply: CreatedMachine,
   status: 201,
 }).handle(({ body }, { machines }) => machines.create(body))

@@ -12,5 +12,6 @@ export default endpoint({
   params: MachineReference,
   query: z.object({ dry_run: z.stringbool().default(false) }),
   body: SetMachine,
+  audited: ['operations'],
   reply: SetResult,
 }).handle(({ params, query, body }, { machines }) => machines.set(params.id, body, { dryRun: query.dry_run }))

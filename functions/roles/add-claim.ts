@@ -11,6 +11,7 @@ export default endpoint({
   uses: ['roles'],
   params: RoleReference,
   body: Named,
+  audited: ['name'],
   reply: ClaimRecord,
   status: 201,
 }).handle(({ params, body, caller }, { roles }) => roles.addClaim(params.id, body.name, caller!))

@@ -9,6 +9,7 @@ export default endpoint({
   effect: 'change',
   uses: ['roles'],
   body: CreateRole,
+  audited: ['name', 'claims'],
   reply: RoleRecord,
   status: 201,
 }).handle(({ body, caller }, { roles }) => roles.add(body, caller!))

@@ -9,6 +9,7 @@ export default endpoint({
   effect: 'change',
   uses: ['users'],
   body: CreateUser,
+  audited: ['username', 'email', 'roles', 'claims', 'is_super_user'],
   reply: UserRecord,
   status: 201,
 }).handle(({ body, caller }, { users }) => users.add(body, caller!))

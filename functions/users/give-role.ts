@@ -10,6 +10,7 @@ export default endpoint({
   uses: ['users'],
   params: UserReference,
   body: Named,
+  audited: ['name'],
   reply: Named,
   status: 201,
 }).handle(async ({ params, body, caller }, { users }) => {

@@ -11,6 +11,7 @@ export default endpoint({
   uses: ['users'],
   params: UserReference,
   body: UpdateUser,
+  audited: ['name', 'email'],
   reply: Accepted,
   status: 202,
 }).handle(async ({ params, body, caller }, { users }) => {

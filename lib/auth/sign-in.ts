@@ -22,6 +22,8 @@ export interface Credentials {
 export type SignIn = (
   credentials: Credentials,
   address: string,
+  /** Is told whose sign-in it is, as soon as that is known; also when it fails. */
+  identified?: (who: Pick<Principal, 'id' | 'username'>) => void,
 ) => Promise<{ readonly email: string; readonly expires_at: number; readonly token: string }>
 
 const incomplete = (message: string): ServiceError => new ServiceError('invalid', message)
@@ -42,8 +44,10 @@ interface Options {
 
 /** Sign-in with an API key, or with `email` or `username`: either may hold an e-mail address, a user name or an id. */
 export const createSignIn = ({ accounts, apiKeys, passwords, lockout, tokens }: Options): SignIn => {
-  const withPassword = async (identifier: string, password: string, address: string): Promise<User & Stored> => {
-    const user = await accounts.find(identifier)
+  const withPassword = async (
+    user: (User & Stored) | undefined,
+    { identifier, password, address }: Record<'identifier' | 'password' | 'address', string>,
+  ): Promise<User & Stored> => {
     // Unknown users are counted, and cost a comparison too, so that neither answer nor time tells who exists.
     const right = await lockout.guard({ userId: user?.id, identifier, address }, () =>
       passwords.verify(password, user?.password),
@@ -73,15 +77,18 @@ export const createSignIn = ({ accounts, apiKeys, passwords, lockout, tokens }: 
     return { email, expires_at: expiresAt, token }
   }
 
-  return async ({ email, username, password, api_key: apiKey }, address) => {
+  return async ({ email, username, password, api_key: apiKey }, address, identified = () => {}) => {
     if (apiKey) {
       const principal = await withApiKey(apiKey, address)
+      identified(principal)
       return issue(principal, { api_key_id: principal.apiKeyId! })
     }
     const identifier = email || username
     if (!identifier) throw incomplete('Either email, username or api_key must be provided.')
     if (!password) throw incomplete(`Password is required for ${email ? 'email' : 'username'} login.`)
-    const user = await withPassword(identifier, password, address)
+    const found = await accounts.find(identifier)
+    if (found) identified(found)
+    const user = await withPassword(found, { identifier, password, address })
     const principal = await accounts.principal(user.id)
     if (!principal) throw refused()
     return issue(principal, { gen: user.generation })

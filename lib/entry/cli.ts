@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { type Config, ConfigError, readConfig, settings } from '#lib/config.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
+import { auditCommand } from './commands/audit.ts'
 import { claimsCommand } from './commands/claims.ts'
 import { keysCommand } from './commands/keys.ts'
 import { rolesCommand } from './commands/roles.ts'
@@ -63,7 +64,7 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
     .option('--bits <number>', 'size of the key', '3072')
     .action(async (file: string, { bits }: { bits: string }) => (await import('./keygen.ts')).keygen(file, bits))
 
-  const stateSettings = publicSettings.filter(key => /^(state|log|password_|lockout_|token_)/.test(key))
+  const stateSettings = publicSettings.filter(key => /^(state|log|password_|lockout_|token_|audit_)/.test(key))
   const run: Run = (command, work) =>
     withSettings(command, stateSettings).action(async () => {
       const { withService } = await import('./reach.ts')
@@ -71,7 +72,8 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
       const config = configOf(settingsAmong(options))
       await withService(config, entry, ask => work(ask, { args: command.args, options, config }))
     })
-  for (const make of [usersCommand, rolesCommand, claimsCommand, keysCommand]) program.addCommand(make(run))
+  for (const make of [usersCommand, rolesCommand, claimsCommand, keysCommand, auditCommand])
+    program.addCommand(make(run))
 
   try {
     await program.parseAsync([...argv])

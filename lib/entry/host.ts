@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
+import { auditInto } from '#lib/audit/observe.ts'
 import type { Config } from '#lib/config.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { createHealth } from '#lib/health/health.ts'
@@ -64,7 +65,7 @@ export const openHost = async (
   const startWorker = workersFrom(entry)
   const facts = readHostFacts()
 
-  const { store, identity } = stack.use(await openState(config, startWorker))
+  const { store, identity, audit } = stack.use(await openState(config, startWorker))
   // At once: what comes next can fail, and nothing else ever shows it.
   if (identity.newPassword !== undefined) passwordMade(identity.newPassword)
 
@@ -90,6 +91,7 @@ export const openHost = async (
     routes,
     services: {
       ...identity.services,
+      audit,
       machines,
       license: freeLicense(driver.kind, facts),
       health: createHealth({
@@ -103,6 +105,7 @@ export const openHost = async (
     },
     parseFilter,
     observe: observeInto(logOf('http'), config.log === 'debug'),
+    audit: auditInto(audit),
     checkReplies: false,
   }
   const app = createApp({ ...common, authenticate: identity.authenticate })

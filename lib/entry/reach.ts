@@ -1,5 +1,6 @@
 import { type IncomingMessage, request as httpRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { auditInto } from '#lib/audit/observe.ts'
 import type { Config } from '#lib/config.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { createApp } from '#lib/http/app.ts'
@@ -63,7 +64,8 @@ export const withService = async (config: Config, entry: URL, work: (ask: Ask) =
   if (running) return work(askOver(send))
 
   await using state = await openState(config, workersFrom(entry))
-  const { services, root, newPassword } = state.identity
+  const { root, newPassword } = state.identity
+  const services = { ...state.identity.services, audit: state.audit }
   if (newPassword !== undefined) showPassword(newPassword)
   const app = createApp({
     routes: servedRoutes({ ...config, routes_include: [], routes_exclude: [] }).filter(({ endpoint }) =>
@@ -73,6 +75,7 @@ export const withService = async (config: Config, entry: URL, work: (ask: Ask) =
     authenticate: root,
     parseFilter,
     observe: () => {},
+    audit: auditInto(state.audit),
     checkReplies: false,
   })
   await work(

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
+import { type Audit, openAudit } from '#lib/audit/audit.ts'
 import { type Identity, openIdentity } from '#lib/auth/identity.ts'
 import { openKeyRing } from '#lib/auth/key-ring.ts'
 import { createPasswords } from '#lib/auth/passwords.ts'
@@ -8,6 +9,7 @@ import { loadPepper } from '#lib/auth/pepper.ts'
 import { loadPrivateKey } from '#lib/auth/signing-key.ts'
 import type { Config } from '#lib/config.ts'
 import { makePrivateFolder } from '#lib/platform/files.ts'
+import { logOf } from '#lib/platform/log.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import { openStore } from '#lib/storage/open-store.ts'
 import type { Store } from '#lib/storage/store.ts'
@@ -16,6 +18,7 @@ import type { Store } from '#lib/storage/store.ts'
 export interface State extends AsyncDisposable {
   readonly store: Store
   readonly identity: Identity
+  readonly audit: Audit
 }
 
 /** Where the command line reaches a running service. */
@@ -60,6 +63,7 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
     },
     rootPassword: config.root_password,
   })
+  const audit = stack.adopt(openAudit({ store, log: logOf('audit'), days: config.audit_days }), one => one.close())
   const kept = stack.move()
-  return { store, identity, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+  return { store, identity, audit, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }

@@ -24,6 +24,23 @@ export interface Observation {
   readonly error: unknown
 }
 
+/** A call that could change something, or that was refused, as the audit is told of it. */
+export interface Action {
+  readonly requestId: string
+  readonly method: string
+  readonly operation: string
+  readonly caller: Pick<Principal, 'id' | 'username' | 'apiKeyId'> | undefined
+  readonly address: string
+  /** The parameters of the path. */
+  readonly target: Record<string, string> | undefined
+  /** What the contract lets be told of the body. */
+  readonly details: Record<string, unknown> | undefined
+  /** The id of what the call made. */
+  readonly created: string | undefined
+  readonly status: number
+  readonly error: unknown
+}
+
 export interface AppOptions {
   readonly routes: readonly Route[]
   readonly services: Partial<Services>
@@ -31,6 +48,8 @@ export interface AppOptions {
   /** Reads an X-Filter header; needed where an endpoint takes one. */
   readonly parseFilter?: (header: string) => Promise<Filter>
   readonly observe: (what: Observation) => void
+  /** Keeps what was done and refused; the reply waits for it. */
+  readonly audit?: (what: Action) => Promise<void>
   /** Hold every reply to its schema: costs a parse per reply, for tests and development. */
   readonly checkReplies: boolean
 }
@@ -96,6 +115,7 @@ const pipeline = (route: Route, options: AppOptions): ((exchange: Exchange) => P
       caller: exchange.caller,
       bearer: exchange.bearer,
       address: exchange.address,
+      identified: (who: NonNullable<Exchange['identified']>) => void (exchange.identified = who),
       get signal() {
         return exchange.request.signal
       },
@@ -107,6 +127,18 @@ const pipeline = (route: Route, options: AppOptions): ((exchange: Exchange) => P
   }
 }
 
+const isRefusal = (status: number): boolean => status === 401 || status === 403 || status === 429
+
+const picked = (value: unknown, names: readonly string[] = []): Record<string, unknown> | undefined => {
+  const found = Object.entries(value ?? {}).filter(([name, member]) => names.includes(name) && member !== undefined)
+  return found.length > 0 ? Object.fromEntries(found) : undefined
+}
+
+const createdBy = (value: unknown): string | undefined => {
+  const { id } = (value ?? {}) as { id?: unknown }
+  return typeof id === 'string' ? id : undefined
+}
+
 /** Mounts every route with the same steps around each handler. */
 export const createApp = (options: AppOptions): App => {
   const app = new Hono<{ Bindings: Origin }>({ getPath: request => normalPath(getPath(request)) })
@@ -116,9 +148,11 @@ export const createApp = (options: AppOptions): App => {
   const answer = async (request: Request, route: Route | undefined, exchange: Exchange, run: typeof noRoute) => {
     const requestId = crypto.randomUUID()
     let response: Response
+    let value: unknown
     let error: unknown
     try {
-      response = reply(request, await run(exchange), route?.endpoint.status ?? 200, requestId)
+      value = await run(exchange)
+      response = reply(request, value, route?.endpoint.status ?? 200, requestId)
     } catch (thrown) {
       error = thrown
       response = errorReply(toServiceError(thrown, requestId), requestId, route?.endpoint.oauth)
@@ -132,6 +166,19 @@ export const createApp = (options: AppOptions): App => {
       status: response.status,
       error,
     })
+    if (options.audit && route && (route.endpoint.effect === 'change' || isRefusal(response.status)))
+      await options.audit({
+        requestId,
+        method: request.method,
+        operation: route.id,
+        caller: exchange.caller ?? exchange.identified,
+        address: exchange.address,
+        target: picked(exchange.params, Object.keys(exchange.params ?? {})) as Record<string, string> | undefined,
+        details: picked(exchange.body, route.endpoint.audited),
+        created: response.status === 201 ? createdBy(value) : undefined,
+        status: response.status,
+        error,
+      })
     return response
   }
 
@@ -154,6 +201,7 @@ export const createApp = (options: AppOptions): App => {
     bearer: bearerOf(request),
     params,
     caller: undefined,
+    identified: undefined,
     query: undefined,
     body: undefined,
   })

@@ -39,6 +39,8 @@ export interface Contract<
   readonly status?: 200 | 201 | 202
   /** The reply is a list that the header X-Filter can narrow. */
   readonly filter?: true
+  /** Members of the body that the audit tells: what was asked for, never a secret. */
+  readonly audited?: readonly string[]
   /** A bad request is told in the OAuth-style shape too (spec section 7). */
   readonly oauth?: true
   /** Bytes of request body; 64 KiB when left out. */
@@ -53,6 +55,8 @@ export interface Call<P extends Shape = Shape, Q extends Shape = Shape, B extend
   readonly caller: Principal | undefined
   /** The raw value of `Authorization: Bearer`, for the endpoints that are about tokens. */
   readonly bearer: string | undefined
+  /** Tells the audit who somebody is that nobody was looked up for: sign-in finds out by itself. */
+  readonly identified: (who: Pick<Principal, 'id' | 'username'>) => void
   /** The caller's IP address. */
   readonly address: string
   /** Aborted when the caller goes away. */

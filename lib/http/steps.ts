@@ -12,6 +12,8 @@ export interface Exchange {
   readonly address: string
   readonly bearer: string | undefined
   caller: Principal | undefined
+  /** Who it turned out to be, where nobody was looked up. */
+  identified: Pick<Principal, 'id' | 'username'> | undefined
   /** From the router as text, then parsed. */
   params: unknown
   query: unknown
@@ -63,9 +65,9 @@ const admit =
       throw new ServiceError('unauthenticated', 'Send a token as Authorization: Bearer, or an API key as X-Api-Key.', {
         headers: { 'WWW-Authenticate': 'Bearer' },
       })
+    exchange.caller = caller
     const refusal = mayCall(access, caller)
     if (refusal) throw new ServiceError('forbidden', `This needs ${refusal.missing}, which you do not have.`)
-    exchange.caller = caller
   }
 
 const queryOf = (request: Request): Record<string, string> => Object.fromEntries(new URL(request.url).searchParams)

@@ -105,6 +105,7 @@ export const test = base.extend<Fixtures>({
       services: {
         machines,
         ...(await newIdentity()).services,
+        audit: { page: () => ({ entries: [] }) },
         license: freeLicense('simulated', { id: host.id, cpus: 2, memory: 4096 }),
         health: createHealth({ hypervisor: async () => 'simulated' }),
         openapi: createOpenApi(routes, '0.0.0'),

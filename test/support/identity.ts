@@ -1,4 +1,6 @@
 import { generateKeyPairSync, hash } from 'node:crypto'
+import type { Audit } from '#lib/audit/audit.ts'
+import { auditInto } from '#lib/audit/observe.ts'
 import { methodOf } from '#lib/auth/hash-methods.ts'
 import { type Identity, openIdentity } from '#lib/auth/identity.ts'
 import type { KeyRing } from '#lib/auth/key-ring.ts'
@@ -68,10 +70,13 @@ export interface Ask {
 }
 
 /** Sends requests to the endpoints of an identity, below `/api/v1`, each with what credential it says. */
-export const askOf = ({ services, authenticate }: Identity): Ask => {
+export const askOf = ({ services, authenticate }: Identity, audit?: Audit): Ask => {
   const app = createApp({
-    routes: routes.filter(({ id }) => /^(auth|users|roles|claims)\//.test(id) || id === 'health/system'),
-    services: { ...services, health: createHealth({}) },
+    routes: routes.filter(
+      ({ id }) => /^(auth|users|roles|claims)\//.test(id) || id === 'health/system' || (audit && id === 'audit/list'),
+    ),
+    services: { ...services, ...(audit && { audit }), health: createHealth({}) },
+    ...(audit && { audit: auditInto(audit) }),
     authenticate,
     parseFilter,
     observe: () => {},

@@ -1,0 +1,63 @@
+import { Command } from 'commander'
+import { breakBetween } from '#lib/audit/entry.ts'
+import type { AuditPage, AuditRecord } from '#lib/audit/schemas.ts'
+import { ServiceError } from '#lib/errors.ts'
+import { tableText } from '../table.ts'
+import type { Run } from './run.ts'
+
+const page = (query: Readonly<Record<string, string | undefined>>): string => {
+  const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined)
+  return `/audit?${new URLSearchParams(given)}`
+}
+
+const rowOf = ({ at, username = '-', address, operation, target = {}, outcome, status }: AuditRecord) => [
+  at,
+  username,
+  address,
+  operation,
+  Object.values(target).join(' '),
+  outcome,
+  String(status),
+]
+
+/** `vmhost audit …` */
+export const auditCommand = (run: Run): Command => {
+  const audit = new Command('audit').description('What was done and refused, by whom and from where')
+
+  run(
+    audit
+      .command('list')
+      .description('Show the newest entries')
+      .option('--user <name>', 'only of this user')
+      .option('--operation <id>', 'only of this operation, as `vmhost routes` names it; a prefix ends with *')
+      .option('--outcome <outcome>', 'only done, refused or failed')
+      .option('--limit <number>', 'how many', '50'),
+    async (ask, { options }) => {
+      const { user, operation, outcome, limit } = options as Record<string, string | undefined>
+      const { entries } = await ask<AuditPage>('GET', page({ user, operation, outcome, limit }))
+      const heads = ['TIME', 'USER', 'FROM', 'OPERATION', 'TARGET', 'OUTCOME', '']
+      console.log(tableText([heads, ...entries.toReversed().map(rowOf)]))
+    },
+  )
+  run(
+    audit.command('export').description('Write all entries as JSON lines, oldest first, and check their chain'),
+    async ask => {
+      let after: number | undefined = 0
+      let last: AuditRecord | undefined
+      let count = 0
+      while (after !== undefined) {
+        const { entries, next }: AuditPage = await ask<AuditPage>('GET', page({ after: String(after), limit: '1000' }))
+        for (const entry of entries) {
+          const wrong = breakBetween(last, entry)
+          if (wrong) throw new ServiceError('internal', `The audit is not whole: ${wrong}.`)
+          process.stdout.write(`${JSON.stringify(entry)}\n`)
+          last = entry
+          count += 1
+        }
+        after = next
+      }
+      console.error(`${count} entries; the chain is whole.`)
+    },
+  )
+  return audit
+}
