@@ -104,6 +104,26 @@ export const settings = {
     default: 3600,
     help: 'seconds that a token lives',
   },
+  storage_password: {
+    schema: z.string().min(12, 'must have at least 12 characters').optional(),
+    default: undefined,
+    help: 'password that the store is encrypted with; without it the store is not encrypted',
+  },
+  backup_hours: {
+    schema: z.coerce.number().int().min(0).max(8_760),
+    default: 24,
+    help: 'hours between backups of the store; 0 makes none',
+  },
+  backup_keep: {
+    schema: z.coerce.number().int().min(1).max(1_000),
+    default: 7,
+    help: 'backups that are kept',
+  },
+  backup_folder: {
+    schema: absolute.optional(),
+    default: undefined,
+    help: 'folder of the backups; backups in the state folder when left out',
+  },
   audit_days: {
     schema: z.coerce.number().int().min(1).max(36_500),
     default: 400,

@@ -36,7 +36,8 @@ const settingsAmong = (options: Readonly<Record<string, unknown>>): Record<strin
 const configOf = (options: Record<string, string>): Config =>
   readConfig({ flags: flagsOf(options), environment: process.env, files: configFiles })
 
-const publicSettings = Object.keys(settings).filter(key => key !== 'root_password')
+const secretSettings = ['root_password', 'storage_password']
+const publicSettings = Object.keys(settings).filter(key => !secretSettings.includes(key))
 
 /** Runs the command line. `entry` is the program's own file, which worker threads start from. */
 export const main = async (argv: readonly string[], entry: URL): Promise<void> => {

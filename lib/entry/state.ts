@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Audit, openAudit } from '#lib/audit/audit.ts'
 import { type Identity, openIdentity } from '#lib/auth/identity.ts'
@@ -8,15 +10,15 @@ import { usualCost } from '#lib/auth/hash-methods.ts'
 import { loadPepper } from '#lib/auth/pepper.ts'
 import { loadPrivateKey } from '#lib/auth/signing-key.ts'
 import type { Config } from '#lib/config.ts'
+import { ServiceError } from '#lib/errors.ts'
 import { makePrivateFolder } from '#lib/platform/files.ts'
 import { logOf } from '#lib/platform/log.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
-import { openStore } from '#lib/storage/open-store.ts'
-import type { Store } from '#lib/storage/store.ts'
+import { type OpenedStore, openStore, storeFile } from '#lib/storage/open-store.ts'
 
 /** What a state folder holds, but for the machines: opened by the service, and by the command line when none runs. */
 export interface State extends AsyncDisposable {
-  readonly store: Store
+  readonly store: OpenedStore
   readonly identity: Identity
   readonly audit: Audit
 }
@@ -24,19 +26,45 @@ export interface State extends AsyncDisposable {
 /** Where the command line reaches a running service. */
 export const socketOf = ({ state }: Pick<Config, 'state'>): string => join(state, 'vmhost.sock')
 
+/** The private key that an encrypted store hangs on. A new one is made for a new store only: it could open no other. */
+const sealingKey = async ({ state }: Config, keyFile: string): Promise<KeyObject> => {
+  if (existsSync(storeFile(state)) && !existsSync(keyFile))
+    throw new ServiceError(
+      'unavailable',
+      `${keyFile} is missing, and the store may be encrypted for it. Nothing was changed; put the key back.`,
+    )
+  return loadPrivateKey(keyFile)
+}
+
 /** Opens the state folder as its one process. Throws `conflict` when another has it. */
 export const openState = async (config: Config, startWorker: StartWorker): Promise<State> => {
   await using stack = new AsyncDisposableStack()
   await makePrivateFolder(config.state)
   const folder = join(config.state, 'keys')
-  const store = stack.use(await openStore({ folder: config.state }))
-  const privateKey = await loadPrivateKey(join(folder, 'signing.pem'))
+  const keyFile = join(folder, 'signing.pem')
+  const password = config.storage_password
+  const store = stack.use(
+    await openStore({
+      folder: config.state,
+      seal:
+        password === undefined ? undefined : async () => ({ password, privateKey: await sealingKey(config, keyFile) }),
+    }),
+  )
+  if (store.plainCopy)
+    logOf('storage').warning('The store is encrypted now. Delete the plain copy when all works: {file}', {
+      file: store.plainCopy,
+    })
+  const privateKey = await loadPrivateKey(keyFile)
   const keys = await openKeyRing({
     folder,
     algorithm: config.token_algorithm,
     lifetime: config.token_lifetime,
     privateKey,
-    replace: async (_, putInPlace) => putInPlace(),
+    async replace(next, putInPlace) {
+      await store.admitKey(next)
+      await putInPlace()
+      await store.keepOnlyKey(next)
+    },
   })
   const method = { kind: config.password_hash, cost: usualCost[config.password_hash] }
   const passwords = stack.adopt(createPasswords({ startWorker, method }), one => one.close())
