@@ -6,7 +6,9 @@ import { claimsCommand } from './commands/claims.ts'
 import { keysCommand } from './commands/keys.ts'
 import { rolesCommand } from './commands/roles.ts'
 import type { Run } from './commands/run.ts'
+import { type OnFiles, storageCommand } from './commands/storage.ts'
 import { usersCommand } from './commands/users.ts'
+import { openLog } from '#lib/platform/log.ts'
 import { version } from './version.ts'
 
 const configFiles = ['vmhost.toml', '/etc/vmhost/vmhost.toml']
@@ -36,8 +38,8 @@ const settingsAmong = (options: Readonly<Record<string, unknown>>): Record<strin
 const configOf = (options: Record<string, string>): Config =>
   readConfig({ flags: flagsOf(options), environment: process.env, files: configFiles })
 
-const secretSettings = ['root_password', 'storage_password']
-const publicSettings = Object.keys(settings).filter(key => !secretSettings.includes(key))
+const secretSettings = new Set(['root_password', 'storage_password'])
+const publicSettings = Object.keys(settings).filter(key => !secretSettings.has(key))
 
 /** Runs the command line. `entry` is the program's own file, which worker threads start from. */
 export const main = async (argv: readonly string[], entry: URL): Promise<void> => {
@@ -73,6 +75,12 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
       const config = configOf(settingsAmong(options))
       await withService(config, entry, ask => work(ask, { args: command.args, options, config }))
     })
+  const onFiles: OnFiles = (command, work) =>
+    withSettings(command, ['state', 'log']).action(async () => {
+      await openLog('warning')
+      await work(configOf(settingsAmong(command.opts())), command.args)
+    })
+  program.addCommand(storageCommand(onFiles))
   for (const make of [usersCommand, rolesCommand, claimsCommand, keysCommand, auditCommand])
     program.addCommand(make(run))
 

@@ -15,6 +15,7 @@ import { openListener } from '#lib/platform/listener.ts'
 import { openLocalSocket } from '#lib/platform/local-socket.ts'
 import { type Log, logOf } from '#lib/platform/log.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
+import { scheduleBackups } from '#lib/storage/backups.ts'
 import { openDriver } from './driver.ts'
 import { servedRoutes } from './served-routes.ts'
 import { openState, socketOf } from './state.ts'
@@ -68,6 +69,16 @@ export const openHost = async (
   const { store, identity, audit } = stack.use(await openState(config, startWorker))
   // At once: what comes next can fail, and nothing else ever shows it.
   if (identity.newPassword !== undefined) passwordMade(identity.newPassword)
+
+  if (config.backup_hours > 0)
+    stack.use(
+      scheduleBackups(store, {
+        folder: config.backup_folder ?? join(config.state, 'backups'),
+        hours: config.backup_hours,
+        keep: config.backup_keep,
+        log: logOf('storage'),
+      }),
+    )
 
   const tls =
     config.listen.protocol === 'https:'

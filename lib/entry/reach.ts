@@ -6,6 +6,7 @@ import { ServiceError } from '#lib/errors.ts'
 import { createApp } from '#lib/http/app.ts'
 import { parseFilter } from '#lib/http/filter.ts'
 import { isSystemError } from '#lib/platform/files.ts'
+import { openLog } from '#lib/platform/log.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
 import { servedRoutes } from './served-routes.ts'
 import { showPassword } from './show-password.ts'
@@ -63,6 +64,7 @@ export const withService = async (config: Config, entry: URL, work: (ask: Ask) =
   )
   if (running) return work(askOver(send))
 
+  await openLog('warning')
   await using state = await openState(config, workersFrom(entry))
   const { root, newPassword } = state.identity
   const services = { ...state.identity.services, audit: state.audit }

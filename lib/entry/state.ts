@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import type { KeyObject } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Audit, openAudit } from '#lib/audit/audit.ts'
@@ -15,6 +14,7 @@ import { makePrivateFolder } from '#lib/platform/files.ts'
 import { logOf } from '#lib/platform/log.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import { type OpenedStore, openStore, storeFile } from '#lib/storage/open-store.ts'
+import type { SealSecrets } from '#lib/storage/wrap.ts'
 
 /** What a state folder holds, but for the machines: opened by the service, and by the command line when none runs. */
 export interface State extends AsyncDisposable {
@@ -26,14 +26,24 @@ export interface State extends AsyncDisposable {
 /** Where the command line reaches a running service. */
 export const socketOf = ({ state }: Pick<Config, 'state'>): string => join(state, 'vmhost.sock')
 
-/** The private key that an encrypted store hangs on. A new one is made for a new store only: it could open no other. */
-const sealingKey = async ({ state }: Config, keyFile: string): Promise<KeyObject> => {
-  if (existsSync(storeFile(state)) && !existsSync(keyFile))
-    throw new ServiceError(
-      'unavailable',
-      `${keyFile} is missing, and the store may be encrypted for it. Nothing was changed; put the key back.`,
-    )
-  return loadPrivateKey(keyFile)
+const keyFileOf = ({ state }: Pick<Config, 'state'>): string => join(state, 'keys', 'signing.pem')
+
+/**
+ * What opens the encrypted store: undefined where no password is set. Throws `unavailable` when the store is there and
+ * the private key is not: a new one could not open it.
+ */
+export const sealSecretsOf = (config: Config): (() => Promise<SealSecrets>) | undefined => {
+  const password = config.storage_password
+  if (password === undefined) return undefined
+  return async () => {
+    const keyFile = keyFileOf(config)
+    if (existsSync(storeFile(config.state)) && !existsSync(keyFile))
+      throw new ServiceError(
+        'unavailable',
+        `${keyFile} is missing, and the store may be encrypted for it. Nothing was changed; put the key back.`,
+      )
+    return { password, privateKey: await loadPrivateKey(keyFile) }
+  }
 }
 
 /** Opens the state folder as its one process. Throws `conflict` when another has it. */
@@ -41,20 +51,12 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
   await using stack = new AsyncDisposableStack()
   await makePrivateFolder(config.state)
   const folder = join(config.state, 'keys')
-  const keyFile = join(folder, 'signing.pem')
-  const password = config.storage_password
-  const store = stack.use(
-    await openStore({
-      folder: config.state,
-      seal:
-        password === undefined ? undefined : async () => ({ password, privateKey: await sealingKey(config, keyFile) }),
-    }),
-  )
+  const store = stack.use(await openStore({ folder: config.state, seal: sealSecretsOf(config) }))
   if (store.plainCopy)
     logOf('storage').warning('The store is encrypted now. Delete the plain copy when all works: {file}', {
       file: store.plainCopy,
     })
-  const privateKey = await loadPrivateKey(keyFile)
+  const privateKey = await loadPrivateKey(keyFileOf(config))
   const keys = await openKeyRing({
     folder,
     algorithm: config.token_algorithm,

@@ -38,7 +38,8 @@ export interface OpenedStore extends Store {
 /** The file of the store in its folder. */
 export const storeFile = (folder: string): string => join(folder, 'store.db')
 
-const refuseNewer = (file: string, version: number, newest: number): void => {
+/** Throws `unavailable` for a store of a program that knows more versions of the data than this one. */
+export const refuseNewer = (file: string, version: number, newest: number): void => {
   if (version > newest)
     throw new ServiceError(
       'unavailable',

@@ -12,6 +12,7 @@ import {
   stateRow,
   writeDatabase,
 } from './database-file.ts'
+import { envelopeOf } from './documents.ts'
 import { dataKeySize, sealCodec } from './seal.ts'
 import { createSealState, type SealState } from './seal-state.ts'
 import { type SealSecrets, unwrapDataKey, type Wrap, wrapDataKey } from './wrap.ts'
@@ -59,26 +60,21 @@ const openSealed = async (file: string, raw: RawContent, secrets: SealSecrets): 
   })
 }
 
-/** Writes a whole database again: under another data key, or under none; `to` may be the same file. */
-const writeAgain = async (
-  file: string,
-  to: string,
-  from: { readonly raw: RawContent; readonly codec: Codec },
-  secrets: SealSecrets,
-): Promise<void> => {
+/** Writes a whole database again, sealed under a new data key, and puts it in place of the old one in one step. */
+const writeAgain = async (file: string, raw: RawContent, before: Codec, secrets: SealSecrets): Promise<void> => {
   const dataKey = randomBytes(dataKeySize)
   const codec = sealCodec(dataKey)
   const wrap = await wrapDataKey(dataKey, secrets)
   // Nobody else has it open, and the new file must not meet the old one's log.
   foldLog(file)
-  const state = createSealState({ version: from.raw.version, rows: new Map(), logs: from.raw.logs })
+  const state = createSealState({ version: raw.version, rows: new Map(), logs: raw.logs })
   const source = new DatabaseSync(file, { readOnly: true })
   try {
-    writeDatabase(to, from.raw.version, database => {
+    writeDatabase(file, raw.version, database => {
       const put = database.prepare('INSERT INTO kv VALUES (?, ?)')
-      for (const [key, bytes] of from.raw.rows) {
+      for (const [key, bytes] of raw.rows) {
         const place = documentPlace(key)
-        const sealed = codec.encode(place, from.codec.decode(place, bytes))
+        const sealed = codec.encode(place, before.decode(place, bytes))
         put.run(key, sealed)
         state.setDocument(key, sealed)
       }
@@ -86,7 +82,7 @@ const writeAgain = async (
       for (const row of source.prepare('SELECT name, seq, value FROM log').iterate()) {
         const { name, seq, value } = row as { name: string; seq: number; value: Uint8Array }
         const place = entryPlace(name, seq)
-        append.run(name, seq, codec.encode(place, from.codec.decode(place, value)))
+        append.run(name, seq, codec.encode(place, before.decode(place, value)))
       }
       const putSeal = database.prepare('INSERT INTO seal VALUES (?, ?)')
       putSeal.run(stateRow, codec.encode('state', state.text()))
@@ -116,29 +112,33 @@ export const createDatabase = async (
 }
 
 /**
- * Reads a database wholly and proves it. A plain one is sealed first when there are secrets for it, and a copy of it is
- * kept. Throws `unavailable`, and has changed nothing then.
+ * Reads a database wholly and proves it, without changing a byte. Throws `unavailable` for one that is damaged, or not
+ * to be opened with these secrets. A plain one is read whatever the secrets are.
  */
-export const unlock = async (file: string, secrets: SealSecrets | undefined): Promise<Unlocked> => {
+export const proveDatabase = async (file: string, secrets: SealSecrets | undefined): Promise<Unlocked> => {
   const raw = readDatabase(file)
-  if (raw.wraps.length > 0 || raw.state) {
-    if (secrets) return openSealed(file, raw, secrets)
-    throw new ServiceError(
-      'unavailable',
-      `The store ${file} is encrypted. Nothing was changed; set VMHOST_STORAGE_PASSWORD to its password.`,
-    )
-  }
-  const rows = reading(file, () => decodeRows(raw, plainCodec))
-  if (!secrets)
+  if (raw.wraps.length === 0 && !raw.state) {
+    const rows = reading(file, () => decodeRows(raw, plainCodec))
     return { version: raw.version, rows, codec: plainCodec, state: undefined, dataKey: undefined, wraps: [] }
+  }
+  if (secrets) return openSealed(file, raw, secrets)
+  throw new ServiceError(
+    'unavailable',
+    `The store ${file} is encrypted. Nothing was changed; set VMHOST_STORAGE_PASSWORD to its password.`,
+  )
+}
+
+/** Proves a database, and seals a plain one when there are secrets for it; a copy of what it was is kept then. */
+export const unlock = async (file: string, secrets: SealSecrets | undefined): Promise<Unlocked> => {
+  const proven = await proveDatabase(file, secrets)
+  if (!secrets || proven.dataKey) return proven
   // Garbage must not be sealed as if it were data.
-  reading(file, () => [...rows.values()].forEach(text => void JSON.parse(text)))
+  reading(file, () => [...proven.rows].forEach(([key, text]) => void envelopeOf(key, text)))
   const plainCopy = `${file}.plain`
   await copyDatabase(file, plainCopy)
-  // Also for a database of before there were logs.
   ensureTables(file)
-  await writeAgain(file, file, { raw, codec: plainCodec }, secrets)
-  return { ...(await openSealed(file, readDatabase(file), secrets)), plainCopy }
+  await writeAgain(file, readDatabase(file), plainCodec, secrets)
+  return { ...(await proveDatabase(file, secrets)), plainCopy }
 }
 
 /** Seals a sealed database anew, under new secrets and a new data key. */
@@ -147,5 +147,5 @@ export const sealAgain = async (file: string, before: SealSecrets, after: SealSe
   if (raw.wraps.length === 0)
     throw new ServiceError('conflict', `${file} is not encrypted; a start with VMHOST_STORAGE_PASSWORD encrypts it.`)
   const { codec } = await openSealed(file, raw, before)
-  await writeAgain(file, file, { raw, codec }, after)
+  await writeAgain(file, raw, codec, after)
 }

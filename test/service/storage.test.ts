@@ -1,0 +1,162 @@
+import { spawn } from 'node:child_process'
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { newState, rootPassword, runProgram, type Service, startService } from '../support/service.ts'
+
+const password = 'a password for the store'
+const plain = { VMHOST_ROOT_PASSWORD: rootPassword, VMHOST_DEMO: 'off' }
+const sealed = { ...plain, VMHOST_STORAGE_PASSWORD: password }
+
+const addUser = async (service: Service, token: string, username: string): Promise<number> => {
+  const body = { username, name: username, email: `${username}@example.test`, password: rootPassword }
+  return (await service.call('POST', '/api/v1/auth/users', { token, body })).status
+}
+const users = async (service: Service, token: string): Promise<readonly string[]> =>
+  (await service.call('GET', '/api/v1/auth/users', { token })).body.map(
+    ({ username }: { username: string }) => username,
+  )
+const holds = (folder: string, text: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile() && readFileSync(join(entry.parentPath, entry.name)).includes(text))
+    .map(entry => entry.name)
+
+describe('the encrypted store of a service', () => {
+  test('is made of a plain one, and needs its password and its key from then on', async () => {
+    using state = newState()
+    const first = await startService({ state: state.path, env: plain })
+    expect(await addUser(first, await first.signIn(), 'jane')).toBe(201)
+    await first.stop()
+
+    const second = await startService({ state: state.path, env: sealed })
+    expect(second.log()).toContain('store.db.plain')
+    const token = await second.signIn()
+    expect(await users(second, token)).toEqual(expect.arrayContaining(['jane', 'root']))
+    rmSync(join(state.path, 'store.db.plain'))
+    rmSync(join(state.path, 'backups'), { recursive: true })
+    expect(holds(state.path, 'jane@example.test')).toEqual([])
+    await second.stop()
+
+    const before = readFileSync(join(state.path, 'store.db'))
+    const refused = async (env: Record<string, string>, told: string): Promise<void> => {
+      expect(await runProgram(['serve'], env, state.path)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(told),
+      })
+      expect(readFileSync(join(state.path, 'store.db')).equals(before)).toBe(true)
+    }
+    await refused(plain, 'VMHOST_STORAGE_PASSWORD')
+    await refused({ ...sealed, VMHOST_STORAGE_PASSWORD: 'not the password' }, 'is not the one')
+    const key = join(state.path, 'keys/signing.pem')
+    copyFileSync(key, `${key}.kept`)
+    rmSync(key)
+    await refused(sealed, 'is missing')
+    expect((await runProgram(['keygen', key], {}, state.path)).code).toBe(0)
+    await refused(sealed, 'another private key')
+    copyFileSync(`${key}.kept`, key)
+    const last = await startService({ state: state.path, env: sealed })
+    expect(await users(last, token)).toContain('jane')
+    await last.stop()
+  })
+
+  test('goes through a rotation of the key without losing anything, also when it is killed in the middle', async () => {
+    using state = newState()
+    const tokens: string[] = []
+    for (let round = 0; round < 8; round += 1) {
+      const service = await startService({ state: state.path, env: sealed })
+      tokens.push(await service.signIn())
+      expect(await addUser(service, tokens[0]!, `user${round}`)).toBe(201)
+      for (const token of tokens) expect((await users(service, token)).length).toBe(round + 2)
+      const rotated = service.call('POST', '/api/v1/auth/key/rotate', { token: tokens[0]! }).catch(() => undefined)
+      // A rotation takes about half a second here: making the key, and wrapping for it.
+      if (round % 4 === 3) await rotated
+      else await wait(Math.random() * 600)
+      await service.kill()
+    }
+    const service = await startService({ state: state.path, env: sealed })
+    for (const token of tokens) expect((await users(service, token)).length).toBe(9)
+    await service.stop()
+  })
+
+  test('killed while a plain store is being encrypted, is one or the other, and whole', async () => {
+    using state = newState()
+    const first = await startService({ state: state.path, env: plain })
+    const token = await first.signIn()
+    for (let at = 0; at < 20; at += 1) await addUser(first, token, `user${at}`)
+    await first.stop()
+    const whole = readFileSync(join(state.path, 'store.db'))
+    let encrypted = 0
+    for (let round = 0; round < 12; round += 1) {
+      writeFileSync(join(state.path, 'store.db'), whole)
+      const child = spawn(process.execPath, [resolve('dist/vmhost.mjs'), 'users', 'list'], {
+        env: { PATH: process.env['PATH'], VMHOST_STATE: state.path, ...sealed },
+        stdio: 'ignore',
+      })
+      const ended = new Promise(settle => child.once('exit', settle))
+      await wait(100 + round * 90)
+      child.kill('SIGKILL')
+      await ended
+      const listed = await runProgram(['users', 'list'], plain, state.path)
+      if (listed.code !== 0) {
+        expect(listed.stderr).toContain('is encrypted')
+        encrypted += 1
+      }
+      const again = await runProgram(['users', 'list'], sealed, state.path)
+      expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('user19') })
+      for (const left of ['store.db-wal', 'store.db-shm']) rmSync(join(state.path, left), { force: true })
+    }
+    console.log(`12 kills of a first encryption: ${encrypted} after it was done, ${12 - encrypted} before`)
+  })
+
+  test('is copied while it is in use, put back, and given another password', async () => {
+    using state = newState()
+    const copy = join(state.path, 'copy.db')
+    const vmhost = (args: string, env: Record<string, string> = sealed, stdin = '') =>
+      runProgram(args.split(' '), env, state.path, stdin)
+    const first = await startService({ state: state.path, env: { ...sealed, VMHOST_BACKUP_KEEP: '2' } })
+    const token = await first.signIn()
+    await addUser(first, token, 'before')
+    let stop = false
+    let added = 0
+    const load = (async () => {
+      for (; !stop; added += 1) await first.call('POST', '/api/v1/auth/claims', { token, body: { name: `C${added}` } })
+    })()
+    expect(await vmhost(`storage backup ${copy}`, {})).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('encrypted'),
+    })
+    stop = true
+    await load
+    await addUser(first, token, 'after')
+    expect(readdirSync(join(state.path, 'backups'))).toHaveLength(1)
+    expect(await vmhost(`storage restore ${copy}`)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Another vmhost runs'),
+    })
+    await first.stop()
+
+    const damaged = readFileSync(copy)
+    damaged[damaged.length - 100]! ^= 1
+    writeFileSync(`${copy}.damaged`, damaged.subarray(0, damaged.length - 4096))
+    const before = readFileSync(join(state.path, 'store.db'))
+    expect((await vmhost(`storage restore ${copy}.damaged`)).code).toBe(1)
+    expect((await vmhost(`storage restore ${copy}`, { VMHOST_STORAGE_PASSWORD: 'not the password' })).code).toBe(1)
+    expect((await vmhost(`storage restore ${copy}.nothing`)).code).toBe(1)
+    expect(readFileSync(join(state.path, 'store.db')).equals(before)).toBe(true)
+
+    expect((await vmhost(`storage restore ${copy}`)).stdout).toContain('before-restore')
+    expect((await vmhost('users list')).stdout).toContain('before@')
+    expect((await vmhost('users list')).stdout).not.toContain('after@')
+    expect((await vmhost(`storage restore ${join(state.path, 'store.db.before-restore')}`)).code).toBe(0)
+    expect((await vmhost('users list')).stdout).toContain('after@')
+
+    expect((await vmhost('storage rekey', sealed, 'short')).stderr).toContain('12 characters')
+    expect((await vmhost('storage rekey', sealed, 'quite another password')).code).toBe(0)
+    expect((await vmhost('users list')).stderr).toContain('is not the one')
+    expect((await vmhost('users list', { VMHOST_STORAGE_PASSWORD: 'quite another password' })).stdout).toContain(
+      'after@',
+    )
+    expect((await vmhost('storage rekey', {}, 'x')).stderr).toContain('VMHOST_STORAGE_PASSWORD')
+  })
+})
