@@ -17,7 +17,8 @@ interface Options {
 const hour = 3_600_000
 const pattern = /^store-\d{8}T\d{6}Z\.db$/
 
-const nameOf = (time: Date): string => `store-${time.toISOString().replace(/[-:]|\.\d+/g, '')}.db`
+/** A time in a file name: 20260601T120000Z. */
+export const compactTime = (time: Date): string => time.toISOString().replace(/[-:]|\.\d+/g, '')
 
 /** The backups in a folder, oldest first. */
 const backupsIn = async (folder: string): Promise<readonly string[]> =>
@@ -37,7 +38,7 @@ export const scheduleBackups = (
     try {
       await makePrivateFolder(folder)
       if (!(await isDue())) return
-      const file = join(folder, nameOf(new Date()))
+      const file = join(folder, `store-${compactTime(new Date())}.db`)
       await store.backup(file)
       log.info('Backed up the store to {file}', { file })
       for (const old of (await backupsIn(folder)).slice(0, -keep)) await rm(join(folder, old))

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { ServiceError } from '#lib/errors.ts'
+import { compactTime } from './backups.ts'
 import { copyDatabase, foldLog } from './database-file.ts'
 import { lockFolder } from './lock.ts'
 import { migrations } from './migrations.ts'
@@ -22,7 +23,7 @@ export const restoreStore = async (
   const { version } = await proveDatabase(copy, secrets)
   refuseNewer(copy, version, migrations.at(-1)?.version ?? 1)
   const file = storeFile(folder)
-  const kept = existsSync(file) ? `${file}.before-restore` : undefined
+  const kept = existsSync(file) ? `${file}.before-restore-${compactTime(new Date())}` : undefined
   if (kept) {
     await copyDatabase(file, kept)
     // The log of the old one must not be played into the new one.
