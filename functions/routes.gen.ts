@@ -54,6 +54,11 @@ import machinesStart from './machines/start.ts'
 import machinesStatus from './machines/status.ts'
 import machinesStop from './machines/stop.ts'
 import machinesSuspend from './machines/suspend.ts'
+import userConfigsList from './user-configs/list.ts'
+import userConfigsCreate from './user-configs/create.ts'
+import userConfigsDelete from './user-configs/delete.ts'
+import userConfigsShow from './user-configs/show.ts'
+import userConfigsUpdate from './user-configs/update.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 
 export const routes = [
@@ -112,4 +117,9 @@ export const routes = [
   { id: 'machines/status', endpoint: machinesStatus }, // GET /v1/machines/{id}/status
   { id: 'machines/stop', endpoint: machinesStop }, // GET /v1/machines/{id}/stop, PUT /v1/machines/{id}/stop
   { id: 'machines/suspend', endpoint: machinesSuspend }, // GET /v1/machines/{id}/suspend, PUT /v1/machines/{id}/suspend
+  { id: 'user-configs/list', endpoint: userConfigsList }, // GET /v1/user/configs
+  { id: 'user-configs/create', endpoint: userConfigsCreate }, // POST /v1/user/configs
+  { id: 'user-configs/delete', endpoint: userConfigsDelete }, // DELETE /v1/user/configs/{id}
+  { id: 'user-configs/show', endpoint: userConfigsShow }, // GET /v1/user/configs/{id}
+  { id: 'user-configs/update', endpoint: userConfigsUpdate }, // PUT /v1/user/configs/{id}
 ] as const satisfies readonly Route[]

@@ -66,7 +66,7 @@ export const openHost = async (
   const startWorker = workersFrom(entry)
   const facts = readHostFacts()
 
-  const { store, identity, audit } = stack.use(await openState(config, startWorker))
+  const { store, identity, audit, userConfigs } = stack.use(await openState(config, startWorker))
   // At once: what comes next can fail, and nothing else ever shows it.
   if (identity.newPassword !== undefined) passwordMade(identity.newPassword)
 
@@ -103,6 +103,7 @@ export const openHost = async (
     services: {
       ...identity.services,
       audit,
+      userConfigs,
       machines,
       license: freeLicense(driver.kind, facts),
       health: createHealth({

@@ -15,12 +15,14 @@ import { logOf } from '#lib/platform/log.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import { type OpenedStore, openStore, storeFile } from '#lib/storage/open-store.ts'
 import type { SealSecrets } from '#lib/storage/wrap.ts'
+import { openUserConfigs, type UserConfigs } from '#lib/user-configs/user-configs.ts'
 
 /** What a state folder holds, but for the machines: opened by the service, and by the command line when none runs. */
 export interface State extends AsyncDisposable {
   readonly store: OpenedStore
   readonly identity: Identity
   readonly audit: Audit
+  readonly userConfigs: UserConfigs
 }
 
 /** Where the command line reaches a running service. */
@@ -68,6 +70,7 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
       await store.keepOnlyKey(next)
     },
   })
+  const userConfigs = openUserConfigs(store)
   const method = { kind: config.password_hash, cost: usualCost[config.password_hash] }
   const passwords = stack.adopt(createPasswords({ startWorker, method }), one => one.close())
   const identity = await openIdentity({
@@ -92,8 +95,9 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
       tokenLifetime: config.token_lifetime,
     },
     rootPassword: config.root_password,
+    belongings: [userConfigs.removalOf],
   })
   const audit = stack.adopt(openAudit({ store, log: logOf('audit'), days: config.audit_days }), one => one.close())
   const kept = stack.move()
-  return { store, identity, audit, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+  return { store, identity, audit, userConfigs, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }

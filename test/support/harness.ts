@@ -10,6 +10,8 @@ import { parseFilter } from '#lib/http/filter.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
 import { freeLicense } from '#lib/license/license.ts'
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
+import { createMemoryStore } from '#lib/storage/memory-store.ts'
+import { openUserConfigs } from '#lib/user-configs/user-configs.ts'
 import { routes } from '#functions/routes.gen.ts'
 import { newIdentity } from './identity.ts'
 import { createSimulatedDriver, type SimulatedDriver } from './simulated-driver.ts'
@@ -38,9 +40,11 @@ export interface Answer {
 
 export type Call = (method: string, path: string, ask?: Ask) => Promise<Answer>
 
-/** A caller who holds exactly these claims; `*` holds them all. */
+const callers = { tester: '00000000-0000-4000-8000-0000000000aa', other: '00000000-0000-4000-8000-0000000000bb' }
+
+/** A caller who holds exactly these claims; `*` holds them all. `other` is another one. */
 const principal = (claims: readonly string[]): Principal => ({
-  id: '00000000-0000-4000-8000-0000000000aa',
+  id: claims.includes('other') ? callers.other : callers.tester,
   username: 'tester',
   email: 'tester@example.test',
   roles: claims.includes('*') ? ['SUPER_USER'] : [],
@@ -106,6 +110,7 @@ export const test = base.extend<Fixtures>({
         machines,
         ...(await newIdentity()).services,
         audit: { page: () => ({ entries: [] }) },
+        userConfigs: openUserConfigs(await createMemoryStore()),
         license: freeLicense('simulated', { id: host.id, cpus: 2, memory: 4096 }),
         health: createHealth({ hypervisor: async () => 'simulated' }),
         openapi: createOpenApi(routes, '0.0.0'),

@@ -1,0 +1,48 @@
+import * as z from 'zod'
+
+const types = ['string', 'bool', 'int', 'json'] as const
+export type ConfigType = (typeof types)[number]
+
+/** A setting of one user, as kept. The value is a text, whatever its type. */
+export const UserConfig = z.object({
+  id: z.uuid(),
+  user_id: z.uuid(),
+  slug: z.string(),
+  name: z.string(),
+  type: z.enum(types),
+  value: z.string(),
+  created_at: z.string(),
+  updated_at: z.string(),
+})
+export type UserConfig = z.infer<typeof UserConfig>
+
+export const UserConfigRecord = UserConfig.meta({ id: 'UserConfig' })
+
+const Slug = z
+  .string('must be a text')
+  .min(1, 'must not be empty')
+  .max(128, 'must not be longer than 128 characters')
+  .regex(/^\P{C}+$/u, 'must not have control characters')
+
+const Value = z.json().meta({ description: 'A text, or a value that fits the type' })
+
+const Fields = z.object({
+  name: z.string('must be a text').min(1, 'must not be empty').max(256).optional(),
+  type: z.enum(types, 'must be string, bool, int or json').optional(),
+  value: Value.optional(),
+})
+
+export const CreateUserConfig = Fields.extend({ slug: Slug.optional().meta({ description: 'Made up when left out' }) })
+  .optional()
+  .transform(request => request ?? {})
+export type CreateUserConfig = z.infer<typeof CreateUserConfig>
+
+export const UpdateUserConfig = Fields.optional().transform(request => request ?? {})
+export type UpdateUserConfig = z.infer<typeof UpdateUserConfig>
+
+export const UserConfigReference = z.object({
+  id: z.string().min(1).meta({ description: 'Id or slug, in any case' }),
+})
+
+/** Bytes of a request: a value, its name and slug, written as JSON. */
+export const bodyLimit = 256 * 1024
