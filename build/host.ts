@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
 import type { Route } from '#lib/http/endpoint.ts'
+import { servedPath } from '#lib/http/paths.ts'
 import { licensesOf } from './licenses.ts'
 import { tableText } from './table.ts'
 
@@ -21,16 +22,16 @@ const onlyRoutes = (routes: readonly Route[]): Plugin => ({
 const tableRow = ({ id, endpoint }: Route) => ({
   id,
   method: endpoint.method,
-  path: `/api${endpoint.path}`,
+  path: servedPath(endpoint.path),
   also: endpoint.also ?? [],
   access: endpoint.access,
   effect: endpoint.effect,
   uses: endpoint.uses,
 })
 
-// ESM output has no `require`; packages written for CommonJS ask for it.
+// ESM output has none of these; packages written for CommonJS ask for them.
 const banner =
-  "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);"
+  "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url),__filename=import.meta.filename,__dirname=import.meta.dirname;"
 
 /** Bundles the service for Node into `folder`: vmhost.mjs, its lazy chunks with v86.wasm beside them, routes.json, LICENSES.txt. */
 export const buildHost = async (folder: string, routes: readonly Route[]): Promise<Metafile> => {
@@ -49,6 +50,8 @@ export const buildHost = async (folder: string, routes: readonly Route[]): Promi
     target: 'node24',
     format: 'esm',
     banner: { js: banner },
+    // ssh2 does without them.
+    external: ['cpu-features', '*.node'],
     metafile: true,
     logLevel: 'warning',
     plugins: [onlyRoutes(routes)],

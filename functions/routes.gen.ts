@@ -54,6 +54,7 @@ import machinesStart from './machines/start.ts'
 import machinesStatus from './machines/status.ts'
 import machinesStop from './machines/stop.ts'
 import machinesSuspend from './machines/suspend.ts'
+import sshExecute from './ssh/execute.ts'
 import userConfigsList from './user-configs/list.ts'
 import userConfigsCreate from './user-configs/create.ts'
 import userConfigsDelete from './user-configs/delete.ts'
@@ -117,6 +118,7 @@ export const routes = [
   { id: 'machines/status', endpoint: machinesStatus }, // GET /v1/machines/{id}/status
   { id: 'machines/stop', endpoint: machinesStop }, // GET /v1/machines/{id}/stop, PUT /v1/machines/{id}/stop
   { id: 'machines/suspend', endpoint: machinesSuspend }, // GET /v1/machines/{id}/suspend, PUT /v1/machines/{id}/suspend
+  { id: 'ssh/execute', endpoint: sshExecute }, // POST /v1/ssh/execute
   { id: 'user-configs/list', endpoint: userConfigsList }, // GET /v1/user/configs
   { id: 'user-configs/create', endpoint: userConfigsCreate }, // POST /v1/user/configs
   { id: 'user-configs/delete', endpoint: userConfigsDelete }, // DELETE /v1/user/configs/{id}

@@ -129,6 +129,31 @@ export const settings = {
     default: 400,
     help: 'days that the audit goes back',
   },
+  ssh_host_keys: {
+    schema: z.enum(['accept-new', 'strict']),
+    default: 'accept-new',
+    help: 'whether SSH execute learns the key of a host that it has never seen; STATE/ssh/known_hosts holds those it knows',
+  },
+  ssh_allowed_hosts: {
+    schema: list,
+    default: [],
+    help: 'hosts that SSH execute may reach: names with *, addresses, ranges such as 10.0.0.0/8; any when empty',
+  },
+  ssh_connect_timeout: {
+    schema: z.coerce.number().int().min(1).max(600),
+    default: 30,
+    help: 'seconds that a host has to let SSH execute in',
+  },
+  ssh_run_timeout: {
+    schema: z.coerce.number().int().min(1).max(86_400),
+    default: 300,
+    help: 'seconds that a command may run over SSH',
+  },
+  ssh_output_limit: {
+    schema: z.coerce.number().int().min(1).max(67_108_864),
+    default: 1_048_576,
+    help: 'bytes that are kept of what a command prints',
+  },
   driver: {
     schema: z.enum(['auto', 'qemu', 'embedded']),
     default: 'auto',

@@ -12,6 +12,7 @@ import type { Health } from './health/health.ts'
 import type { Document } from './http/openapi.ts'
 import type { License } from './license/license.ts'
 import type { Machines } from './machines/machines.ts'
+import type { Ssh } from './ssh/ssh.ts'
 import type { UserConfigs } from './user-configs/user-configs.ts'
 
 /** Everything that handlers draw from; each names in its contract what it uses. `lib/entry` makes them. */
@@ -29,6 +30,7 @@ export interface Services {
   readonly audit: Pick<Audit, 'page'>
   readonly userConfigs: UserConfigs
   readonly machines: Machines
+  readonly ssh: Pick<Ssh, 'execute'>
   readonly license: License
   readonly health: Health
   readonly openapi: Document

@@ -15,6 +15,9 @@ import { openListener } from '#lib/platform/listener.ts'
 import { openLocalSocket } from '#lib/platform/local-socket.ts'
 import { type Log, logOf } from '#lib/platform/log.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
+import { createResolveHost } from '#lib/ssh/allowed-hosts.ts'
+import { createHostKeys } from '#lib/ssh/host-keys.ts'
+import { createSsh } from '#lib/ssh/ssh.ts'
 import { scheduleBackups } from '#lib/storage/backups.ts'
 import { openDriver } from './driver.ts'
 import { servedRoutes } from './served-routes.ts'
@@ -97,6 +100,17 @@ export const openHost = async (
   )
   if (firstStart && config.demo === 'on') await machines.createDemo()
 
+  const ssh = stack.adopt(
+    createSsh({
+      hostKeys: createHostKeys({ file: join(config.state, 'ssh', 'known_hosts'), policy: config.ssh_host_keys }),
+      resolveHost: createResolveHost(config.ssh_allowed_hosts),
+      connectLimit: config.ssh_connect_timeout * 1000,
+      runLimit: config.ssh_run_timeout * 1000,
+      outputLimit: config.ssh_output_limit,
+    }),
+    one => one.close(),
+  )
+
   const routes = servedRoutes(config)
   const common = {
     routes,
@@ -104,6 +118,7 @@ export const openHost = async (
       ...identity.services,
       audit,
       userConfigs,
+      ssh,
       machines,
       license: freeLicense(driver.kind, facts),
       health: createHealth({

@@ -23,7 +23,8 @@ export const openUserConfigs = (store: Store): UserConfigs => {
   const configs = store.collection('user-configs', UserConfig, {
     unique: { slug: ({ user_id, slug }) => `${user_id} ${slug.toLowerCase()}` },
   })
-  const shown = ({ rev: _, ...config }: UserConfig & Partial<Stored>): UserConfig => config
+  // Without its revision.
+  const shown = (config: UserConfig & Stored): UserConfig => UserConfig.parse(config)
   const of = async (userId: string) => (await configs.list()).filter(config => config.user_id === userId)
   const find = async (userId: string, reference: string): Promise<UserConfig & Stored> => {
     const wanted = reference.toLowerCase()

@@ -110,6 +110,7 @@ export const test = base.extend<Fixtures>({
         machines,
         ...(await newIdentity()).services,
         audit: { page: () => ({ entries: [] }) },
+        ssh: { execute: async () => ({ output: '', error: '' }) },
         userConfigs: openUserConfigs(await createMemoryStore()),
         license: freeLicense('simulated', { id: host.id, cpus: 2, memory: 4096 }),
         health: createHealth({ hypervisor: async () => 'simulated' }),
