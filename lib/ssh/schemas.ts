@@ -3,7 +3,7 @@ import * as z from 'zod'
 const Text = (most: number) => z.string('must be a text').max(most, `must not be longer than ${most} characters`)
 
 /** Spec 2.9; `passphrase` and `fingerprint` are ours. */
-export const SshRequest = z
+const Request = z
   .object({
     host: Text(255)
       .trim()
@@ -26,6 +26,8 @@ export const SshRequest = z
       .meta({ description: 'The key that the host must have' }),
   })
   .refine(({ password, key }) => Boolean(password) || Boolean(key), 'password or key must be there')
+// The spec lets the body be left out; what is missing then is said by its name.
+export const SshRequest = z.preprocess(body => body ?? {}, Request)
 export type SshRequest = z.infer<typeof SshRequest>
 
 export const SshResult = z
