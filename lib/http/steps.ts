@@ -80,7 +80,7 @@ export const stepsOf = (endpoint: Endpoint, authenticate: Authenticate): readonl
   const { access, effect, params, query, body, bodyLimit } = endpoint
   const parse = (part: 'params' | 'query' | 'body', schema: NonNullable<Endpoint['body']>, value: unknown) => {
     const parsed = schema.safeParse(value)
-    if (!parsed.success && value === undefined)
+    if (!parsed.success && value === undefined && parsed.error.issues.every(issue => issue.path.length === 0))
       throw new ServiceError('invalid', 'The request body is empty; send a JSON object.')
     if (!parsed.success) throw invalidInput(part === 'params' ? 'path' : part, parsed.error.issues)
     return parsed.data
