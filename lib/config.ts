@@ -6,6 +6,7 @@ import * as z from 'zod'
 import { algorithms } from './auth/algorithms.ts'
 import { characterKindNames, longestPassword } from './auth/password-policy.ts'
 import { messageOf } from './errors.ts'
+import { isAddressRule } from './platform/client-address.ts'
 
 const list = z.preprocess(
   value =>
@@ -26,10 +27,6 @@ const Listen = z
   .transform(text => new URL(text))
   .refine(({ protocol }) => /^https?:$/.test(protocol), 'must begin with https:// or http://')
   .refine(({ pathname, search }) => pathname === '/' && search === '', 'must have no path')
-  .refine(
-    ({ protocol, hostname }) => protocol === 'https:' || loopback.test(hostname),
-    'may be http:// only on loopback (127.0.0.1, localhost, [::1]); use https://',
-  )
 
 const absolute = z
   .string()
@@ -48,6 +45,36 @@ export const settings = {
     schema: z.string().optional(),
     default: undefined,
     help: 'password of the user root, set at every start; without it the first start makes one and shows it',
+  },
+  plain_http: {
+    schema: z.enum(['loopback', 'anywhere']),
+    default: 'loopback',
+    help: 'where http:// may be served: loopback, or anywhere (everybody on the way can read it then)',
+  },
+  tls_certificate: {
+    schema: absolute.optional(),
+    default: undefined,
+    help: 'certificate file (PEM, with its chain); tls/cert.pem in the state folder when left out',
+  },
+  tls_key: { schema: absolute.optional(), default: undefined, help: 'private key of tls_certificate (PEM)' },
+  cors_origins: {
+    schema: list.pipe(
+      z.array(
+        z
+          .string()
+          .refine(
+            origin => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin),
+            'must be origins such as https://ui.example.org, or *',
+          ),
+      ),
+    ),
+    default: [],
+    help: 'origins of web pages that may use the service from a browser; none when empty',
+  },
+  trusted_proxies: {
+    schema: list.pipe(z.array(z.string().refine(isAddressRule, 'must be addresses or ranges such as 10.0.0.0/8'))),
+    default: [],
+    help: 'addresses and ranges of proxies whose X-Forwarded-For is believed',
   },
   password_min_length: {
     schema: z.coerce.number().int().min(8).max(64),
@@ -219,6 +246,16 @@ const fromFile = ({ flags, environment, files = [] }: Sources): { values: [strin
   }
 }
 
+/** What no setting can be judged by alone. */
+const checkTogether = ({ listen, plain_http, tls_certificate, tls_key }: Config): void => {
+  if (listen.protocol === 'http:' && plain_http !== 'anywhere' && !loopback.test(listen.hostname))
+    throw new ConfigError(
+      'listen is wrong: it may be http:// only on loopback (127.0.0.1, localhost, [::1]); use https://, or set plain_http to anywhere',
+    )
+  if ((tls_certificate === undefined) !== (tls_key === undefined))
+    throw new ConfigError('tls_certificate and tls_key go together: set both of them or neither')
+}
+
 /**
  * The configuration: flags over environment over file over defaults. An empty variable counts as unset.
  * Throws ConfigError, naming the source and the key, for an unknown key or a bad value (which is not shown: it may be a secret).
@@ -243,5 +280,6 @@ export const readConfig = (sources: Sources): Config => {
       if (!parsed.success) throw new ConfigError(`${source(key)} is wrong: ${parsed.error.issues[0]?.message}`)
       config[key] = parsed.data
     }
+  checkTogether(config as Config)
   return config as Config
 }

@@ -5,11 +5,12 @@ import type { Config } from '#lib/config.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { createHealth } from '#lib/health/health.ts'
 import { createApp, type Observation } from '#lib/http/app.ts'
+import { createCors } from '#lib/http/cors.ts'
 import { parseFilter } from '#lib/http/filter.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
 import { freeLicense } from '#lib/license/license.ts'
 import { openMachines } from '#lib/machines/machines.ts'
-import { ensureCertificate } from '#lib/platform/certificate.ts'
+import { createClientAddress } from '#lib/platform/client-address.ts'
 import { readHostFacts } from '#lib/platform/host-facts.ts'
 import { openListener } from '#lib/platform/listener.ts'
 import { openLocalSocket } from '#lib/platform/local-socket.ts'
@@ -22,6 +23,7 @@ import { scheduleBackups } from '#lib/storage/backups.ts'
 import { openDriver } from './driver.ts'
 import { servedRoutes } from './served-routes.ts'
 import { openState, socketOf } from './state.ts'
+import { openTransport } from './transport.ts'
 import { version } from './version.ts'
 
 /** A running service, and what its operator is told of the start. */
@@ -30,6 +32,8 @@ export interface RunningHost extends AsyncDisposable {
   readonly driver: string
   /** The certificate that clients have to trust, when it is the self-signed one. */
   readonly certificate: string | undefined
+  /** Looks at once whether there is a new certificate. */
+  reload(): Promise<void>
 }
 
 /**
@@ -83,10 +87,7 @@ export const openHost = async (
       }),
     )
 
-  const tls =
-    config.listen.protocol === 'https:'
-      ? await ensureCertificate(join(config.state, 'tls'), [config.listen.hostname, facts.name])
-      : undefined
+  const transport = await openTransport(config, facts.name)
 
   const { driver, firstStart } = await openDriver(config, { folder: join(config.state, 'machines'), startWorker })
   const machines = stack.adopt(
@@ -127,6 +128,7 @@ export const openHost = async (
           if (store.failure) throw new Error(store.failure)
           return 'open'
         },
+        ...(transport.health && { certificate: transport.health }),
       }),
       openapi: createOpenApi(routes, version),
     },
@@ -134,15 +136,24 @@ export const openHost = async (
     observe: observeInto(logOf('http'), config.log === 'debug'),
     audit: auditInto(audit),
     checkReplies: false,
+    cors: config.cors_origins.length > 0 ? createCors(config.cors_origins) : undefined,
+    headers: transport.headers,
   }
   const app = createApp({ ...common, authenticate: identity.authenticate })
   // Who can open the socket owns the state folder, and with it everything: the command line acts for root.
   const everything = servedRoutes({ ...config, routes_include: [], routes_exclude: [] })
   const local = createApp({ ...common, routes: everything, authenticate: identity.root })
   stack.use(await openLocalSocket(socketOf(config), request => local.fetch(request, { address: 'local' })))
-  const listener = stack.adopt(await openListener({ address: config.listen, tls, fetch: app.fetch }), one =>
-    one.close(),
+  const listener = stack.adopt(
+    await openListener({
+      address: config.listen,
+      tls: transport.certificate,
+      clientAddress: createClientAddress(config.trusted_proxies),
+      fetch: app.fetch,
+    }),
+    one => one.close(),
   )
+  const watch = stack.use(transport.watch(listener))
   // Registered last, so it comes first: operations end, and their callers hear of it before the connections close.
   stack.defer(() => machines.drain())
 
@@ -150,7 +161,8 @@ export const openHost = async (
   return {
     url: listener.url,
     driver: driver.platform.hypervisorType,
-    certificate: tls && join(config.state, 'tls', 'cert.pem'),
+    certificate: transport.toTrust,
+    reload: () => watch.look(),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
 }

@@ -24,6 +24,7 @@ export const serve = async (config: Config, entry: URL): Promise<void> => {
   const { promise: asked, resolve } = Promise.withResolvers<void>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
   const host = await openHost(config, entry, showPassword)
+  process.on('SIGHUP', () => void host.reload())
   process.stdout.write(welcome(host))
   await asked
   await host[Symbol.asyncDispose]()

@@ -3,12 +3,13 @@ import { getPath } from 'hono/utils/url'
 import type { Principal } from '#lib/auth/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { Services } from '#lib/services.ts'
+import type { Cors } from './cors.ts'
 import { Encoded } from './encoded.ts'
 import type { Endpoint, Method, Path, Route } from './endpoint.ts'
 import { toServiceError } from './errors.ts'
 import type { Filter } from './filter.ts'
 import { normalPath, pathPattern, routerPath, servedPath } from './paths.ts'
-import { errorReply, reply } from './reply.ts'
+import { errorReply, reply, securityHeaders } from './reply.ts'
 import { type Authenticate, bearerOf, type Exchange, stepsOf } from './steps.ts'
 
 /** What the application tells of each request that it answered. */
@@ -48,6 +49,10 @@ export interface AppOptions {
   /** Reads an X-Filter header; needed where an endpoint takes one. */
   readonly parseFilter?: (header: string) => Promise<Filter>
   readonly observe: (what: Observation) => void
+  /** Which pages of other sites may ask; none when left out. */
+  readonly cors?: Cors | undefined
+  /** Headers of every reply, beside those of security that all have. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Keeps what was done and refused; the reply waits for it. */
   readonly audit?: (what: Action) => Promise<void>
   /** Hold every reply to its schema: costs a parse per reply, for tests and development. */
@@ -102,7 +107,7 @@ const pipeline = (route: Route, options: AppOptions): ((exchange: Exchange) => P
   const { endpoint } = route
   if (endpoint.filter && !options.parseFilter) throw new Error(`${route.id} takes a filter, which nobody here reads`)
   const services = pick(route, options.services)
-  const steps = stepsOf(endpoint, options.authenticate)
+  const steps = stepsOf(endpoint, options.authenticate, origin => options.cors?.allows(origin) ?? false)
   return async exchange => {
     for (const step of steps) {
       const pending = step(exchange)
@@ -143,6 +148,7 @@ const createdBy = (value: unknown): string | undefined => {
 export const createApp = (options: AppOptions): App => {
   const app = new Hono<{ Bindings: Origin }>({ getPath: request => normalPath(getPath(request)) })
   const methodsOf = methodTable(options.routes)
+  const common = { ...securityHeaders, ...options.headers }
 
   /** Runs one request to its reply, whatever happens, and tells of it. */
   const answer = async (request: Request, route: Route | undefined, exchange: Exchange, run: typeof noRoute) => {
@@ -152,10 +158,14 @@ export const createApp = (options: AppOptions): App => {
     let error: unknown
     try {
       value = await run(exchange)
-      response = reply(request, value, route?.endpoint.status ?? 200, requestId)
+      response = reply(request, value, route?.endpoint.status ?? 200, { ...common, 'X-Request-Id': requestId })
     } catch (thrown) {
       error = thrown
-      response = errorReply(toServiceError(thrown, requestId), requestId, route?.endpoint.oauth)
+      response = errorReply(
+        toServiceError(thrown, requestId),
+        { ...common, 'X-Request-Id': requestId },
+        route?.endpoint.oauth,
+      )
     }
     options.observe({
       requestId,
@@ -217,5 +227,16 @@ export const createApp = (options: AppOptions): App => {
       })
   }
   app.notFound(context => answer(context.req.raw, undefined, exchangeOf(context.req.raw, context.env), noRoute))
-  return { fetch: (request, from = { address: '' }) => app.fetch(request, from) }
+  const serve: App['fetch'] = (request, from = { address: '' }) => app.fetch(request, from)
+  const { cors } = options
+  if (!cors) return { fetch: serve }
+  return {
+    async fetch(request, from) {
+      const answered = cors.preflight(request, methodsOf(normalPath(getPath(request))))
+      if (answered) return answered
+      const response = await serve(request, from)
+      cors.mark(request, response)
+      return response
+    },
+  }
 }

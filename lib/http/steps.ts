@@ -40,21 +40,25 @@ export const bearerOf = (request: Request): string | undefined => {
   return header.slice(scheme.length).trim() || undefined
 }
 
-const isForeign = ({ headers }: Request): boolean => {
+type AllowsOrigin = (origin: string) => boolean
+
+const isForeign = ({ headers }: Request, allows: AllowsOrigin): boolean => {
   const origin = headers.get('origin')
   if (origin === null) return headers.get('sec-fetch-site') === 'cross-site'
-  return !URL.canParse(origin) || new URL(origin).host !== headers.get('host')
+  return !URL.canParse(origin) || (new URL(origin).host !== headers.get('host') && !allows(origin))
 }
 
 /** A link that a browser follows by itself, or that another site planted, must not act on machines. */
-const refuseUnasked: Step = ({ request }) => {
-  if (request.method !== 'GET') return
-  const purpose = `${request.headers.get('sec-purpose')} ${request.headers.get('purpose')}`
-  if (/prefetch|prerender/i.test(purpose))
-    throw new ServiceError('forbidden', 'This GET changes something, so it is not served to prefetching.')
-  if (isForeign(request))
-    throw new ServiceError('forbidden', 'This GET changes something, so it is not served to pages of other sites.')
-}
+const refuseUnasked =
+  (allows: AllowsOrigin): Step =>
+  ({ request }) => {
+    if (request.method !== 'GET') return
+    const purpose = `${request.headers.get('sec-purpose')} ${request.headers.get('purpose')}`
+    if (/prefetch|prerender/i.test(purpose))
+      throw new ServiceError('forbidden', 'This GET changes something, so it is not served to prefetching.')
+    if (isForeign(request, allows))
+      throw new ServiceError('forbidden', 'This GET changes something, so it is not served to pages of other sites.')
+  }
 
 const admit =
   (access: Endpoint['access'], authenticate: Authenticate): Step =>
@@ -76,7 +80,7 @@ const queryOf = (request: Request): Record<string, string> => Object.fromEntries
  * What happens between the router and the handler of an endpoint, in order: each step only where the contract asks
  * for it. Who may call is settled before anything of the request is parsed.
  */
-export const stepsOf = (endpoint: Endpoint, authenticate: Authenticate): readonly Step[] => {
+export const stepsOf = (endpoint: Endpoint, authenticate: Authenticate, allows: AllowsOrigin): readonly Step[] => {
   const { access, effect, params, query, body, bodyLimit } = endpoint
   const parse = (part: 'params' | 'query' | 'body', schema: NonNullable<Endpoint['body']>, value: unknown) => {
     const parsed = schema.safeParse(value)
@@ -86,7 +90,7 @@ export const stepsOf = (endpoint: Endpoint, authenticate: Authenticate): readonl
     return parsed.data
   }
   const steps: Step[] = []
-  if (effect === 'change') steps.push(refuseUnasked)
+  if (effect === 'change') steps.push(refuseUnasked(allows))
   if (access !== 'public') steps.push(admit(access, authenticate))
   if (params) steps.push(exchange => void (exchange.params = parse('params', params, exchange.params)))
   if (query) steps.push(exchange => void (exchange.query = parse('query', query, queryOf(exchange.request))))

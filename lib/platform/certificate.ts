@@ -1,93 +1,149 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { isIP } from 'node:net'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ServiceError } from '#lib/errors.ts'
+import { messageOf, ServiceError } from '#lib/errors.ts'
 import { exists, makePrivateFolder, writeFileAtomic } from './files.ts'
+import type { Log } from './log.ts'
+import { selfSigned, selfSignedName } from './self-signed.ts'
 
 export interface Certificate {
-  /** PEM. */
+  /** PEM, with its chain. */
   readonly cert: string
   /** PEM. */
   readonly key: string
 }
 
+/** Where a certificate and its key are. */
+export interface CertificateFiles {
+  readonly cert: string
+  readonly key: string
+}
+
 const day = 24 * 60 * 60 * 1000
-/** Clients of a self-signed certificate trust it by hand, and the strictest of them take none for longer than this. */
-const validity = 825 * day
+/** Days before its end from which on a certificate is spoken of. */
+const soon = 30
 
-const pem = (label: string, der: ArrayBuffer): string => {
-  const lines =
-    Buffer.from(der)
-      .toString('base64')
-      .match(/.{1,64}/g) ?? []
-  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n')
+/** Days that a certificate is still good for; negative when it has expired. */
+export const daysLeft = ({ cert }: Certificate): number =>
+  Math.floor((Date.parse(new X509Certificate(cert).validTo) - Date.now()) / day)
+
+/** Whether a certificate is one that this service made for itself. */
+export const isSelfSigned = ({ cert }: Certificate): boolean => {
+  const { subject, issuer } = new X509Certificate(cert)
+  return subject === selfSignedName && issuer === selfSignedName
 }
 
-const selfSigned = async (names: readonly string[]): Promise<Certificate> => {
-  // Needed on a first start alone, so both are loaded only then; the second does not load without the first.
-  await import('reflect-metadata')
-  const x509 = await import('@peculiar/x509')
-  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
-  const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
-  const now = Date.now()
-  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    serialNumber: Buffer.from(crypto.getRandomValues(new Uint8Array(15))).toString('hex'),
-    name: 'CN=vmhost',
-    // An hour of grace for clients whose clock is behind.
-    notBefore: new Date(now - day / 24),
-    notAfter: new Date(now + validity),
-    signingAlgorithm: algorithm,
-    keys,
-    extensions: [
-      new x509.BasicConstraintsExtension(true, 0, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyCertSign, true),
-      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-      new x509.SubjectAlternativeNameExtension(
-        names.map(value => ({ type: isIP(value) ? ('ip' as const) : ('dns' as const), value })),
-      ),
-    ],
-  })
-  return {
-    cert: certificate.toString('pem'),
-    key: pem('PRIVATE KEY', await crypto.subtle.exportKey('pkcs8', keys.privateKey)),
-  }
-}
+const unusable = (files: CertificateFiles, why: string): ServiceError =>
+  new ServiceError('unavailable', `${files.cert} and ${files.key} cannot be used: ${why}.`)
 
-const checkPair = ({ cert, key }: Certificate, folder: string): void => {
+/** Reads a pair. Throws `unavailable` when a file is missing or open to others, they do not fit, or time is over. */
+export const readCertificate = async (files: CertificateFiles): Promise<Certificate> => {
+  const [cert, key] = await Promise.all([readFile(files.cert, 'utf8'), readFile(files.key, 'utf8')]).catch(
+    (error: unknown) => {
+      throw unusable(files, messageOf(error))
+    },
+  )
+  if (((await stat(files.key)).mode & 0o077) !== 0)
+    throw unusable(files, 'the key can be read by others than its owner; run chmod 600 on it')
   let fits = false
   try {
     fits = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))
   } catch {
     // Not readable is as bad as not fitting: the same advice helps.
   }
-  if (!fits)
-    throw new ServiceError(
-      'unavailable',
-      `cert.pem and key.pem in ${folder} are not a certificate and its key. Put a pair that fits there, or remove both for a new self-signed one.`,
-    )
+  if (!fits) throw unusable(files, 'they are not a certificate and its key. Put a pair there that fits')
+  if (daysLeft({ cert, key }) < 0) throw unusable(files, 'the certificate has expired. Put a new one there')
+  return { cert, key }
 }
 
 /**
- * The certificate in `folder` (`cert.pem`, `key.pem`); a self-signed one for localhost and `names` is made when there is none.
- * Throws `unavailable` for half a pair and for two files that do not fit.
+ * The service's own certificate in `folder`: a self-signed one for localhost and `names` where there is none, renewed
+ * under the same key before it ends. Throws `unavailable` for half a pair and for one that cannot be used.
  */
 export const ensureCertificate = async (folder: string, names: readonly string[]): Promise<Certificate> => {
-  const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') }
+  const files = certificateFilesIn(folder)
   const there = [await exists(files.cert), await exists(files.key)]
+  const all = [...new Set(['localhost', '127.0.0.1', '::1', ...names])]
   if (!there[0] && !there[1]) {
-    const made = await selfSigned([...new Set(['localhost', '127.0.0.1', '::1', ...names])])
+    const made = await selfSigned(all)
     await makePrivateFolder(folder)
     await writeFileAtomic(files.key, made.key)
     await writeFileAtomic(files.cert, made.cert, 0o644)
     return made
   }
   if (!there[0] || !there[1])
-    throw new ServiceError(
-      'unavailable',
-      `${folder} has only one of cert.pem and key.pem. Add the other, or remove both.`,
-    )
-  const pair = { cert: await readFile(files.cert, 'utf8'), key: await readFile(files.key, 'utf8') }
-  checkPair(pair, folder)
-  return pair
+    throw unusable(files, 'only one of them is there. Add the other, or remove it for a new self-signed pair')
+  const old = { cert: await readFile(files.cert, 'utf8'), key: await readFile(files.key, 'utf8') }
+  if (!isOurs(old) || daysLeft(old) >= soon) return readCertificate(files)
+  const renewed = await selfSigned(all, old.key)
+  await writeFileAtomic(files.cert, renewed.cert, 0o644)
+  return renewed
+}
+
+const isOurs = (pair: Certificate): boolean => {
+  try {
+    return isSelfSigned(pair)
+  } catch {
+    return false
+  }
+}
+
+/** The files of the pair in a folder. */
+export const certificateFilesIn = (folder: string): CertificateFiles => ({
+  cert: join(folder, 'cert.pem'),
+  key: join(folder, 'key.pem'),
+})
+
+interface WatchOptions {
+  readonly files: CertificateFiles
+  readonly certificate: Certificate
+  /** Is given each new pair that can be used. */
+  readonly changed: (certificate: Certificate) => void
+  readonly log: Pick<Log, 'info' | 'warning'>
+}
+
+export interface CertificateWatch extends Disposable {
+  /** Looks at the files now. */
+  look(): Promise<void>
+}
+
+const interval = 10_000
+
+/**
+ * Looks every ten seconds whether the files have changed, and tells of a new pair; one that cannot be used is spoken of
+ * in the log once, and the old one stays. Warns each day when the certificate in use is about to end.
+ */
+export const watchCertificate = ({ files, certificate, changed, log }: WatchOptions): CertificateWatch => {
+  let current = certificate
+  const stampOf = async (): Promise<string> => {
+    const stats = await Promise.all([files.cert, files.key].map(file => stat(file).catch(() => undefined)))
+    return stats.map(one => `${one?.mtimeMs} ${one?.size} ${one?.ino}`).join()
+  }
+  let stamp = stampOf()
+  const look = async (): Promise<void> => {
+    const [before, now] = [await stamp, await stampOf()]
+    if (before === now) return
+    stamp = Promise.resolve(now)
+    try {
+      current = await readCertificate(files)
+      changed(current)
+      log.info('A new certificate is in use, for {days} days', { days: daysLeft(current) })
+      warn()
+    } catch (error) {
+      log.warning('The certificate was not taken over, and the old one stays in use: {reason}', {
+        reason: messageOf(error),
+      })
+    }
+  }
+  const warn = (): void => {
+    const days = daysLeft(current)
+    if (days < soon) log.warning('The certificate {file} ends in {days} days', { file: files.cert, days })
+  }
+  warn()
+  const timers = [setInterval(() => void look(), interval), setInterval(warn, day)]
+  for (const timer of timers) timer.unref()
+  return {
+    look,
+    [Symbol.dispose]: () => timers.forEach(clearInterval),
+  }
 }

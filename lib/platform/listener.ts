@@ -1,24 +1,31 @@
 import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import { Server as TlsServer } from 'node:tls'
 import { getRequestListener } from '@hono/node-server'
 import { ServiceError, messageOf } from '#lib/errors.ts'
+import type { Certificate } from './certificate.ts'
+import type { ClientAddress } from './client-address.ts'
 
 interface Options {
   /** `https:` needs a certificate. */
   readonly address: URL
-  readonly tls?: { readonly cert: string; readonly key: string } | undefined
+  readonly tls?: Certificate | undefined
+  readonly clientAddress: ClientAddress
   readonly fetch: (request: Request, from: { readonly address: string }) => Response | Promise<Response>
 }
 
 export interface Listener {
   /** Where it listens, with the port that it got. */
   readonly url: string
+  /** Shows another certificate on new connections. */
+  setCertificate(certificate: Certificate): void
   /** Takes no new request, lets those under way end for some seconds, then closes every connection. */
   close(): Promise<void>
 }
 
 const drainTime = 5_000
+const tlsLimits = { minVersion: 'TLSv1.2' } as const
 
 /** What no application sees because it is not HTTP: answered in the documented shape all the same. */
 const refuseGarbage = (error: NodeJS.ErrnoException, socket: Socket): void => {
@@ -29,7 +36,7 @@ const refuseGarbage = (error: NodeJS.ErrnoException, socket: Socket): void => {
   const body = JSON.stringify({ code, message })
   const reason = tooLong ? 'Request Header Fields Too Large' : 'Bad Request'
   socket.end(
-    `HTTP/1.1 ${code} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${code} ${reason}\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
   )
 }
 
@@ -44,9 +51,11 @@ const listen = (server: Server, address: URL): Promise<void> =>
   })
 
 /** Serves `fetch` over HTTP or HTTPS. Throws `unavailable` when the address cannot be had. */
-export const openListener = async ({ address, tls, fetch }: Options): Promise<Listener> => {
-  const answer = (request: Request, { incoming }: { incoming: Pick<IncomingMessage, 'socket'> }) =>
-    fetch(request, { address: incoming.socket.remoteAddress ?? '' })
+export const openListener = async ({ address, tls, clientAddress, fetch }: Options): Promise<Listener> => {
+  const answer = (request: Request, { incoming }: { incoming: Pick<IncomingMessage, 'socket' | 'headers'> }) =>
+    fetch(request, {
+      address: clientAddress(incoming.socket.remoteAddress ?? '', incoming.headers['x-forwarded-for']?.toString()),
+    })
   const handle = getRequestListener(answer, {
     errorHandler: () =>
       Response.json({ code: 400, message: 'The address of this request is not valid.' }, { status: 400 }),
@@ -54,7 +63,7 @@ export const openListener = async ({ address, tls, fetch }: Options): Promise<Li
   // A missing Host is refused where every bad address is, with a body that says so.
   const limits = { requestTimeout: 300_000, headersTimeout: 30_000, keepAliveTimeout: 60_000, requireHostHeader: false }
   const server: Server = tls
-    ? createHttpsServer({ ...limits, ...tls, minVersion: 'TLSv1.2' }, handle)
+    ? createHttpsServer({ ...limits, ...tls, ...tlsLimits }, handle)
     : createHttpServer(limits, handle)
   server.on('clientError', refuseGarbage)
   server.on('checkExpectation', (_, response) => {
@@ -68,6 +77,9 @@ export const openListener = async ({ address, tls, fetch }: Options): Promise<Li
   const { port } = server.address() as AddressInfo
   return {
     url: `${address.protocol}//${address.hostname}:${port}`,
+    setCertificate(certificate) {
+      if (server instanceof TlsServer) server.setSecureContext({ ...certificate, ...tlsLimits })
+    },
     async close() {
       const closed = new Promise<void>(resolve => server.close(() => resolve()))
       server.closeIdleConnections()

@@ -1,0 +1,45 @@
+import { BlockList, isIP } from 'node:net'
+
+/** The address that a request comes from, given that of the connection and the value of X-Forwarded-For. */
+export type ClientAddress = (peer: string, forwardedFor: string | undefined) => string
+
+/** An address without brackets, port, zone, or the clothing of IPv4 in IPv6; undefined for what is none. */
+const plainAddress = (text: string): string | undefined => {
+  const trimmed = text.trim()
+  const bare =
+    /^\[([^\]]+)\](?::\d+)?$/.exec(trimmed)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(trimmed)?.[1] ?? trimmed
+  const address = bare.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')
+  return isIP(address) === 0 ? undefined : address
+}
+
+/** `trusted`: the addresses and ranges of proxies that are believed when they say whom they speak for. Others are not. */
+export const createClientAddress = (trusted: readonly string[]): ClientAddress => {
+  const proxies = new BlockList()
+  for (const rule of trusted) {
+    const [address = '', bits] = rule.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    if (bits === undefined) proxies.addAddress(address, family)
+    else proxies.addSubnet(address, Number(bits), family)
+  }
+  const isProxy = (address: string): boolean => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+
+  return (peer, forwardedFor) => {
+    let address = plainAddress(peer) ?? peer
+    if (forwardedFor === undefined || trusted.length === 0) return address
+    // Each proxy adds whom it heard at the end: what stands left of the first one that is not trusted may be made up.
+    for (const hop of forwardedFor.split(',').toReversed()) {
+      const said = plainAddress(hop)
+      if (said === undefined || !isProxy(address)) return address
+      address = said
+    }
+    return address
+  }
+}
+
+/** Whether a rule is an address or a range of them. */
+export const isAddressRule = (rule: string): boolean => {
+  const [address = '', bits, ...more] = rule.split('/')
+  const family = isIP(address)
+  if (family === 0 || more.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32))
+}
