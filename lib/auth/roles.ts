@@ -28,6 +28,8 @@ export interface Roles {
 export const holders = (users: readonly User[], has: (user: User) => boolean): Holder[] =>
   users.filter(has).map(({ id, username, name, email }) => ({ id, username, name, email }))
 
+const byName = (a: Role, b: Role): number => (a.name < b.name ? -1 : 1)
+
 export const createRoles = (directory: Directory): Roles => {
   const find = (reference: string): Role & Stored => {
     const name = normalName(reference)
@@ -55,7 +57,7 @@ export const createRoles = (directory: Directory): Roles => {
   }
 
   return {
-    list: async () => Promise.all([...directory.roleTable().values()].map(recordOf)),
+    list: async () => Promise.all([...directory.roleTable().values()].toSorted(byName).map(recordOf)),
     show: async reference => recordOf(find(reference)),
     add: (request, caller) =>
       directory.change(async () => {

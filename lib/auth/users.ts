@@ -31,6 +31,8 @@ export interface Users {
   unlock(reference: string, caller: Principal): Promise<void>
 }
 
+const byName = (a: User, b: User): number => (a.username.toLowerCase() < b.username.toLowerCase() ? -1 : 1)
+
 /** Held directly by every new user, as existing clients expect. */
 const firstClaims = ['READ_ONLY', 'LIST_CATALOG_MANIFEST', 'LIST_PACKER_TEMPLATE', 'LIST_VM', 'LIST'] as const
 
@@ -119,7 +121,7 @@ export const createUsers = (options: Options): Users => {
     })
 
   return {
-    list: async () => (await directory.users.list()).map(recordOf),
+    list: async () => (await directory.users.list()).toSorted(byName).map(recordOf),
     show: async reference => recordOf(await find(reference)),
     async add(request, caller) {
       if (request.password !== undefined) rules.check(request.password, 'The password')
