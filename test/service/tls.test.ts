@@ -6,6 +6,7 @@ import { connect } from 'node:tls'
 import { describe, expect, test, vi } from 'vitest'
 import { type Certificate, daysLeft, ensureCertificate, watchCertificate } from '#lib/platform/certificate.ts'
 import { openListener } from '#lib/platform/listener.ts'
+import type { Log } from '#lib/platform/log.ts'
 import { selfSigned } from '#lib/platform/self-signed.ts'
 import { newFolder } from '../support/folder.ts'
 import { newState, rootPassword, runProgram, startService } from '../support/service.ts'
@@ -42,7 +43,7 @@ describe('the certificate', () => {
     using folder = newFolder()
     const first = await pairFor(100)
     const files = write(folder.path, first)
-    const log = { info: vi.fn(), warning: vi.fn() }
+    const log = { info: vi.fn<Log['info']>(), warning: vi.fn<Log['warning']>() }
     const listener = await openListener({
       address: new URL('https://127.0.0.1:0'),
       tls: first,
@@ -87,7 +88,7 @@ describe('the certificate', () => {
 
   test('that ends soon is spoken of in the log; our own is renewed under the same key', async () => {
     using folder = newFolder()
-    const log = { info: vi.fn(), warning: vi.fn() }
+    const log = { info: vi.fn<Log['info']>(), warning: vi.fn<Log['warning']>() }
     const old = await pairFor(20)
     const files = write(folder.path, old)
     watchCertificate({ files, certificate: old, changed: () => {}, log })[Symbol.dispose]()
