@@ -61,7 +61,7 @@ export const openDirectory = async (store: Store): Promise<Directory> => {
     claims,
     commit: store.commit,
     async find(identifier) {
-      const wanted = identifier.toLowerCase()
+      const wanted = identifier.normalize('NFC').toLowerCase()
       return (await users.find('email', wanted)) ?? (await users.find('username', wanted)) ?? (await users.get(wanted))
     },
     principal(user) {

@@ -53,7 +53,8 @@ export const createSignIn = ({ accounts, apiKeys, passwords, lockout, tokens }: 
       passwords.verify(password, user?.password),
     )
     if (!right || !user?.password) throw refused()
-    if (passwords.isOutdated(user.password)) await accounts.rehash(user, password)
+    // The password was right, whether or not its new hash can be kept.
+    if (passwords.isOutdated(user.password)) await accounts.rehash(user, password).catch(() => undefined)
     return user
   }
   const withApiKey = async (credential: string, address: string): Promise<Principal> => {

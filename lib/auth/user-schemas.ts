@@ -6,15 +6,15 @@ const Text = z.string('must be a text').trim()
 const Names = z.array(z.string('must be a text').min(1).max(128)).max(256)
 
 /** Neither an address nor an id, so that whatever names a user names one user only. */
-const Username = Text.min(1, 'must not be empty')
+const Username = Text.normalize('NFC')
+  .min(1, 'must not be empty')
   .max(128, 'must not be longer than 128 characters')
   .regex(/^[^\s@:\p{C}]+$/u, 'must not have white space, @, : or control characters')
   .refine(name => !uuid.test(name), 'must not look like an id')
 
-const Email = Text.max(254, 'must not be longer than 254 characters').regex(
-  /^[^\s@:\p{C}]+@[^\s@:\p{C}]+$/u,
-  'must be an e-mail address',
-)
+const Email = Text.normalize('NFC')
+  .max(254, 'must not be longer than 254 characters')
+  .regex(/^[^\s@:\p{C}]+@[^\s@:\p{C}]+$/u, 'must be an e-mail address')
 
 const Name = Text.min(1, 'must not be empty').max(256, 'must not be longer than 256 characters')
 const Password = z.string('must be a text').max(1024)

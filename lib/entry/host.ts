@@ -143,7 +143,12 @@ export const openHost = async (
   // Who can open the socket owns the state folder, and with it everything: the command line acts for root.
   const everything = servedRoutes({ ...config, routes_include: [], routes_exclude: [] })
   const local = createApp({ ...common, routes: everything, authenticate: identity.root })
-  stack.use(await openLocalSocket(socketOf(config), request => local.fetch(request, { address: 'local' })))
+  try {
+    stack.use(await openLocalSocket(socketOf(config), request => local.fetch(request, { address: 'local' })))
+  } catch (error) {
+    // The service is of use without it; the command line then works while the service is stopped.
+    logOf('entry').warning('The command line cannot reach this service: {reason}', { reason: messageOf(error) })
+  }
   const listener = stack.adopt(
     await openListener({
       address: config.listen,

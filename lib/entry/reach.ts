@@ -37,10 +37,14 @@ const askOver =
     return JSON.parse(answer.text) as T
   }
 
+/** Milliseconds that a running service may take to answer. */
+const patience = 60_000
+
 const overSocket = (socketPath: string) => async (method: string, path: string, body: string | undefined) => {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const request = httpRequest({ socketPath, method, path, headers: { host: 'localhost' } }, resolve)
+  const request = httpRequest({ socketPath, method, path, headers: { host: 'localhost' }, timeout: patience }, resolve)
   request.once('error', reject)
+  request.once('timeout', () => request.destroy(new Error(`the service does not answer on ${socketPath}`)))
   request.end(body)
   const response = await promise
   return { status: response.statusCode ?? 0, text: await text(response) }

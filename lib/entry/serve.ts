@@ -24,7 +24,8 @@ export const serve = async (config: Config, entry: URL): Promise<void> => {
   const { promise: asked, resolve } = Promise.withResolvers<void>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
   const host = await openHost(config, entry, showPassword)
-  process.on('SIGHUP', () => void host.reload())
+  // Of a service without a terminal it means: read again. With one it means that the terminal is gone.
+  if (!process.stdout.isTTY) process.on('SIGHUP', () => void host.reload())
   process.stdout.write(welcome(host))
   await asked
   await host[Symbol.asyncDispose]()

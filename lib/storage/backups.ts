@@ -1,4 +1,4 @@
-import { readdir, rm, stat } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '#lib/errors.ts'
 import { makePrivateFolder } from '#lib/platform/files.ts'
@@ -15,10 +15,14 @@ interface Options {
 }
 
 const hour = 3_600_000
+const lookEvery = 5 * 60_000
 const pattern = /^store-\d{8}T\d{6}Z\.db$/
 
 /** A time in a file name: 20260601T120000Z. */
 export const compactTime = (time: Date): string => time.toISOString().replace(/[-:]|\.\d+/g, '')
+
+/** The name of a backup; names are in the order of their times. */
+const nameAt = (time: number): string => `store-${compactTime(new Date(time))}.db`
 
 /** The backups in a folder, oldest first. */
 const backupsIn = async (folder: string): Promise<readonly string[]> =>
@@ -32,13 +36,13 @@ export const scheduleBackups = (
   let running: Promise<void> = Promise.resolve()
   const isDue = async (): Promise<boolean> => {
     const newest = (await backupsIn(folder)).at(-1)
-    return newest === undefined || (await stat(join(folder, newest))).mtimeMs + hours * hour <= Date.now()
+    return newest === undefined || newest <= nameAt(Date.now() - hours * hour)
   }
   const run = async (): Promise<void> => {
     try {
       await makePrivateFolder(folder)
       if (!(await isDue())) return
-      const file = join(folder, `store-${compactTime(new Date())}.db`)
+      const file = join(folder, nameAt(Date.now()))
       await store.backup(file)
       log.info('Backed up the store to {file}', { file })
       for (const old of (await backupsIn(folder)).slice(0, -keep)) await rm(join(folder, old))
@@ -47,9 +51,8 @@ export const scheduleBackups = (
     }
   }
   // Whether one is due is looked at often: a laptop that sleeps at night has no timer that is right.
-  const timer = setInterval(() => void (running = run()), Math.min(hours * hour, hour / 4))
+  const timer = setInterval(() => void (running = run()), lookEvery)
   timer.unref()
-  running = run()
   return {
     async [Symbol.asyncDispose]() {
       clearInterval(timer)

@@ -37,7 +37,11 @@ const measure = async (cases: Readonly<Record<string, Case>>) => {
 }
 
 /** How long small GETs take, one every five milliseconds, in milliseconds. */
-const latencies = async (url: string, headers: Record<string, string>, during: number): Promise<readonly number[]> => {
+export const latencies = async (
+  url: string,
+  headers: Record<string, string>,
+  during: number,
+): Promise<readonly number[]> => {
   const taken: number[] = []
   const end = performance.now() + during
   while (performance.now() < end) {

@@ -34,7 +34,6 @@ describe('the encrypted store of a service', () => {
     const token = await second.signIn()
     expect(await users(second, token)).toEqual(expect.arrayContaining(['jane', 'root']))
     rmSync(join(state.path, 'store.db.plain'))
-    rmSync(join(state.path, 'backups'), { recursive: true })
     expect(holds(state.path, 'jane@example.test')).toEqual([])
     await second.stop()
 
@@ -114,7 +113,7 @@ describe('the encrypted store of a service', () => {
     const copy = join(state.path, 'copy.db')
     const vmhost = (args: string, env: Record<string, string> = sealed, stdin = '') =>
       runProgram(args.split(' '), env, state.path, stdin)
-    const first = await startService({ state: state.path, env: { ...sealed, VMHOST_BACKUP_KEEP: '2' } })
+    const first = await startService({ state: state.path, env: sealed })
     const token = await first.signIn()
     await addUser(first, token, 'before')
     let stop = false
@@ -129,7 +128,6 @@ describe('the encrypted store of a service', () => {
     stop = true
     await load
     await addUser(first, token, 'after')
-    expect(readdirSync(join(state.path, 'backups'))).toHaveLength(1)
     expect(await vmhost(`storage restore ${copy}`)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('Another vmhost runs'),

@@ -1,0 +1,62 @@
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { scheduleBackups } from '#lib/storage/backups.ts'
+import type { Log } from '#lib/platform/log.ts'
+import { newFolder } from '../../support/folder.ts'
+
+const hour = 3_600_000
+const log = { info: vi.fn<Log['info']>(), warning: vi.fn<Log['warning']>() }
+
+// Work on files is not the fake clock's.
+const toFake = ['Date', 'setInterval', 'clearInterval'] as const
+beforeEach(() => void vi.useFakeTimers({ toFake: [...toFake], now: Date.UTC(2026, 5, 1) }))
+afterEach(() => {
+  vi.useRealTimers()
+  log.warning.mockClear()
+})
+
+/** A store whose copies are files with a time of their own. */
+const storeIn = (): { backup: (file: string) => Promise<void> } => ({
+  backup: async file => writeFileSync(file, 'copy'),
+})
+const settle = (): Promise<void> => new Promise(resolve => setTimeout(resolve, 30))
+
+test('a backup is made when the newest is old enough, and the oldest go', async () => {
+  using folder = newFolder()
+  const backups = join(folder.path, 'backups')
+  for (let made = 0; made < 3; made += 1) {
+    vi.setSystemTime(Date.UTC(2026, 5, 1 + made))
+    const schedule = scheduleBackups(storeIn(), { folder: backups, hours: 0.001, keep: 2, log })
+    vi.advanceTimersByTime(6 * 60_000)
+    await settle()
+    await schedule[Symbol.asyncDispose]()
+  }
+  expect(readdirSync(backups)).toEqual(['store-20260602T000500Z.db', 'store-20260603T000500Z.db'])
+})
+
+test('none is made while the newest is young, nor at the start of the service', async () => {
+  using folder = newFolder()
+  const backup = vi.fn<(file: string) => Promise<void>>()
+  await scheduleBackups({ backup }, { folder: folder.path, hours: 24, keep: 2, log })[Symbol.asyncDispose]()
+  expect(backup).not.toHaveBeenCalled()
+  writeFileSync(join(folder.path, 'store-20260601T000000Z.db'), 'copy')
+  vi.setSystemTime(Date.now() + hour)
+  const schedule = scheduleBackups({ backup }, { folder: folder.path, hours: 24 * 365 * 100, keep: 2, log })
+  vi.advanceTimersByTime(6 * 60_000)
+  await settle()
+  await schedule[Symbol.asyncDispose]()
+  expect(backup).not.toHaveBeenCalled()
+})
+
+test('one that fails is spoken of, and nothing is deleted for it', async () => {
+  using folder = newFolder()
+  const backup = vi.fn<(file: string) => Promise<void>>().mockRejectedValue(new Error('no room'))
+  rmSync(folder.path, { recursive: true })
+  const schedule = scheduleBackups({ backup }, { folder: folder.path, hours: 1, keep: 1, log })
+  vi.advanceTimersByTime(6 * 60_000)
+  await settle()
+  await schedule[Symbol.asyncDispose]()
+  expect(log.warning).toHaveBeenCalledWith(expect.any(String), { reason: 'no room' })
+  expect(existsSync(folder.path)).toBe(true)
+})
