@@ -22,19 +22,27 @@ export const AuditEntry = z.object({
   message: z.string().optional().meta({ description: 'Why it was refused or failed' }),
   repeated: z.int().optional().meta({ description: 'How many more refusals like this one there were' }),
   previous_hash: z.string(),
-  hash: z.string().meta({ description: 'SHA-256 of this entry as JSON, without `hash`, its members in this order' }),
+  hash: z
+    .string()
+    .meta({ description: 'SHA-256 of this entry as JSON: its members in this order but for `hash`, then `seq`' }),
 })
 export type AuditEntry = z.infer<typeof AuditEntry>
 
 /** What is told of an entry; its place in the chain comes from the log. */
 export type AuditFacts = Omit<AuditEntry, 'previous_hash' | 'hash'>
 
-const Hashed = AuditEntry.omit({ hash: true }).extend({ seq: z.int() })
+const members = Object.keys(AuditEntry.shape).filter(name => name !== 'hash') as (keyof AuditEntry)[]
 
-const hashOf = (entry: z.input<typeof Hashed>): string =>
-  createHash('sha256')
-    .update(JSON.stringify(Hashed.parse(entry)))
+/** The entry's members in the order of the schema, whatever order they came in: equal entries have equal hashes. */
+const hashOf = (entry: Omit<AuditEntry, 'hash'>, seq: number): string => {
+  const ordered = members.flatMap(name => {
+    const value = (entry as AuditEntry)[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return createHash('sha256')
+    .update(JSON.stringify(Object.fromEntries([...ordered, ['seq', seq]])))
     .digest('hex')
+}
 
 /** The first entry follows this. */
 const beginning = '0'.repeat(64)
@@ -42,7 +50,7 @@ const beginning = '0'.repeat(64)
 /** An entry that follows another: its hash covers that one's, so that neither can be changed or taken out unseen. */
 export const chained = (facts: AuditFacts, seq: number, previous: AuditEntry | undefined): AuditEntry => {
   const entry = { ...facts, previous_hash: previous?.hash ?? beginning }
-  return { ...entry, hash: hashOf({ ...entry, seq }) }
+  return { ...entry, hash: hashOf(entry, seq) }
 }
 
 type Numbered = AuditEntry & { readonly seq: number }
@@ -52,8 +60,7 @@ type Numbered = AuditEntry & { readonly seq: number }
  * one only the second is looked at.
  */
 export const breakBetween = (first: Numbered | undefined, second: Numbered): string | undefined => {
-  const { hash, ...rest } = second
-  if (hashOf(rest) !== hash) return `entry ${second.seq} was changed`
+  if (hashOf(second, second.seq) !== second.hash) return `entry ${second.seq} was changed`
   if (!first) return undefined
   if (second.seq !== first.seq + 1) return `the entries between ${first.seq} and ${second.seq} are missing`
   return second.previous_hash === first.hash ? undefined : `entry ${second.seq} does not follow entry ${first.seq}`

@@ -9,7 +9,7 @@ import type { Endpoint, Method, Path, Route } from './endpoint.ts'
 import { toServiceError } from './errors.ts'
 import type { Filter } from './filter.ts'
 import { normalPath, pathPattern, routerPath, servedPath } from './paths.ts'
-import { errorReply, reply, securityHeaders } from './reply.ts'
+import { createReplies } from './reply.ts'
 import { type Authenticate, bearerOf, type Exchange, stepsOf } from './steps.ts'
 
 /** What the application tells of each request that it answered. */
@@ -148,7 +148,7 @@ const createdBy = (value: unknown): string | undefined => {
 export const createApp = (options: AppOptions): App => {
   const app = new Hono<{ Bindings: Origin }>({ getPath: request => normalPath(getPath(request)) })
   const methodsOf = methodTable(options.routes)
-  const common = { ...securityHeaders, ...options.headers }
+  const replies = createReplies(options.headers)
 
   /** Runs one request to its reply, whatever happens, and tells of it. */
   const answer = async (request: Request, route: Route | undefined, exchange: Exchange, run: typeof noRoute) => {
@@ -158,14 +158,10 @@ export const createApp = (options: AppOptions): App => {
     let error: unknown
     try {
       value = await run(exchange)
-      response = reply(request, value, route?.endpoint.status ?? 200, { ...common, 'X-Request-Id': requestId })
+      response = replies.success(request, value, route?.endpoint.status ?? 200, requestId)
     } catch (thrown) {
       error = thrown
-      response = errorReply(
-        toServiceError(thrown, requestId),
-        { ...common, 'X-Request-Id': requestId },
-        route?.endpoint.oauth,
-      )
+      response = replies.refusal(toServiceError(thrown, requestId), requestId, route?.endpoint.oauth)
     }
     options.observe({
       requestId,

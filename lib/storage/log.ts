@@ -40,6 +40,7 @@ export const openLog = <T extends object>(name: string, schema: z.ZodType<T>, re
   const append = (entry: NonNullable<LogWrite['append']>): { row: LogRow; undo: Undo } => {
     const [before, seq] = [last, head + 1]
     const value = JSON.stringify(entry(seq, before))
+    // As it will come back: what the schema would not take then is refused now.
     last = parse(seq, value)
     head = seq
     return {

@@ -127,7 +127,7 @@ describe('the audit', () => {
     database.exec("DELETE FROM log WHERE name = 'audit' AND seq = 3")
     database.close()
     await open()
-    expect(wholeChain(audit.page({ after: 0, limit: 100 }).entries)).toContain('missing')
+    expect(wholeChain((await audit.page({ after: 0, limit: 100 })).entries)).toContain('missing')
   })
 
   test('goes on after a restart, in one chain, and forgets what is too old', async () => {
@@ -138,13 +138,13 @@ describe('the audit', () => {
     await open()
     const facts = { at: new Date().toISOString(), request_id: 'r', address: 'local', operation: 'x', method: 'PUT' }
     await audit.record({ ...facts, outcome: 'done', status: 200 })
-    const all = audit.page({ after: 0, limit: 100 }).entries
+    const all = (await audit.page({ after: 0, limit: 100 })).entries
     expect(all).toHaveLength(3)
     expect(wholeChain(all)).toBeUndefined()
     await audit.close()
     await store[Symbol.asyncDispose]()
     await open(1)
-    await vi.waitFor(() => expect(audit.page({ after: 0, limit: 100 }).entries).toHaveLength(1))
+    await vi.waitFor(async () => expect((await audit.page({ after: 0, limit: 100 })).entries).toHaveLength(1))
   })
 
   test('a flood of refusals is counted, not kept one by one', async () => {

@@ -109,7 +109,7 @@ export const test = base.extend<Fixtures>({
       services: {
         machines,
         ...(await newIdentity()).services,
-        audit: { page: () => ({ entries: [] }) },
+        audit: { page: async () => ({ entries: [] }) },
         ssh: { execute: async () => ({ output: '', error: '' }) },
         userConfigs: openUserConfigs(await createMemoryStore()),
         license: freeLicense('simulated', { id: host.id, cpus: 2, memory: 4096 }),

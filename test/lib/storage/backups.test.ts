@@ -32,7 +32,7 @@ test('a backup is made when the newest is old enough, and the oldest go', async 
     await settle()
     await schedule[Symbol.asyncDispose]()
   }
-  expect(readdirSync(backups)).toEqual(['store-20260602T000500Z.db', 'store-20260603T000500Z.db'])
+  expect(readdirSync(backups)).toEqual(['store-20260602T000600Z.db', 'store-20260603T000600Z.db'])
 })
 
 test('none is made while the newest is young, nor at the start of the service', async () => {
