@@ -73,7 +73,7 @@ export const openHost = async (
   const startWorker = workersFrom(entry)
   const facts = readHostFacts()
 
-  const { store, identity, audit, userConfigs } = stack.use(await openState(config, startWorker))
+  const { store, identity, audit, userConfigs, events } = stack.use(await openState(config, startWorker))
   // At once: what comes next can fail, and nothing else ever shows it.
   if (identity.newPassword !== undefined) passwordMade(identity.newPassword)
 
@@ -96,6 +96,9 @@ export const openHost = async (
       host: { ...facts, url: config.listen.origin },
       stopLimit: config.stop_timeout * 1000,
       allowedFolders: config.allowed_folders.map(realFolder),
+      store,
+      tell: events.tell,
+      untold: error => logOf('events').error('An event was lost: {reason}', { reason: messageOf(error) }),
     }),
     one => one.close(),
   )

@@ -9,6 +9,7 @@ import { usualCost } from '#lib/auth/hash-methods.ts'
 import { loadPepper } from '#lib/auth/pepper.ts'
 import { loadPrivateKey } from '#lib/auth/signing-key.ts'
 import type { Config } from '#lib/config.ts'
+import { type Events, openEvents } from '#lib/events/events.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { makePrivateFolder } from '#lib/platform/files.ts'
 import { logOf } from '#lib/platform/log.ts'
@@ -23,6 +24,7 @@ export interface State extends AsyncDisposable {
   readonly identity: Identity
   readonly audit: Audit
   readonly userConfigs: UserConfigs
+  readonly events: Events
 }
 
 /** Where the command line reaches a running service. */
@@ -70,11 +72,13 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
       await store.keepOnlyKey(next)
     },
   })
-  const userConfigs = openUserConfigs(store)
+  const events = await openEvents(store)
+  const userConfigs = openUserConfigs(store, events.tell)
   const method = { kind: config.password_hash, cost: usualCost[config.password_hash] }
   const passwords = stack.adopt(createPasswords({ startWorker, method }), one => one.close())
   const identity = await openIdentity({
     store,
+    tell: events.tell,
     passwords,
     keys,
     pepper: await loadPepper(join(folder, 'api-keys.pepper')),
@@ -99,5 +103,5 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
   })
   const audit = stack.adopt(openAudit({ store, log: logOf('audit'), days: config.audit_days }), one => one.close())
   const kept = stack.move()
-  return { store, identity, audit, userConfigs, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+  return { store, identity, audit, userConfigs, events, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }

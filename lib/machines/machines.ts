@@ -1,4 +1,5 @@
-import type { HypervisorDriver, Verb } from '#lib/hypervisor/driver.ts'
+import type { Tell } from '#lib/events/events.ts'
+import type { HypervisorDriver, MachineView, Verb } from '#lib/hypervisor/driver.ts'
 import type { Encoded } from '#lib/http/encoded.ts'
 import { cloneMachine } from './clone.ts'
 import { createContext } from './context.ts'
@@ -6,7 +7,9 @@ import { createMachine } from './create.ts'
 import { createInventory } from './inventory.ts'
 import { createNames } from './names.ts'
 import { createOperations } from './operations.ts'
+import { createPublisher, type Shown } from './publisher.ts'
 import { type Host, machineRecord, type MachineRecord } from './record.ts'
+import type { Store } from '#lib/storage/store.ts'
 import { removeMachine } from './remove.ts'
 import { runVerb } from './run.ts'
 import type { CreatedMachine, CreateMachine, MachineStatus, OperationResult, SetMachine, SetResult } from './schemas.ts'
@@ -38,15 +41,44 @@ interface Options {
   readonly stopLimit: number
   /** Folders that disk images and kernels may come from; empty = any. Links resolved. */
   readonly allowedFolders: readonly string[]
+  readonly store: Store
+  readonly tell: Tell
+  /** Is told when an event could not be kept. */
+  readonly untold: (error: unknown) => void
 }
 
 /** Opens the driver and offers its machines by the rules of the guard table. */
-export const openMachines = async ({ driver, host, stopLimit, allowedFolders }: Options): Promise<Machines> => {
+export const openMachines = async ({
+  driver,
+  host,
+  stopLimit,
+  allowedFolders,
+  store,
+  tell,
+  untold,
+}: Options): Promise<Machines> => {
   const operations = createOperations(id => inventory.touch(id))
-  const inventory = createInventory({ driver, host, shown: operations.shown })
+  const shownAs = (view: MachineView): Shown => ({ view, state: operations.shown(view.id) ?? view.state })
+  const publisher = createPublisher({
+    store,
+    tell,
+    recordOf: ({ view }) => machineRecord(view, operations.shown(view.id), host, driver.platform),
+    failed: untold,
+  })
+  let opened = false
+  const inventory = createInventory({
+    driver,
+    host,
+    shown: operations.shown,
+    changed(id, view) {
+      if (opened) publisher.look(id, view && shownAs(view))
+    },
+  })
   const names = createNames(inventory.all)
   const context = createContext({ driver, inventory, operations, names, host })
   await inventory.open()
+  await publisher.open(inventory.all().map(shownAs))
+  opened = true
 
   return {
     list: inventory.list,
@@ -75,6 +107,7 @@ export const openMachines = async ({ driver, host, stopLimit, allowedFolders }: 
     async close() {
       await operations.close()
       await driver.close()
+      await publisher.settled()
     },
   }
 }

@@ -112,6 +112,7 @@ export const openStore = async ({ folder, migrations = allMigrations, seal }: Op
     plainCopy: content.plainCopy,
     collection: store.collection,
     log: store.log,
+    onCommit: store.onCommit,
     commit: store.commit,
     backup: to => copyDatabase(file, to),
     async admitKey(privateKey) {
