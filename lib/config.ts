@@ -156,6 +156,26 @@ export const settings = {
     default: 400,
     help: 'days that the audit goes back',
   },
+  events_days: {
+    schema: z.coerce.number().int().min(1).max(3_650),
+    default: 7,
+    help: 'days that the event log goes back',
+  },
+  events_kept: {
+    schema: z.coerce.number().int().min(100).max(100_000_000),
+    default: 100_000,
+    help: 'events that it holds at most',
+  },
+  subscriptions_per_user: {
+    schema: z.coerce.number().int().min(1).max(1_000_000),
+    default: 100,
+    help: 'WebSockets that one user may read events by at once',
+  },
+  subscriptions: {
+    schema: z.coerce.number().int().min(1).max(1_000_000),
+    default: 10_000,
+    help: 'WebSockets that all users together may read events by',
+  },
   ssh_host_keys: {
     schema: z.enum(['accept-new', 'strict']),
     default: 'accept-new',

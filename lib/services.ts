@@ -8,6 +8,9 @@ import type { Sessions } from './auth/sessions.ts'
 import type { SignIn } from './auth/sign-in.ts'
 import type { Tokens } from './auth/tokens.ts'
 import type { Users } from './auth/users.ts'
+import type { Events } from './events/events.ts'
+import type { OpenStream } from './events/stream.ts'
+import type { Subscriptions } from './events/subscriptions.ts'
 import type { Health } from './health/health.ts'
 import type { Document } from './http/openapi.ts'
 import type { License } from './license/license.ts'
@@ -29,6 +32,9 @@ export interface Services {
   readonly apiKeys: ApiKeys
   readonly audit: Pick<Audit, 'page'>
   readonly userConfigs: UserConfigs
+  readonly events: Pick<Events, 'place' | 'read'>
+  readonly openStream: OpenStream
+  readonly subscriptions: Pick<Subscriptions, 'admit' | 'unsubscribe' | 'clients' | 'stats'>
   readonly machines: Machines
   readonly ssh: Pick<Ssh, 'execute'>
   readonly license: License

@@ -1,3 +1,4 @@
+import { cursorText } from '#lib/events/cursor.ts'
 import { eventTypes } from '#lib/events/event.ts'
 import { EventPage, EventQuery, readTypes } from '#lib/events/schemas.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
@@ -16,5 +17,5 @@ export default endpoint({
   const wanted = { types: new Set(types.length > 0 ? types : eventTypes), principal: caller! }
   const { at, gap } = events.place(query.since)
   const { messages, next } = events.read(at, wanted, query.limit)
-  return { events: [...messages], cursor: next, ...(gap && { gap: true as const }) }
+  return { events: [...messages], cursor: cursorText(next), ...(gap && { gap: true as const }) }
 })

@@ -3,6 +3,9 @@ import { join } from 'node:path'
 import { auditInto } from '#lib/audit/observe.ts'
 import type { Config } from '#lib/config.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
+import { createHub } from '#lib/events/hub.ts'
+import { createStreams } from '#lib/events/stream.ts'
+import { createSubscriptions } from '#lib/events/subscriptions.ts'
 import { createHealth } from '#lib/health/health.ts'
 import { createApp, type Observation } from '#lib/http/app.ts'
 import { createCors } from '#lib/http/cors.ts'
@@ -115,6 +118,14 @@ export const openHost = async (
     one => one.close(),
   )
 
+  const hub = stack.use(createHub(events))
+  const subscriptions = createSubscriptions({
+    events,
+    hub,
+    limits: { user: config.subscriptions_per_user, all: config.subscriptions },
+  })
+  const streams = createStreams({ events, hub })
+
   const routes = servedRoutes(config)
   const common = {
     routes,
@@ -122,6 +133,9 @@ export const openHost = async (
       ...identity.services,
       audit,
       userConfigs,
+      events,
+      subscriptions,
+      openStream: streams.open,
       ssh,
       machines,
       license: freeLicense(driver.kind, facts),
@@ -158,10 +172,14 @@ export const openHost = async (
       tls: transport.certificate,
       clientAddress: createClientAddress(config.trusted_proxies),
       fetch: app.fetch,
+      upgrade: app.upgrade,
     }),
     one => one.close(),
   )
   const watch = stack.use(transport.watch(listener))
+  // Before the listener: it waits until every connection has ended.
+  stack.use(subscriptions)
+  stack.use(streams)
   // Registered last, so it comes first: operations end, and their callers hear of it before the connections close.
   stack.defer(() => machines.drain())
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Audit, openAudit } from '#lib/audit/audit.ts'
 import { type Identity, openIdentity } from '#lib/auth/identity.ts'
@@ -14,6 +14,7 @@ import { ServiceError } from '#lib/errors.ts'
 import { makePrivateFolder } from '#lib/platform/files.ts'
 import { logOf } from '#lib/platform/log.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
+import { restoredMark } from '#lib/storage/restore.ts'
 import { type OpenedStore, openStore, storeFile } from '#lib/storage/open-store.ts'
 import type { SealSecrets } from '#lib/storage/wrap.ts'
 import { openUserConfigs, type UserConfigs } from '#lib/user-configs/user-configs.ts'
@@ -72,7 +73,13 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
       await store.keepOnlyKey(next)
     },
   })
-  const events = await openEvents(store)
+  const restored = restoredMark(config.state)
+  const events = await openEvents(store, {
+    fresh: existsSync(restored),
+    keep: { days: config.events_days, entries: config.events_kept },
+  })
+  rmSync(restored, { force: true })
+  stack.defer(() => events.close())
   const userConfigs = openUserConfigs(store, events.tell)
   const method = { kind: config.password_hash, cost: usualCost[config.password_hash] }
   const passwords = stack.adopt(createPasswords({ startWorker, method }), one => one.close())

@@ -41,6 +41,8 @@ const bound = 1 << 20
 const portion = 64
 const pongWithin = 45_000
 
+const textOf = (value: unknown): string => (typeof value === 'string' ? value.toLowerCase() : '')
+
 export const createClient = (options: Options): EventClient => {
   const { socket, hub, types: asked, unknown, address, again, sent, closed } = options
   const id = crypto.randomUUID()
@@ -93,8 +95,8 @@ export const createClient = (options: Options): EventClient => {
       return tell('global', 'error', { body: { error: (error as Error).message } })
     }
     const reference = typeof said.id === 'string' ? said.id : undefined
-    const type = String(said.event_type ?? '').toLowerCase()
-    const message = String(said.message ?? '').toLowerCase()
+    const type = textOf(said.event_type)
+    const message = textOf(said.message)
     if (type === 'health') {
       if (message === 'ping') tell('health', 'pong', { ref_id: reference ?? randomBytes(32).toString('hex') })
     } else if (type === 'system') {
@@ -137,7 +139,13 @@ export const createClient = (options: Options): EventClient => {
     },
     close(code, reason) {
       // A close frame holds 123 bytes of reason.
-      socket.close(code, Buffer.from(reason).subarray(0, 120).toString('utf8').replace(/\uFFFD$/, ''))
+      socket.close(
+        code,
+        Buffer.from(reason)
+          .subarray(0, 120)
+          .toString('utf8')
+          .replace(/\uFFFD$/, ''),
+      )
       setTimeout(() => socket.terminate(), 2_000).unref()
     },
   }

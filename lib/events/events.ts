@@ -22,15 +22,16 @@ export interface Batch {
 /** Every change of the service, numbered. It is the bus: who wants to know reads on from where they were. */
 export interface Events {
   readonly tell: Tell
+  close(): void
   /** Tells of what has no document of its own; settles when it is on disk. */
   publish(event: NewEvent): Promise<void>
   /** The place after the last event. */
   head(): Cursor
   /**
    * The place that a cursor means. `gap` when what came after it is not kept any more, or it is of another log: then the
-   * place is that of the oldest event that is kept. Throws `invalid`.
+   * place is that of the oldest event that is kept. Without a cursor it is the beginning. Throws `invalid`.
    */
-  place(cursor: string): { readonly at: Cursor; readonly gap: boolean }
+  place(cursor: string | undefined): { readonly at: Cursor; readonly gap: boolean }
   /** The next events that somebody wants and may see; looks at no more than `limit` of all. */
   read(after: Cursor, wanted: Wanted, limit: number): Batch
   /** All events after a place, for whoever passes them on. */
@@ -39,16 +40,37 @@ export interface Events {
   onCommit(listener: () => void): Disposable
 }
 
-export const messageOf = (epoch: string, { audience: _, seq, ...event }: Numbered): EventMessage => ({
-  ...event,
+/** An event as it is sent: all but who may see it. */
+export const messageOf = (
+  epoch: string,
+  { id, event_type, timestamp, message, body, seq }: Numbered,
+): EventMessage => ({
+  id,
+  event_type,
+  timestamp,
+  message,
+  ...(body && { body }),
   seq,
   cursor: cursorText({ epoch, seq }),
 })
 
 const Epoch = z.object({ id: z.uuid(), epoch: z.string() })
 
-/** Opens the event log of a store. `fresh`: the store was put back from a copy, so that old cursors mean nothing. */
-export const openEvents = async (store: Store, fresh = false): Promise<Events> => {
+interface Options {
+  /** The store was put back from a copy, so that cursors of before mean nothing. */
+  readonly fresh?: boolean
+  /** How far the log goes back: days, and entries. */
+  readonly keep?: { readonly days: number; readonly entries: number }
+}
+
+const day = 86_400_000
+const cleanEvery = 10 * 60_000
+
+/** Opens the event log of a store. */
+export const openEvents = async (
+  store: Store,
+  { fresh = false, keep = { days: 7, entries: 100_000 } }: Options = {},
+): Promise<Events> => {
   const log = store.log('events', StoredEvent)
   const epochs = store.collection('event-epochs', Epoch)
   const known = (await epochs.list())[0]
@@ -62,11 +84,27 @@ export const openEvents = async (store: Store, fresh = false): Promise<Events> =
   }
   const entries = ({ seq }: Cursor, limit: number): readonly Numbered[] => log.read(seq, limit)
 
+  const forgetOld = async (): Promise<void> => {
+    const oldest = new Date(Date.now() - keep.days * day).toISOString()
+    let upTo = log.head() - keep.entries
+    for (;;) {
+      const old = log.read(Math.max(upTo, log.first() - 1), 1_000).filter(({ timestamp }) => timestamp < oldest)
+      if (old.length > 0) upTo = old.at(-1)!.seq
+      if (old.length < 1_000) break
+    }
+    // A store that takes no writes any more keeps what it has.
+    if (upTo >= log.first()) await store.commit([log.forget(upTo)]).catch(() => undefined)
+  }
+  const cleaning = setInterval(() => void forgetOld(), cleanEvery)
+  cleaning.unref()
+
   return {
     tell,
+    close: () => clearInterval(cleaning),
     publish: event => store.commit([tell(event)]),
     head: () => ({ epoch, seq: log.head() }),
     place(text) {
+      if (text === undefined) return { at: { epoch, seq: log.first() - 1 }, gap: false }
       const cursor = readCursor(text)
       const kept = cursor.epoch === epoch && cursor.seq >= log.first() - 1 && cursor.seq <= log.head()
       return kept ? { at: cursor, gap: false } : { at: { epoch, seq: log.first() - 1 }, gap: true }

@@ -4,7 +4,10 @@ import { EventMessage, type EventType, eventTypes } from './event.ts'
 const since = z.string().optional().meta({ description: 'Cursor: only events after it. Only new ones when left out' })
 
 /** Names of event types, separated by commas. */
-const types = z.string().optional().meta({ description: `Types of events, separated by commas: ${eventTypes.join(', ')}` })
+const types = z
+  .string()
+  .optional()
+  .meta({ description: `Types of events, separated by commas: ${eventTypes.join(', ')}` })
 
 /** The types that a text names, and what it names that is none. */
 export const readTypes = (

@@ -20,9 +20,19 @@ const checkEvery = 1_000
 // Proxies cut what is silent for a minute.
 const commentEvery = 15
 
-export const createOpenStream =
-  ({ events, hub }: { readonly events: Pick<Events, 'head' | 'place'>; readonly hub: Hub }): OpenStream =>
-  ({ since, types: text, caller, again }) => {
+/** Streams, all of which end when this is disposed. */
+export interface Streams extends Disposable {
+  readonly open: OpenStream
+}
+
+interface Options {
+  readonly events: Pick<Events, 'head' | 'place'>
+  readonly hub: Hub
+}
+
+export const createStreams = ({ events, hub }: Options): Streams => {
+  const ends = new Set<() => void>()
+  const open: OpenStream = ({ since, types: text, caller, again }) => {
     const { types } = readTypes(text)
     const wanted = new Set<EventType>(types.length > 0 ? types : eventTypes)
     const { at, gap } = since === undefined ? { at: events.head(), gap: false } : events.place(since)
@@ -30,13 +40,15 @@ export const createOpenStream =
     let wake = (): void => {}
     const subscription = hub.subscribe({ after: at, types: wanted, principal: () => principal, wake: () => wake() })
     let timer: NodeJS.Timeout | undefined
+    let ended = false
     const end = (): void => {
+      ended = true
+      ends.delete(end)
       clearInterval(timer)
       subscription[Symbol.dispose]()
       wake()
     }
-
-    let ended = false
+    ends.add(end)
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
         controller.enqueue(encoder.encode(`retry: 2000\n\n${gap ? gapText(subscription.cursor()) : ''}`))
@@ -44,13 +56,7 @@ export const createOpenStream =
         timer = setInterval(() => {
           ticks += 1
           if (ticks % commentEvery === 0) controller.enqueue(encoder.encode(': still here\n\n'))
-          again().then(
-            now => void (principal = now),
-            () => {
-              ended = true
-              end()
-            },
-          )
+          again().then(now => void (principal = now), end)
         }, checkEvery)
         timer.unref()
       },
@@ -70,5 +76,7 @@ export const createOpenStream =
     })
     return new Stream('text/event-stream', body)
   }
+  return { open, [Symbol.dispose]: () => ends.forEach(end => end()) }
+}
 
 const gapText = (cursor: string): string => `id: ${cursor}\nevent: gap\ndata: {"cursor":"${cursor}"}\n\n`

@@ -10,6 +10,8 @@ import { toServiceError } from './errors.ts'
 import type { Filter } from './filter.ts'
 import { normalPath, pathPattern, routerPath, servedPath } from './paths.ts'
 import { createReplies } from './reply.ts'
+import { Stream } from './stream.ts'
+import { Upgrade } from './upgrade.ts'
 import { type Authenticate, bearerOf, type Exchange, stepsOf } from './steps.ts'
 
 /** What the application tells of each request that it answered. */
@@ -62,6 +64,8 @@ export interface AppOptions {
 /** The application: answers any request and never rejects. */
 export interface App {
   fetch(request: Request, from?: Origin): Response | Promise<Response>
+  /** Answers a request to become a WebSocket: what takes the socket, or the refusal. */
+  upgrade(request: Request, from: Origin): Promise<Upgrade | Response>
 }
 
 /** Where a request comes from. */
@@ -120,6 +124,10 @@ const pipeline = (route: Route, options: AppOptions): ((exchange: Exchange) => P
       caller: exchange.caller,
       bearer: exchange.bearer,
       address: exchange.address,
+      again: exchange.again,
+      get lastEventId() {
+        return exchange.request.headers.get('last-event-id') ?? undefined
+      },
       identified: (who: NonNullable<Exchange['identified']>) => void (exchange.identified = who),
       get signal() {
         return exchange.request.signal
@@ -128,9 +136,19 @@ const pipeline = (route: Route, options: AppOptions): ((exchange: Exchange) => P
     const pending = endpoint.handle(call, services)
     const whole = pending instanceof Promise ? await pending : pending
     const value = endpoint.filter ? await narrowed(exchange.request, whole, options) : whole
-    return options.checkReplies && !(value instanceof Encoded) ? endpoint.reply.parse(value) : value
+    const isJson = !(value instanceof Encoded || value instanceof Stream || value instanceof Upgrade)
+    return options.checkReplies && isJson ? endpoint.reply.parse(value) : value
   }
 }
+
+const nobody = async (): Promise<never> => {
+  throw new ServiceError('unauthenticated', 'Nobody was looked up for this request.')
+}
+
+const notUpgraded = (): ServiceError =>
+  new ServiceError('upgrade-required', 'This is a WebSocket: connect with Upgrade: websocket.', {
+    headers: { Upgrade: 'websocket', Connection: 'Upgrade' },
+  })
 
 const isRefusal = (status: number): boolean => status === 401 || status === 403 || status === 429
 
@@ -148,6 +166,8 @@ const createdBy = (value: unknown): string | undefined => {
 export const createApp = (options: AppOptions): App => {
   const app = new Hono<{ Bindings: Origin }>({ getPath: request => normalPath(getPath(request)) })
   const methodsOf = methodTable(options.routes)
+  const upgrading = new WeakSet<Request>()
+  const upgrades = new WeakMap<Request, Upgrade>()
   const replies = createReplies(options.headers)
 
   /** Runs one request to its reply, whatever happens, and tells of it. */
@@ -158,6 +178,11 @@ export const createApp = (options: AppOptions): App => {
     let error: unknown
     try {
       value = await run(exchange)
+      if (value instanceof Upgrade) {
+        upgrades.set(request, value)
+        if (!upgrading.has(request)) throw notUpgraded()
+        value = undefined
+      }
       response = replies.success(request, value, route?.endpoint.status ?? 200, requestId)
     } catch (thrown) {
       error = thrown
@@ -201,10 +226,16 @@ export const createApp = (options: AppOptions): App => {
     )
   }
 
-  const exchangeOf = (request: Request, { address }: Origin, params?: Record<string, string>): Exchange => ({
+  const exchangeOf = (
+    request: Request,
+    { address }: Origin,
+    params?: Record<string, string>,
+    inQuery?: boolean,
+  ): Exchange => ({
     request,
     address,
-    bearer: bearerOf(request),
+    bearer: bearerOf(request, inQuery),
+    again: nobody,
     params,
     caller: undefined,
     identified: undefined,
@@ -219,14 +250,25 @@ export const createApp = (options: AppOptions): App => {
         const request = context.req.raw
         // The router serves HEAD by the GET handler, which must not act.
         const acts = request.method === 'HEAD' && route.endpoint.effect === 'change'
-        return answer(request, route, exchangeOf(request, context.env, context.req.param()), acts ? noRoute : run)
+        return answer(
+          request,
+          route,
+          exchangeOf(request, context.env, context.req.param(), route.endpoint.tokenInQuery),
+          acts ? noRoute : run,
+        )
       })
   }
   app.notFound(context => answer(context.req.raw, undefined, exchangeOf(context.req.raw, context.env), noRoute))
+  const upgrade: App['upgrade'] = async (request, from) => {
+    upgrading.add(request)
+    const response = await app.fetch(request, from)
+    return upgrades.get(request) ?? response
+  }
   const serve: App['fetch'] = (request, from = { address: '' }) => app.fetch(request, from)
   const { cors } = options
-  if (!cors) return { fetch: serve }
+  if (!cors) return { fetch: serve, upgrade }
   return {
+    upgrade,
     async fetch(request, from) {
       const answered = cors.preflight(request, methodsOf(normalPath(getPath(request))))
       if (answered) return answered

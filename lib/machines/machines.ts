@@ -80,6 +80,15 @@ export const openMachines = async ({
   await publisher.open(inventory.all().map(shownAs))
   opened = true
 
+  /** Whoever is answered finds the events of what they did in the log. */
+  const told = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work
+    } finally {
+      await publisher.settled()
+    }
+  }
+
   return {
     list: inventory.list,
     show(reference) {
@@ -95,11 +104,11 @@ export const openMachines = async ({
         ...(problem !== undefined && { problem }),
       }
     },
-    run: (reference, verb, how) => runVerb(context, reference, verb, { ...how, stopLimit }),
-    create: request => createMachine(context, request, { allowedFolders }),
-    clone: (reference, name, how) => cloneMachine(context, reference, name, how),
-    set: (reference, request, how) => setMachine(context, reference, request, how),
-    remove: (reference, how) => removeMachine(context, reference, how),
+    run: (reference, verb, how) => told(runVerb(context, reference, verb, { ...how, stopLimit })),
+    create: request => told(createMachine(context, request, { allowedFolders })),
+    clone: (reference, name, how) => told(cloneMachine(context, reference, name, how)),
+    set: (reference, request, how) => told(setMachine(context, reference, request, how)),
+    remove: (reference, how) => told(removeMachine(context, reference, how)),
     async createDemo() {
       inventory.accept(await driver.createDemo())
     },

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
+import { writeFileAtomic } from '#lib/platform/files.ts'
 import { compactTime } from './backups.ts'
 import { copyDatabase, foldLog } from './database-file.ts'
 import { lockFolder } from './lock.ts'
@@ -7,6 +9,9 @@ import { migrations } from './migrations.ts'
 import { refuseNewer, storeFile } from './open-store.ts'
 import { proveDatabase, sealAgain } from './unlock.ts'
 import type { SealSecrets } from './wrap.ts'
+
+/** A file that is there after a restore, until the next start: numbers that were given since the copy are given again. */
+export const restoredMark = (folder: string): string => join(folder, 'restored')
 
 /**
  * Puts a copy in place of the store in `folder`, after the copy was read wholly and found good. What it replaces is kept
@@ -29,6 +34,7 @@ export const restoreStore = async (
     // The log of the old one must not be played into the new one.
     foldLog(file)
   }
+  await writeFileAtomic(restoredMark(folder), '')
   await copyDatabase(copy, file)
   return kept
 }

@@ -5,6 +5,9 @@ import { type SetupServer, setupServer } from 'msw/node'
 import { test as base } from 'vitest'
 import type { Principal } from '#lib/auth/principal.ts'
 import type { Events } from '#lib/events/events.ts'
+import { createHub } from '#lib/events/hub.ts'
+import { createStreams } from '#lib/events/stream.ts'
+import { createSubscriptions } from '#lib/events/subscriptions.ts'
 import { createHealth } from '#lib/health/health.ts'
 import { type App, createApp, type Observation } from '#lib/http/app.ts'
 import { parseFilter } from '#lib/http/filter.ts'
@@ -110,6 +113,9 @@ export const test = base.extend<Fixtures>({
   // oxlint-disable-next-line no-empty-pattern -- as above
   observed: async ({}, use) => use([]),
   call: async ({ machines, observed, telling: { store, events } }, use) => {
+    const hub = createHub(events)
+    const subscriptions = createSubscriptions({ events, hub, limits: { user: 3, all: 5 } })
+    const streams = createStreams({ events, hub })
     const app = createApp({
       routes,
       services: {
@@ -117,6 +123,9 @@ export const test = base.extend<Fixtures>({
         ...(await newIdentity({ store, tell: events.tell })).services,
         audit: { page: async () => ({ entries: [] }) },
         ssh: { execute: async () => ({ output: '', error: '' }) },
+        events,
+        openStream: streams.open,
+        subscriptions,
         userConfigs: openUserConfigs(store, events.tell),
         license: freeLicense('simulated', { id: host.id, cpus: 2, memory: 4096 }),
         health: createHealth({ hypervisor: async () => 'simulated' }),
@@ -128,5 +137,8 @@ export const test = base.extend<Fixtures>({
       checkReplies: true,
     })
     await use(callOf(app))
+    streams[Symbol.dispose]()
+    await subscriptions[Symbol.asyncDispose]()
+    hub[Symbol.dispose]()
   },
 })
