@@ -1,6 +1,7 @@
 // Written by build/routes.ts. Do not edit; run `npm run routes`.
 import authPublicKeys from './auth/public-keys.ts'
 import healthProbe from './health/probe.ts'
+import metricsShow from './metrics/show.ts'
 import openapiShow from './openapi/show.ts'
 import auditList from './audit/list.ts'
 import authListApiKeys from './auth/list-api-keys.ts'
@@ -71,6 +72,7 @@ import type { Route } from '#lib/http/endpoint.ts'
 export const routes = [
   { id: 'auth/public-keys', endpoint: authPublicKeys }, // GET /.well-known/jwks.json
   { id: 'health/probe', endpoint: healthProbe }, // GET /health/probe
+  { id: 'metrics/show', endpoint: metricsShow }, // GET /metrics
   { id: 'openapi/show', endpoint: openapiShow }, // GET /openapi.json
   { id: 'audit/list', endpoint: auditList }, // GET /v1/audit
   { id: 'auth/list-api-keys', endpoint: authListApiKeys }, // GET /v1/auth/api_keys

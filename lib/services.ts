@@ -16,6 +16,7 @@ import type { Document } from './http/openapi.ts'
 import type { License } from './license/license.ts'
 import type { Machines } from './machines/machines.ts'
 import type { Ssh } from './ssh/ssh.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import type { UserConfigs } from './user-configs/user-configs.ts'
 
 /** Everything that handlers draw from; each names in its contract what it uses. `lib/entry` makes them. */
@@ -35,6 +36,7 @@ export interface Services {
   readonly events: Pick<Events, 'place' | 'read'>
   readonly openStream: OpenStream
   readonly subscriptions: Pick<Subscriptions, 'admit' | 'unsubscribe' | 'clients' | 'stats'>
+  readonly metrics: Pick<Metrics, 'show'>
   readonly machines: Machines
   readonly ssh: Pick<Ssh, 'execute'>
   readonly license: License

@@ -9,6 +9,7 @@ import { createSubscriptions } from '#lib/events/subscriptions.ts'
 import { createHealth } from '#lib/health/health.ts'
 import { createApp, type Observation } from '#lib/http/app.ts'
 import { createCors } from '#lib/http/cors.ts'
+import { createMetrics } from '#lib/metrics/metrics.ts'
 import { parseFilter } from '#lib/http/filter.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
 import { freeLicense } from '#lib/license/license.ts'
@@ -76,7 +77,7 @@ export const openHost = async (
   const startWorker = workersFrom(entry)
   const facts = readHostFacts()
 
-  const { store, identity, audit, userConfigs, events } = stack.use(await openState(config, startWorker))
+  const { store, identity, audit, userConfigs, events, passwords } = stack.use(await openState(config, startWorker))
   // At once: what comes next can fail, and nothing else ever shows it.
   if (identity.newPassword !== undefined) passwordMade(identity.newPassword)
 
@@ -126,6 +127,18 @@ export const openHost = async (
   })
   const streams = createStreams({ events, hub })
 
+  const metrics = createMetrics({
+    machines: ['Machines by state', machines.counts],
+    events_total: ['Events that were ever told', () => events.head().seq],
+    event_subscribers: ['WebSockets that read events', () => subscriptions.clients().length],
+    event_messages_sent: ['Events that WebSockets were sent', () => subscriptions.stats().messages_sent],
+    passwords_waiting: ['Passwords that wait to be hashed', passwords.waiting],
+    store_writable: ['Whether the store takes changes', () => Number(store.failure === undefined)],
+    resident_memory_bytes: ['Memory that the service holds', () => process.memoryUsage.rss()],
+    uptime_seconds: ['Time since the start', () => Math.round(process.uptime())],
+  })
+  const logReply = observeInto(logOf('http'), config.log === 'debug')
+
   const routes = servedRoutes(config)
   const common = {
     routes,
@@ -134,6 +147,7 @@ export const openHost = async (
       audit,
       userConfigs,
       events,
+      metrics,
       subscriptions,
       openStream: streams.open,
       ssh,
@@ -150,7 +164,10 @@ export const openHost = async (
       openapi: createOpenApi(routes, version),
     },
     parseFilter,
-    observe: observeInto(logOf('http'), config.log === 'debug'),
+    observe(what: Observation) {
+      metrics.count(what)
+      logReply(what)
+    },
     audit: auditInto(audit),
     checkReplies: false,
     cors: config.cors_origins.length > 0 ? createCors(config.cors_origins) : undefined,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Audit, openAudit } from '#lib/audit/audit.ts'
 import { type Identity, openIdentity } from '#lib/auth/identity.ts'
 import { openKeyRing } from '#lib/auth/key-ring.ts'
-import { createPasswords } from '#lib/auth/passwords.ts'
+import { createPasswords, type Passwords } from '#lib/auth/passwords.ts'
 import { usualCost } from '#lib/auth/hash-methods.ts'
 import { loadPepper } from '#lib/auth/pepper.ts'
 import { loadPrivateKey } from '#lib/auth/signing-key.ts'
@@ -26,6 +26,7 @@ export interface State extends AsyncDisposable {
   readonly audit: Audit
   readonly userConfigs: UserConfigs
   readonly events: Events
+  readonly passwords: Pick<Passwords, 'waiting'>
 }
 
 /** Where the command line reaches a running service. */
@@ -110,5 +111,5 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
   })
   const audit = stack.adopt(openAudit({ store, log: logOf('audit'), days: config.audit_days }), one => one.close())
   const kept = stack.move()
-  return { store, identity, audit, userConfigs, events, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+  return { store, identity, audit, userConfigs, events, passwords, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }

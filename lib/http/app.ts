@@ -23,6 +23,8 @@ export interface Observation {
   readonly caller: Principal | undefined
   readonly address: string
   readonly status: number
+  /** From the request to its reply. */
+  readonly milliseconds: number
   /** What was thrown, if anything was. */
   readonly error: unknown
 }
@@ -173,6 +175,7 @@ export const createApp = (options: AppOptions): App => {
   /** Runs one request to its reply, whatever happens, and tells of it. */
   const answer = async (request: Request, route: Route | undefined, exchange: Exchange, run: typeof noRoute) => {
     const requestId = crypto.randomUUID()
+    const begun = performance.now()
     let response: Response
     let value: unknown
     let error: unknown
@@ -195,6 +198,7 @@ export const createApp = (options: AppOptions): App => {
       caller: exchange.caller,
       address: exchange.address,
       status: response.status,
+      milliseconds: performance.now() - begun,
       error,
     })
     if (options.audit && route && (route.endpoint.effect === 'change' || isRefusal(response.status)))

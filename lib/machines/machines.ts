@@ -18,6 +18,8 @@ import { setMachine } from './set.ts'
 /** The machines of this host. A `reference` is a UUID or a name, in any case. */
 export interface Machines {
   list(): Encoded
+  /** How many machines are in each state. */
+  counts(): Readonly<Record<string, number>>
   show(reference: string): MachineRecord
   status(reference: string): MachineStatus
   run(reference: string, verb: Verb, how?: { force?: boolean }): Promise<OperationResult>
@@ -91,6 +93,10 @@ export const openMachines = async ({
 
   return {
     list: inventory.list,
+    counts() {
+      const states = inventory.all().map(view => shownAs(view).state)
+      return Object.fromEntries([...Map.groupBy(states, state => state)].map(([state, all]) => [state, all.length]))
+    },
     show(reference) {
       const view = inventory.find(reference)
       return machineRecord(view, operations.shown(view.id), host, driver.platform, Date.now())

@@ -14,6 +14,7 @@ import { parseFilter } from '#lib/http/filter.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
 import { freeLicense } from '#lib/license/license.ts'
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
+import { createMetrics } from '#lib/metrics/metrics.ts'
 import { openUserConfigs } from '#lib/user-configs/user-configs.ts'
 import { routes } from '#functions/routes.gen.ts'
 import { newTelling } from './events.ts'
@@ -124,6 +125,7 @@ export const test = base.extend<Fixtures>({
         audit: { page: async () => ({ entries: [] }) },
         ssh: { execute: async () => ({ output: '', error: '' }) },
         events,
+        metrics: createMetrics({ machines: ['Machines', machines.counts] }),
         openStream: streams.open,
         subscriptions,
         userConfigs: openUserConfigs(store, events.tell),

@@ -40,6 +40,7 @@ export const newPasswords = (): Passwords & { readonly compared: () => number } 
       return passwordMatches(password, known ?? nobodys) && known !== undefined
     },
     isOutdated: known => methodOf(known).kind !== method.kind,
+    waiting: () => 0,
     close: async () => {},
   }
 }
