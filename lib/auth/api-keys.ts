@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { ServiceError } from '#lib/errors.ts'
+import { isFault, ServiceError } from '#lib/errors.ts'
 import type { Tell } from '#lib/events/events.ts'
 import type { Collection, Store, Stored, Write } from '#lib/storage/store.ts'
 import type { Accounts } from './accounts.ts'
@@ -96,6 +96,10 @@ export const createApiKeys = ({ store, tell, accounts, pepper }: Options): ApiKe
 
   return {
     async create(request, caller) {
+      const owner = request.user_id === undefined ? caller : await accounts.principal(request.user_id)
+      if (!owner) throw new ServiceError('not-found', `There is no user with the id ${request.user_id}.`)
+      if (owner.id !== caller.id && !caller.superUser)
+        throw new ServiceError('forbidden', 'Only super users make API keys for others.')
       const lacking = request.claims?.filter(claim => !caller.superUser && !caller.claims.has(claim)) ?? []
       if (lacking.length > 0)
         throw new ServiceError('forbidden', `A key cannot have ${lacking.join(', ')}, which you do not hold.`)
@@ -108,7 +112,7 @@ export const createApiKeys = ({ store, tell, accounts, pepper }: Options): ApiKe
         key,
         name: request.name,
         digest: digestOf(key, secret).toString('base64'),
-        user_id: caller.id,
+        user_id: owner.id,
         revoked: request.revoked,
         created_at: now,
         updated_at: now,
@@ -116,7 +120,11 @@ export const createApiKeys = ({ store, tell, accounts, pepper }: Options): ApiKe
         ...(request.expires_at && { expires_at: request.expires_at }),
         ...(request.claims && { claims: request.claims }),
       }
-      await store.commit([keys.put(made), tell(apiKeyEvent('ADDED', id, caller.id))])
+      await store.commit([keys.put(made), tell(apiKeyEvent('ADDED', id, owner.id))]).catch((error: unknown) => {
+        throw isFault(error, 'conflict')
+          ? new ServiceError('conflict', `There is an API key with the name ${made.name} or the key ${key} already.`)
+          : error
+      })
       return recordOf({ ...made, rev: 1 }, Buffer.from(`${key}:${secret}`).toString('base64'))
     },
     list: async () => (await keys.list()).map(key => recordOf(key)),

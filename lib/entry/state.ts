@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, globSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Audit, openAudit } from '#lib/audit/audit.ts'
 import { type Identity, openIdentity } from '#lib/auth/identity.ts'
@@ -7,7 +7,7 @@ import { openKeyRing } from '#lib/auth/key-ring.ts'
 import { createPasswords, type Passwords } from '#lib/auth/passwords.ts'
 import { usualCost } from '#lib/auth/hash-methods.ts'
 import { loadPepper } from '#lib/auth/pepper.ts'
-import { loadPrivateKey } from '#lib/auth/signing-key.ts'
+import { keepPrivateKey, loadPrivateKey } from '#lib/auth/signing-key.ts'
 import type { Config } from '#lib/config.ts'
 import { type Events, openEvents } from '#lib/events/events.ts'
 import { ServiceError } from '#lib/errors.ts'
@@ -48,9 +48,19 @@ export const sealSecretsOf = (config: Config): (() => Promise<SealSecrets>) | un
         'unavailable',
         `${keyFile} is missing, and the store may be encrypted for it. Nothing was changed; put the key back.`,
       )
-    return { password, privateKey: await loadPrivateKey(keyFile) }
+    return {
+      password,
+      privateKey: await loadPrivateKey(keyFile),
+      mark: join(config.state, 'keys', 'store-is-encrypted'),
+    }
   }
 }
+
+/** Copies of the store from before it was encrypted. */
+const plainLeftovers = ({ state, backup_folder: backups = join(state, 'backups') }: Config): readonly string[] => [
+  ...globSync('store.db.{plain,before-*}', { cwd: state }).map(name => join(state, name)),
+  ...globSync('store-*.db', { cwd: backups }).map(name => join(backups, name)),
+]
 
 /** Opens the state folder as its one process. Throws `conflict` when another has it. */
 export const openState = async (config: Config, startWorker: StartWorker): Promise<State> => {
@@ -59,9 +69,12 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
   const folder = join(config.state, 'keys')
   const store = stack.use(await openStore({ folder: config.state, seal: sealSecretsOf(config) }))
   if (store.plainCopy)
-    logOf('storage').warning('The store is encrypted now. Delete the plain copy when all works: {file}', {
-      file: store.plainCopy,
-    })
+    logOf('storage').warning(
+      'The store is encrypted now. When all works, delete what is left of it in the clear: {files}',
+      {
+        files: plainLeftovers(config),
+      },
+    )
   const privateKey = await loadPrivateKey(keyFileOf(config))
   const keys = await openKeyRing({
     folder,
@@ -70,6 +83,8 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
     privateKey,
     async replace(next, putInPlace) {
       await store.admitKey(next)
+      // Copies and backups of an encrypted store from before are opened by the old key alone.
+      if (store.sealed) await keepPrivateKey(keyFileOf(config), folder)
       await putInPlace()
       await store.keepOnlyKey(next)
     },
@@ -109,7 +124,10 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
     rootPassword: config.root_password,
     belongings: [userConfigs.removalOf],
   })
-  const audit = stack.adopt(openAudit({ store, log: logOf('audit'), days: config.audit_days }), one => one.close())
+  const audit = stack.adopt(
+    openAudit({ store, log: logOf('audit'), keep: { days: config.audit_days, entries: config.audit_kept } }),
+    one => one.close(),
+  )
   const kept = stack.move()
   return { store, identity, audit, userConfigs, events, passwords, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }

@@ -92,10 +92,10 @@ export const openEvents = async (
       if (old.length > 0) upTo = old.at(-1)!.seq
       if (old.length < 1_000) break
     }
-    // A store that takes no writes any more keeps what it has.
-    if (upTo >= log.first()) await store.commit([log.forget(upTo)]).catch(() => undefined)
+    if (upTo >= log.first()) await store.commit([log.forget(upTo)])
   }
-  const cleaning = setInterval(() => void forgetOld(), cleanEvery)
+  // What cannot be forgotten now is kept until the next time; a reader is told of an entry that cannot be read.
+  const cleaning = setInterval(() => void forgetOld().catch(() => undefined), cleanEvery)
   cleaning.unref()
 
   return {

@@ -1,50 +1,19 @@
 import { Hono } from 'hono'
 import { getPath } from 'hono/utils/url'
-import type { Principal } from '#lib/auth/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { Services } from '#lib/services.ts'
 import type { Cors } from './cors.ts'
 import { Encoded } from './encoded.ts'
-import type { Endpoint, Method, Path, Route } from './endpoint.ts'
+import type { Route } from './endpoint.ts'
 import { toServiceError } from './errors.ts'
 import type { Filter } from './filter.ts'
-import { normalPath, pathPattern, routerPath, servedPath } from './paths.ts'
+import { methodTable, pairsOf } from './method-table.ts'
+import type { Action, Observation } from './observation.ts'
+import { normalPath, routerPath, servedPath } from './paths.ts'
 import { createReplies } from './reply.ts'
 import { Stream } from './stream.ts'
 import { Upgrade } from './upgrade.ts'
 import { type Authenticate, bearerOf, type Exchange, stepsOf } from './steps.ts'
-
-/** What the application tells of each request that it answered. */
-export interface Observation {
-  readonly requestId: string
-  readonly method: string
-  /** The route's id, or undefined where no route was reached. */
-  readonly operation: string | undefined
-  readonly caller: Principal | undefined
-  readonly address: string
-  readonly status: number
-  /** From the request to its reply. */
-  readonly milliseconds: number
-  /** What was thrown, if anything was. */
-  readonly error: unknown
-}
-
-/** A call that could change something, or that was refused, as the audit is told of it. */
-export interface Action {
-  readonly requestId: string
-  readonly method: string
-  readonly operation: string
-  readonly caller: Pick<Principal, 'id' | 'username' | 'apiKeyId'> | undefined
-  readonly address: string
-  /** The parameters of the path. */
-  readonly target: Record<string, string> | undefined
-  /** What the contract lets be told of the body. */
-  readonly details: Record<string, unknown> | undefined
-  /** The id of what the call made. */
-  readonly created: string | undefined
-  readonly status: number
-  readonly error: unknown
-}
 
 export interface AppOptions {
   readonly routes: readonly Route[]
@@ -76,27 +45,11 @@ export interface Origin {
   readonly address: string
 }
 
-const pairsOf = (endpoint: Endpoint): readonly [Method, Path][] => [
-  [endpoint.method, endpoint.path],
-  ...(endpoint.also ?? []).map(pair => pair.split(' ') as [Method, Path]),
-]
-
 /** The handler's services and no others, looked up once. A missing one is a mistake in the wiring. */
 const pick = ({ id, endpoint }: Route, services: Partial<Services>): Services => {
   const missing = endpoint.uses.filter(name => !services[name])
   if (missing.length > 0) throw new Error(`${id} uses ${missing.join(', ')}, which this program does not provide`)
   return Object.fromEntries(endpoint.uses.map(name => [name, services[name]])) as unknown as Services
-}
-
-/** Answers which methods a path serves, for the 405 of those that it does not. */
-const methodTable = (routes: readonly Route[]): ((path: string) => readonly string[]) => {
-  const rows = routes.flatMap(({ endpoint }) =>
-    pairsOf(endpoint).map(([method, path]) => ({
-      methods: method === 'GET' && endpoint.effect === 'read' ? ['GET', 'HEAD'] : [method],
-      pattern: pathPattern(servedPath(path)),
-    })),
-  )
-  return path => [...new Set(rows.filter(row => row.pattern.test(path)).flatMap(row => row.methods))]
 }
 
 /** Leaves of a list what the request's X-Filter asks for; without one the list is left as it is. */
@@ -274,7 +227,7 @@ export const createApp = (options: AppOptions): App => {
   return {
     upgrade,
     async fetch(request, from) {
-      const answered = cors.preflight(request, methodsOf(normalPath(getPath(request))))
+      const answered = cors.preflight(request, () => methodsOf(normalPath(getPath(request))))
       if (answered) return answered
       const response = await serve(request, from)
       cors.mark(request, response)

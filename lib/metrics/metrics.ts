@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Observation } from '#lib/http/app.ts'
+import type { Observation } from '#lib/http/observation.ts'
 import { Stream } from '#lib/http/stream.ts'
 
 /** What is counted of the service, for those who watch it (Prometheus text format). */
