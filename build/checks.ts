@@ -22,7 +22,7 @@ const rules: readonly Rule[] = [
   },
   {
     files: '{lib,functions}/**/*.ts',
-    except: /^lib\/entry\/|^lib\/config\.ts$|^lib\/hypervisor\/qemu\/programs\.ts$/,
+    except: /^lib\/entry\/|^lib\/settings\.ts$|^lib\/hypervisor\/qemu\/programs\.ts$/,
     pattern: /\bprocess\.env\b/,
     why: 'the environment is read by lib/entry and lib/config.ts; hand settings in',
   },

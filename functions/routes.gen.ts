@@ -1,6 +1,7 @@
 // Written by build/routes.ts. Do not edit; run `npm run routes`.
 import authPublicKeys from './auth/public-keys.ts'
 import healthProbe from './health/probe.ts'
+import metricsShow from './metrics/show.ts'
 import openapiShow from './openapi/show.ts'
 import auditList from './audit/list.ts'
 import authListApiKeys from './auth/list-api-keys.ts'
@@ -38,6 +39,8 @@ import usersUnlock from './users/unlock.ts'
 import usersListRoles from './users/list-roles.ts'
 import usersGiveRole from './users/give-role.ts'
 import usersTakeRole from './users/take-role.ts'
+import eventsList from './events/list.ts'
+import eventsStream from './events/stream.ts'
 import healthSystem from './health/system.ts'
 import licenseShow from './license/show.ts'
 import machinesList from './machines/list.ts'
@@ -60,11 +63,16 @@ import userConfigsCreate from './user-configs/create.ts'
 import userConfigsDelete from './user-configs/delete.ts'
 import userConfigsShow from './user-configs/show.ts'
 import userConfigsUpdate from './user-configs/update.ts'
+import eventsClients from './events/clients.ts'
+import eventsStats from './events/stats.ts'
+import eventsSubscribe from './events/subscribe.ts'
+import eventsUnsubscribe from './events/unsubscribe.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 
 export const routes = [
   { id: 'auth/public-keys', endpoint: authPublicKeys }, // GET /.well-known/jwks.json
   { id: 'health/probe', endpoint: healthProbe }, // GET /health/probe
+  { id: 'metrics/show', endpoint: metricsShow }, // GET /metrics
   { id: 'openapi/show', endpoint: openapiShow }, // GET /openapi.json
   { id: 'audit/list', endpoint: auditList }, // GET /v1/audit
   { id: 'auth/list-api-keys', endpoint: authListApiKeys }, // GET /v1/auth/api_keys
@@ -102,6 +110,8 @@ export const routes = [
   { id: 'users/list-roles', endpoint: usersListRoles }, // GET /v1/auth/users/{id}/roles
   { id: 'users/give-role', endpoint: usersGiveRole }, // POST /v1/auth/users/{id}/roles
   { id: 'users/take-role', endpoint: usersTakeRole }, // DELETE /v1/auth/users/{id}/roles/{role}
+  { id: 'events/list', endpoint: eventsList }, // GET /v1/events
+  { id: 'events/stream', endpoint: eventsStream }, // GET /v1/events/stream
   { id: 'health/system', endpoint: healthSystem }, // GET /v1/health/system
   { id: 'license/show', endpoint: licenseShow }, // GET /v1/hypervisor_desktop/key, GET /v1/parallels_desktop/key
   { id: 'machines/list', endpoint: machinesList }, // GET /v1/machines
@@ -124,4 +134,8 @@ export const routes = [
   { id: 'user-configs/delete', endpoint: userConfigsDelete }, // DELETE /v1/user/configs/{id}
   { id: 'user-configs/show', endpoint: userConfigsShow }, // GET /v1/user/configs/{id}
   { id: 'user-configs/update', endpoint: userConfigsUpdate }, // PUT /v1/user/configs/{id}
+  { id: 'events/clients', endpoint: eventsClients }, // GET /v1/ws/clients
+  { id: 'events/stats', endpoint: eventsStats }, // GET /v1/ws/stats
+  { id: 'events/subscribe', endpoint: eventsSubscribe }, // GET /v1/ws/subscribe
+  { id: 'events/unsubscribe', endpoint: eventsUnsubscribe }, // POST /v1/ws/unsubscribe
 ] as const satisfies readonly Route[]

@@ -8,11 +8,15 @@ import type { Sessions } from './auth/sessions.ts'
 import type { SignIn } from './auth/sign-in.ts'
 import type { Tokens } from './auth/tokens.ts'
 import type { Users } from './auth/users.ts'
+import type { Events } from './events/events.ts'
+import type { OpenStream } from './events/stream.ts'
+import type { Subscriptions } from './events/subscriptions.ts'
 import type { Health } from './health/health.ts'
 import type { Document } from './http/openapi.ts'
 import type { License } from './license/license.ts'
 import type { Machines } from './machines/machines.ts'
 import type { Ssh } from './ssh/ssh.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import type { UserConfigs } from './user-configs/user-configs.ts'
 
 /** Everything that handlers draw from; each names in its contract what it uses. `lib/entry` makes them. */
@@ -29,6 +33,10 @@ export interface Services {
   readonly apiKeys: ApiKeys
   readonly audit: Pick<Audit, 'page'>
   readonly userConfigs: UserConfigs
+  readonly events: Pick<Events, 'place' | 'read'>
+  readonly openStream: OpenStream
+  readonly subscriptions: Pick<Subscriptions, 'admit' | 'unsubscribe' | 'clients' | 'stats'>
+  readonly metrics: Pick<Metrics, 'show'>
   readonly machines: Machines
   readonly ssh: Pick<Ssh, 'execute'>
   readonly license: License

@@ -9,7 +9,7 @@ export default endpoint({
   effect: 'change',
   uses: ['apiKeys'],
   body: CreateApiKey,
-  audited: ['name', 'claims', 'expires_at', 'revoked'],
+  audited: ['name', 'user_id', 'claims', 'expires_at', 'revoked'],
   reply: ApiKeyRecord,
   status: 201,
 }).handle(({ body, caller }, { apiKeys }) => apiKeys.create(body, caller!))

@@ -1,3 +1,4 @@
+import { addressGroup } from '#lib/auth/lockout-policy.ts'
 import { messageOf } from '#lib/errors.ts'
 import type { Log as ServiceLog } from '#lib/platform/log.ts'
 import type { Store } from '#lib/storage/store.ts'
@@ -8,8 +9,8 @@ import type { AuditPage, AuditQuery, AuditRecord } from './schemas.ts'
 /** Who did what, when, from where, and what was refused: a chain of entries that cannot lose one unseen. */
 export interface Audit {
   /**
-   * Adds an entry. One of what was done is on disk when this settles; refusals are written together, a moment later, so
-   * that nobody can make the disk the others' bottleneck. Never rejects: what was done is done.
+   * Adds an entry. One of what was done is on disk when this settles; refusals and failures are written together, a moment
+   * later, so that nobody can make the disk the others' bottleneck. Never rejects: what was done is done.
    */
   record(facts: AuditFacts): Promise<void>
   page(query: AuditQuery): Promise<AuditPage>
@@ -19,8 +20,8 @@ export interface Audit {
 interface Options {
   readonly store: Store
   readonly log: Pick<ServiceLog, 'error'>
-  /** Days after which entries are forgotten. */
-  readonly days: number
+  /** How far it goes back: days, and entries. */
+  readonly keep: { readonly days: number; readonly entries: number }
 }
 
 /** Entries that one request looks through at most, before it answers with what it has and where to go on. */
@@ -34,7 +35,7 @@ const portion = 32
 const matches = ({ user, operation, outcome, from, to }: AuditQuery): ((entry: AuditRecord) => boolean) => {
   const prefix = operation?.endsWith('*') ? operation.slice(0, -1) : undefined
   return entry =>
-    (user === undefined || entry.user_id === user || entry.username === user.toLowerCase()) &&
+    (user === undefined || entry.user_id === user || entry.username?.toLowerCase() === user.toLowerCase()) &&
     (operation === undefined ||
       (prefix === undefined ? entry.operation === operation : entry.operation.startsWith(prefix))) &&
     (outcome === undefined || entry.outcome === outcome) &&
@@ -42,11 +43,10 @@ const matches = ({ user, operation, outcome, from, to }: AuditQuery): ((entry: A
     (to === undefined || Date.parse(entry.at) <= Date.parse(to))
 }
 
-export const openAudit = ({ store, log, days }: Options): Audit => {
+export const openAudit = ({ store, log, keep }: Options): Audit => {
   const entries = store.log('audit', AuditEntry)
   let waiting: AuditFacts[] = []
   let timer: NodeJS.Timeout | undefined
-  let lastWrite: Promise<void> = Promise.resolve()
 
   const write = (facts: readonly AuditFacts[]): Promise<void> =>
     store
@@ -57,51 +57,51 @@ export const openAudit = ({ store, log, days }: Options): Audit => {
           reason: messageOf(error),
         }),
       )
-  const flush = (): Promise<void> => {
+  const flush = async (): Promise<void> => {
     clearTimeout(timer)
     timer = undefined
     const facts = waiting
     waiting = []
     // In portions, with a turn for everybody else between them.
-    for (let at = 0; at < facts.length; at += portion) {
-      const some = facts.slice(at, at + portion)
-      lastWrite = lastWrite.then(() => write(some))
-    }
-    return lastWrite
+    for (let at = 0; at < facts.length; at += portion) await write(facts.slice(at, at + portion))
   }
+  let flushing: Promise<void> = Promise.resolve()
+  const settled = (): Promise<void> => (flushing = flushing.then(flush))
   const later = (facts: AuditFacts): void => {
     waiting.push(facts)
-    timer ??= setTimeout(() => void flush(), delay)
+    timer ??= setTimeout(() => void settled(), delay)
   }
   const flood = createFlood<AuditFacts>((facts, repeated) => later({ ...facts, repeated }))
 
   const forgetOld = async (): Promise<void> => {
-    const limit = new Date(Date.now() - days * day).toISOString()
-    let upTo = 0
+    const limit = new Date(Date.now() - keep.days * day).toISOString()
+    let upTo = Math.max(0, entries.head() - keep.entries)
     for (;;) {
       const old = entries.read(Math.max(upTo, entries.first() - 1), step).filter(({ at }) => at < limit)
       if (old.length > 0) upTo = old.at(-1)!.seq
       if (old.length < step) break
+      await new Promise(resolve => setImmediate(resolve))
     }
-    if (upTo > 0) await store.commit([entries.forget(upTo)]).catch(() => undefined)
+    if (upTo >= entries.first()) await store.commit([entries.forget(upTo)])
   }
-  const cleaning = setInterval(() => void forgetOld(), day)
+  const clean = (): void =>
+    void forgetOld().catch((error: unknown) =>
+      log.error('Old entries of the audit could not be forgotten: {reason}', { reason: messageOf(error) }),
+    )
+  const cleaning = setInterval(clean, day)
   cleaning.unref()
-  void forgetOld()
+  clean()
 
   const hasMore = (at: number, ascending: boolean): boolean => (ascending ? at < entries.head() : at > entries.first())
 
   return {
     async record(facts) {
-      if (facts.outcome === 'refused') {
-        if (flood.admit(`${facts.address} ${facts.operation} ${facts.user_id}`, facts)) later(facts)
-        return
-      }
-      waiting.push(facts)
-      await flush()
+      // With what waits, so that entries stand in the order of their times.
+      if (facts.outcome === 'done') return write([...waiting.splice(0), facts])
+      if (flood.admit(`${addressGroup(facts.address)} ${facts.operation} ${facts.user_id}`, facts)) later(facts)
     },
     async page(query) {
-      await flush()
+      await settled()
       const wanted = matches(query)
       const found: AuditRecord[] = []
       const ascending = query.after !== undefined
@@ -120,7 +120,7 @@ export const openAudit = ({ store, log, days }: Options): Audit => {
     async close() {
       clearInterval(cleaning)
       flood.close()
-      await flush()
+      await settled()
     },
   }
 }

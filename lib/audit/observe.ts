@@ -1,4 +1,4 @@
-import type { Action } from '#lib/http/app.ts'
+import type { Action } from '#lib/http/observation.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { Audit } from './audit.ts'
 import type { AuditFacts } from './entry.ts'

@@ -2,6 +2,7 @@ import type { Stored } from '#lib/storage/store.ts'
 import { claimNames } from './claims.ts'
 import type { Directory } from './directory.ts'
 import type { User } from './directory-schemas.ts'
+import { userEvent } from './identity-events.ts'
 import type { PasswordRules } from './password-policy.ts'
 import type { Passwords } from './passwords.ts'
 import type { Principal } from './principal.ts'
@@ -25,13 +26,13 @@ export interface Accounts {
 }
 
 interface Options {
-  readonly directory: Pick<Directory, 'users' | 'commit' | 'find' | 'principal' | 'change'>
+  readonly directory: Pick<Directory, 'users' | 'commit' | 'tell' | 'find' | 'principal' | 'change'>
   readonly passwords: Passwords
   readonly rules: PasswordRules
 }
 
 export const createAccounts = ({ directory, passwords, rules }: Options): Accounts => {
-  const { users } = directory
+  const { users, tell } = directory
 
   const createRoot = async (id: string, password: string): Promise<void> => {
     const now = new Date().toISOString()
@@ -47,16 +48,17 @@ export const createAccounts = ({ directory, passwords, rules }: Options): Accoun
       created_at: now,
       updated_at: now,
     }
-    await directory.change(() => directory.commit([users.put(root)]))
+    await directory.change(() => directory.commit([users.put(root), tell(userEvent('ADDED', id))]))
   }
   const setPassword = async (id: string, password: string): Promise<void> => {
     const hash = await passwords.hash(password)
-    await users.update(id, user => ({
+    const change = (user: User): User => ({
       ...user,
       password: hash,
       generation: user.generation + 1,
       updated_at: new Date().toISOString(),
-    }))
+    })
+    await users.update(id, change, [tell(userEvent('UPDATED', id))])
   }
 
   return {

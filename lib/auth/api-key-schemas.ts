@@ -26,6 +26,10 @@ export const CreateApiKey = z.object({
   key: Text.optional().meta({ description: 'Made up when left out' }),
   secret: Text.optional().meta({ description: 'Made up when left out' }),
   revoked: z.boolean('must be true or false').default(false),
+  user_id: z
+    .uuid('must be the id of a user')
+    .optional()
+    .meta({ description: 'Whose key it is; the caller’s when left out' }),
   expires_at: z.iso.datetime({ offset: true, error: 'must be a time of RFC 3339' }).optional(),
   claims: z
     .array(z.enum(claimNames as [string, ...string[]], 'must be a claim of this service'))

@@ -1,8 +1,10 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { ServiceError } from '#lib/errors.ts'
+import { isFault, ServiceError } from '#lib/errors.ts'
+import type { Tell } from '#lib/events/events.ts'
 import type { Collection, Store, Stored, Write } from '#lib/storage/store.ts'
 import type { Accounts } from './accounts.ts'
 import { ApiKey, ApiKeyRecord, type CreateApiKey } from './api-key-schemas.ts'
+import { apiKeyEvent } from './identity-events.ts'
 import { normalName } from './names.ts'
 import type { Principal } from './principal.ts'
 
@@ -52,12 +54,13 @@ const rightsOf = (owner: Principal, { id, claims }: ApiKey): Principal =>
 
 interface Options {
   readonly store: Store
+  readonly tell: Tell
   readonly accounts: Pick<Accounts, 'principal'>
   /** Keys the digests of secrets, so that the store alone does not let anybody guess one. */
   readonly pepper: Uint8Array
 }
 
-export const createApiKeys = ({ store, accounts, pepper }: Options): ApiKeys => {
+export const createApiKeys = ({ store, tell, accounts, pepper }: Options): ApiKeys => {
   const keys: Collection<ApiKey> = store.collection('api-keys', ApiKey, {
     unique: { name: ({ name }) => name.toLowerCase(), key: ({ key }) => key },
   })
@@ -93,6 +96,10 @@ export const createApiKeys = ({ store, accounts, pepper }: Options): ApiKeys => 
 
   return {
     async create(request, caller) {
+      const owner = request.user_id === undefined ? caller : await accounts.principal(request.user_id)
+      if (!owner) throw new ServiceError('not-found', `There is no user with the id ${request.user_id}.`)
+      if (owner.id !== caller.id && !caller.superUser)
+        throw new ServiceError('forbidden', 'Only super users make API keys for others.')
       const lacking = request.claims?.filter(claim => !caller.superUser && !caller.claims.has(claim)) ?? []
       if (lacking.length > 0)
         throw new ServiceError('forbidden', `A key cannot have ${lacking.join(', ')}, which you do not hold.`)
@@ -105,7 +112,7 @@ export const createApiKeys = ({ store, accounts, pepper }: Options): ApiKeys => 
         key,
         name: request.name,
         digest: digestOf(key, secret).toString('base64'),
-        user_id: caller.id,
+        user_id: owner.id,
         revoked: request.revoked,
         created_at: now,
         updated_at: now,
@@ -113,19 +120,29 @@ export const createApiKeys = ({ store, accounts, pepper }: Options): ApiKeys => 
         ...(request.expires_at && { expires_at: request.expires_at }),
         ...(request.claims && { claims: request.claims }),
       }
-      await store.commit([keys.put(made)])
+      await store.commit([keys.put(made), tell(apiKeyEvent('ADDED', id, owner.id))]).catch((error: unknown) => {
+        throw isFault(error, 'conflict')
+          ? new ServiceError('conflict', `There is an API key with the name ${made.name} or the key ${key} already.`)
+          : error
+      })
       return recordOf({ ...made, rev: 1 }, Buffer.from(`${key}:${secret}`).toString('base64'))
     },
     list: async () => (await keys.list()).map(key => recordOf(key)),
     show: async reference => recordOf(await find(reference)),
     async revoke(reference) {
-      const { id } = await find(reference)
+      const { id, user_id: owner } = await find(reference)
       const now = new Date().toISOString()
-      await keys.update(id, key => ({ ...key, revoked: true, revoked_at: key.revoked_at ?? now, updated_at: now }))
+      const revoke = (key: ApiKey): ApiKey => ({
+        ...key,
+        revoked: true,
+        revoked_at: key.revoked_at ?? now,
+        updated_at: now,
+      })
+      await keys.update(id, revoke, [tell(apiKeyEvent('REVOKED', id, owner))])
     },
     async remove(reference) {
-      const { id } = await find(reference)
-      await store.commit([keys.remove({ id })])
+      const { id, user_id: owner } = await find(reference)
+      await store.commit([keys.remove({ id }), tell(apiKeyEvent('REMOVED', id, owner))])
     },
     async principal(credential) {
       const given = readCredential(credential)

@@ -3,6 +3,7 @@ import { claimRecord, serviceClaimRecords } from './claim-records.ts'
 import { canonicalClaim } from './claims.ts'
 import type { Directory } from './directory.ts'
 import type { CustomClaim } from './directory-schemas.ts'
+import { claimEvent } from './identity-events.ts'
 import { normalName } from './names.ts'
 import type { ClaimGroup, ClaimRecord, ClaimWithUsers, CreateClaim } from './role-schemas.ts'
 import { holders } from './roles.ts'
@@ -61,9 +62,11 @@ export const createClaims = (directory: Directory): Claims => {
         const exists = (): ServiceError => new ServiceError('conflict', `The claim ${name} exists already.`)
         if (directory.claimExists(name)) throw exists()
         const claim: CustomClaim = { id: crypto.randomUUID(), name, ...(description && { description }) }
-        await directory.commit([directory.claims.put(claim)]).catch((error: unknown) => {
-          throw isFault(error, 'conflict') ? exists() : error
-        })
+        await directory
+          .commit([directory.claims.put(claim), directory.tell(claimEvent('ADDED', name))])
+          .catch((error: unknown) => {
+            throw isFault(error, 'conflict') ? exists() : error
+          })
         return claimRecord(name, claim)
       }),
     remove: reference =>
@@ -81,6 +84,7 @@ export const createClaims = (directory: Directory): Claims => {
         const roles = [...directory.roleTable().values()].filter(role => role.claims.includes(name))
         await directory.commit([
           directory.claims.remove(claim),
+          directory.tell(claimEvent('REMOVED', name)),
           ...roles.map(role => directory.roles.put({ ...role, claims: role.claims.filter(one => one !== name) })),
         ])
       }),

@@ -1,3 +1,4 @@
+import type { Tell } from '#lib/events/events.ts'
 import type { Collection, Store, Stored } from '#lib/storage/store.ts'
 import { claimNames, roleClaims } from './claims.ts'
 import { CustomClaim, Role, User } from './directory-schemas.ts'
@@ -10,6 +11,7 @@ export interface Directory {
   readonly roles: Collection<Role>
   readonly claims: Collection<CustomClaim>
   readonly commit: Store['commit']
+  readonly tell: Tell
   /** The user of this e-mail address, user name or id, in any case. */
   find(identifier: string): Promise<(User & Stored) | undefined>
   /** What a user may do now. */
@@ -35,7 +37,7 @@ const firstRoles = (): readonly Role[] =>
   }))
 
 /** Opens the directory in a store; a store without any role gets those of a fresh installation. */
-export const openDirectory = async (store: Store): Promise<Directory> => {
+export const openDirectory = async (store: Store, tell: Tell): Promise<Directory> => {
   const users = store.collection('users', User, {
     unique: { email: user => user.email.toLowerCase(), username: user => user.username.toLowerCase() },
   })
@@ -60,6 +62,7 @@ export const openDirectory = async (store: Store): Promise<Directory> => {
     roles,
     claims,
     commit: store.commit,
+    tell,
     async find(identifier) {
       const wanted = identifier.normalize('NFC').toLowerCase()
       return (await users.find('email', wanted)) ?? (await users.find('username', wanted)) ?? (await users.get(wanted))

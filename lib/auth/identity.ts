@@ -1,3 +1,4 @@
+import type { Tell } from '#lib/events/events.ts'
 import type { Services } from '#lib/services.ts'
 import type { Store, Write } from '#lib/storage/store.ts'
 import { createAccounts } from './accounts.ts'
@@ -42,6 +43,7 @@ export interface Identity {
 
 interface Options {
   readonly store: Store
+  readonly tell: Tell
   readonly passwords: Passwords
   readonly keys: KeyRing
   readonly pepper: Uint8Array
@@ -60,13 +62,13 @@ interface Options {
 }
 
 export const openIdentity = async (options: Options): Promise<Identity> => {
-  const { store, passwords, keys, pepper, digest, policy, rootPassword, belongings = [] } = options
+  const { store, tell, passwords, keys, pepper, digest, policy, rootPassword, belongings = [] } = options
   const rules = createPasswordRules(policy.password)
-  const directory = await openDirectory(store)
+  const directory = await openDirectory(store, tell)
   const accounts = createAccounts({ directory, passwords, rules })
   const { id: rootId, newPassword } = await accounts.ensureRoot(rootPassword)
   const lockout = await openLockout(store, policy.lockout)
-  const apiKeys = createApiKeys({ store, accounts, pepper })
+  const apiKeys = createApiKeys({ store, tell, accounts, pepper })
   const tokens = createTokens({ keys, lifetime: policy.tokenLifetime, digest })
   const revocations = await openRevocations(store)
   const sessions = createSessions({ tokens, revocations, accounts, directory, apiKeys })

@@ -101,7 +101,8 @@ export const openKeyRing = async (options: Options): Promise<KeyRing> => {
     await writeFileAtomic(join(files.retired, `${key.id}.json`), JSON.stringify(record))
     retired.set(key.id, { id: key.id, verification: key.verification, expiresAt })
   }
-  const living = (): readonly TokenKey[] => [...retired.values()].filter(({ expiresAt }) => expiresAt > Date.now())
+  const living = (): readonly TokenKey[] =>
+    [...retired.values()].filter(({ id, expiresAt }) => id !== current.id && expiresAt > Date.now())
 
   // A rotation that did not come to its end: the old key is still in place.
   await rm(files.nextKey, { force: true })

@@ -36,11 +36,17 @@ interface Gate {
   readonly waiting: (() => void)[]
 }
 
-const refused = (until: number): ServiceError => {
+const isAddress = (subject: string): boolean => subject.startsWith('address ')
+
+const refused = (subject: string, until: number): ServiceError => {
   const seconds = Math.max(1, Math.ceil((until - Date.now()) / 1000))
-  return new ServiceError('locked-out', `Too many sign-ins failed. Try again in ${seconds} seconds.`, {
-    headers: { 'Retry-After': String(seconds) },
-  })
+  return new ServiceError(
+    'locked-out',
+    `Too many sign-ins failed${isAddress(subject) ? ' from your address' : ''}. Try again in ${seconds} seconds.`,
+    {
+      headers: { 'Retry-After': String(seconds) },
+    },
+  )
 }
 
 export const openLockout = async (store: Store, policy: LockoutPolicy): Promise<Lockout> => {
@@ -49,8 +55,7 @@ export const openLockout = async (store: Store, policy: LockoutPolicy): Promise<
   const unknown = new Map<string, Failures>()
   const gates = new Map<string, Gate>()
 
-  const attemptsOf = (subject: string): number =>
-    subject.startsWith('address ') ? policy.addressAttempts : policy.attempts
+  const attemptsOf = (subject: string): number => (isAddress(subject) ? policy.addressAttempts : policy.attempts)
   const failuresOf = (subject: string): Failures => {
     const failures = kept.get(subject) ?? unknown.get(subject)
     return failures && failures.at + policy.memory * 1000 > Date.now() ? failures : { count: 0, at: 0 }
@@ -80,14 +85,14 @@ export const openLockout = async (store: Store, policy: LockoutPolicy): Promise<
     // In memory first: the next attempt must not wait for the disk to be refused.
     kept.set(subject, record)
     await store.commit([...(old ? [records.remove(old)] : []), records.put({ subject, ...record })])
-    if (kept.size % 1000 === 0) await forgetOld()
+    if (kept.size % 1000 === 0) await forgetOld().catch(() => undefined)
   }
 
   /** Waits until the subject may have one more check under way. Throws `locked-out`. */
   const enter = async (subject: string): Promise<void> => {
     for (;;) {
       const until = lockOf(subject)
-      if (until !== undefined) throw refused(until)
+      if (until !== undefined) throw refused(subject, until)
       const gate = gates.get(subject) ?? { running: 0, waiting: [] }
       gates.set(subject, gate)
       // After a lock one try at a time, before it as many as may still fail.
@@ -113,7 +118,8 @@ export const openLockout = async (store: Store, policy: LockoutPolicy): Promise<
 
   const forgetOld = async (): Promise<void> => {
     const old = [...kept].filter(([subject]) => failuresOf(subject).count === 0)
-    for (const [subject] of old) await forget(subject)
+    for (const [subject] of old) kept.delete(subject)
+    if (old.length > 0) await store.commit(old.map(([, { id }]) => records.remove({ id })))
   }
   await forgetOld()
 
@@ -130,7 +136,8 @@ export const openLockout = async (store: Store, policy: LockoutPolicy): Promise<
           entered.push(subject)
         }
         const right = await check()
-        if (right) await forget(account)
+        // The password was right, whether or not the disk can be told so.
+        if (right) await forget(account).catch(() => undefined)
         else await Promise.all(subjects.map(fail))
         return right
       } finally {

@@ -45,7 +45,8 @@ export const createPasswordRules = ({ shortest, longest, kinds }: PasswordPolicy
   const brokenBy = (password: string): readonly string[] =>
     rules.filter(([, holds]) => !holds(password)).map(([rule]) => rule)
   // Groups of six and a dash; four of them are enough for any attacker, more only where the policy asks for length.
-  const groups = Math.max(4, Math.ceil((shortest + 1) / 7))
+  const length = Math.max(27, shortest)
+  const groups = Math.ceil((length + 1) / 7)
 
   return {
     check(password, whose) {
@@ -60,7 +61,7 @@ export const createPasswordRules = ({ shortest, longest, kinds }: PasswordPolicy
     random() {
       for (;;) {
         const letters = (): string => Array.from({ length: 6 }, () => alphabet[randomInt(alphabet.length)]).join('')
-        const password = Array.from({ length: groups }, letters).join('-')
+        const password = Array.from({ length: groups }, letters).join('-').slice(0, length)
         if (brokenBy(password).length === 0) return password
       }
     },

@@ -9,6 +9,8 @@ export interface Passwords {
   verify(password: string, hash: string | undefined): Promise<boolean>
   /** Whether a hash was made by another method or at another cost than new ones are. */
   isOutdated(hash: string): boolean
+  /** Passwords that wait to be hashed. */
+  waiting(): number
   close(): Promise<void>
 }
 
@@ -88,6 +90,7 @@ export const createPasswords = ({
       const { kind, cost } = methodOf(hash)
       return kind !== method.kind || cost !== method.cost
     },
+    waiting: () => waiting.size,
     async close() {
       await worker?.terminate()
     },

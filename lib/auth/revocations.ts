@@ -21,7 +21,14 @@ export const openRevocations = async (store: Store): Promise<Revocations> => {
       const over = (await collection.list()).filter(one => one.expires_at * 1000 <= Date.now())
       // In memory first: the token must not open anything while the disk is written.
       ids.add(tokenId)
-      await store.commit([collection.put({ id: tokenId, expires_at: expiresAt }), ...over.map(collection.remove)])
+      const forgotten = over.map(({ id }) => collection.remove({ id }))
+      await store
+        .commit([collection.put({ id: tokenId, expires_at: expiresAt }), ...forgotten])
+        .catch((error: unknown) => {
+          // It would come back with a restart: whoever asked is told that it failed, and can ask again.
+          ids.delete(tokenId)
+          throw error
+        })
       for (const { id } of over) ids.delete(id)
     },
   }

@@ -5,6 +5,7 @@ import { canonicalClaim } from './claims.ts'
 import type { Directory } from './directory.ts'
 import type { Role, User } from './directory-schemas.ts'
 import { checkClaimGrant } from './grants.ts'
+import { roleClaimEvent, roleEvent } from './identity-events.ts'
 import { normalName } from './names.ts'
 import type { Principal } from './principal.ts'
 import type { ClaimRecord, CreateRole, RoleRecord } from './role-schemas.ts'
@@ -71,9 +72,11 @@ export const createRoles = (directory: Directory): Roles => {
           internal: false,
           claims,
         }
-        await directory.commit([directory.roles.put(role)]).catch((error: unknown) => {
-          throw isFault(error, 'conflict') ? new ServiceError('conflict', `The role ${name} exists already.`) : error
-        })
+        await directory
+          .commit([directory.roles.put(role), directory.tell(roleEvent('ADDED', name))])
+          .catch((error: unknown) => {
+            throw isFault(error, 'conflict') ? new ServiceError('conflict', `The role ${name} exists already.`) : error
+          })
         return recordOf(role)
       }),
     remove: reference =>
@@ -86,7 +89,7 @@ export const createRoles = (directory: Directory): Roles => {
             'conflict',
             `The role ${role.name} is still that of ${users.map(({ username }) => username).join(', ')}. Take it from them first.`,
           )
-        await directory.commit([directory.roles.remove(role)])
+        await directory.commit([directory.roles.remove(role), directory.tell(roleEvent('REMOVED', role.name))])
       }),
     addClaim: (reference, claim, caller) =>
       directory.change(async () => {
@@ -95,7 +98,10 @@ export const createRoles = (directory: Directory): Roles => {
         const name = known(claim, caller)
         if (role.claims.includes(name))
           throw new ServiceError('conflict', `The role ${role.name} has the claim ${name} already.`)
-        await directory.commit([directory.roles.put({ ...role, claims: [...role.claims, name] })])
+        await directory.commit([
+          directory.roles.put({ ...role, claims: [...role.claims, name] }),
+          directory.tell(roleClaimEvent('ADDED', role.name, name)),
+        ])
         return claimRecord(name)
       }),
     removeClaim: (reference, claim, caller) =>
@@ -106,7 +112,10 @@ export const createRoles = (directory: Directory): Roles => {
         if (!role.claims.includes(name))
           throw new ServiceError('not-found', `The role ${role.name} does not have the claim ${name}.`)
         checkClaimGrant(caller, name)
-        await directory.commit([directory.roles.put({ ...role, claims: role.claims.filter(one => one !== name) })])
+        await directory.commit([
+          directory.roles.put({ ...role, claims: role.claims.filter(one => one !== name) }),
+          directory.tell(roleClaimEvent('REMOVED', role.name, name)),
+        ])
       }),
   }
 }

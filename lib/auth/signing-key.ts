@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { exists, isSystemError, makePrivateFolder, writeFileAtomic } from '#lib/platform/files.ts'
@@ -37,6 +37,16 @@ export const readPrivateKey = async (file: string): Promise<KeyObject> => {
       `The key ${file} is not a private RSA key that can be used: ${messageOf(error)}.`,
     )
   }
+}
+
+/** Copies a private key into `retired/` below `folder`, under the time of its retirement. */
+export const keepPrivateKey = async (file: string, folder: string): Promise<void> => {
+  const retired = join(folder, 'retired')
+  await makePrivateFolder(retired)
+  await writeFileAtomic(
+    join(retired, `signing-until-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}.pem`),
+    await readFile(file),
+  )
 }
 
 /** The private key of this host, made on the first start. A key that is there and cannot be used is never replaced. */

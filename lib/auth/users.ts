@@ -5,6 +5,7 @@ import type { Directory } from './directory.ts'
 import type { User } from './directory-schemas.ts'
 import { effectiveClaims } from './effective.ts'
 import { checkClaimGrant, checkMayChange, checkRoleGrant } from './grants.ts'
+import { userEvent, userGrantEvent } from './identity-events.ts'
 import type { Lockout } from './lockout.ts'
 import { normalName } from './names.ts'
 import type { PasswordRules } from './password-policy.ts'
@@ -102,6 +103,7 @@ export const createUsers = (options: Options): Users => {
       if (user[kind].includes(name)) throw new ServiceError('conflict', `${user.username} has ${name} already.`)
       await directory.commit([
         directory.users.put({ ...user, [kind]: [...user[kind], name], updated_at: new Date().toISOString() }),
+        directory.tell(userGrantEvent(kind, 'ADDED', user.id, name)),
       ])
     })
   const take = (kind: Kind, reference: string, given: string, caller: Principal): Promise<void> =>
@@ -117,6 +119,7 @@ export const createUsers = (options: Options): Users => {
           [kind]: user[kind].filter(one => one !== name),
           updated_at: new Date().toISOString(),
         }),
+        directory.tell(userGrantEvent(kind, 'REMOVED', user.id, name)),
       ])
     })
 
@@ -148,7 +151,7 @@ export const createUsers = (options: Options): Users => {
           created_at: now,
           updated_at: now,
         }
-        await commit([directory.users.put(user)])
+        await commit([directory.users.put(user), directory.tell(userEvent('ADDED', user.id))])
         return recordOf(user)
       })
     },
@@ -166,7 +169,10 @@ export const createUsers = (options: Options): Users => {
           email: email ?? user.email,
           ...(hash && { password: hash, generation: user.generation + 1 }),
         }
-        await commit([directory.users.put({ ...next, updated_at: new Date().toISOString() })])
+        await commit([
+          directory.users.put({ ...next, updated_at: new Date().toISOString() }),
+          directory.tell(userEvent('UPDATED', user.id)),
+        ])
       })
     },
     async remove(reference, caller) {
@@ -176,7 +182,11 @@ export const createUsers = (options: Options): Users => {
         if (user.id === rootId) throw new ServiceError('forbidden', 'root cannot be removed.')
         checkChange(caller, user)
         const theirs = await Promise.all(belongings.map(writes => writes(user.id)))
-        await directory.commit([directory.users.remove(user), ...theirs.flat()])
+        await directory.commit([
+          directory.users.remove(user),
+          ...theirs.flat(),
+          directory.tell(userEvent('REMOVED', user.id)),
+        ])
       })
     },
     giveRole: (reference, role, caller) => give('roles', reference, role, caller),

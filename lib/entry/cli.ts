@@ -1,5 +1,6 @@
 import { Command } from 'commander'
-import { type Config, ConfigError, readConfig, settings } from '#lib/config.ts'
+import { type Config, ConfigError, readConfig } from '#lib/config.ts'
+import { settings } from '#lib/settings.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { auditCommand } from './commands/audit.ts'
 import { claimsCommand } from './commands/claims.ts'
@@ -41,8 +42,14 @@ const configOf = (options: Record<string, string>): Config =>
 const secretSettings = new Set(['root_password', 'storage_password'])
 const publicSettings = Object.keys(settings).filter(key => !secretSettings.has(key))
 
+/** What the operating system or SQLite says of a file is for the operator, not a defect. */
+const isFromSystem = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && /^(E[A-Z]+|ERR_SQLITE_ERROR)$/.test(String(error.code))
+
 /** Runs the command line. `entry` is the program's own file, which worker threads start from. */
 export const main = async (argv: readonly string[], entry: URL): Promise<void> => {
+  // Whoever reads has enough, as in `vmhost audit export | head`.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
   const program = new Command('vmhost')
     .description('Management service for the virtual machines of this host')
     .version(version)
@@ -87,7 +94,7 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
   try {
     await program.parseAsync([...argv])
   } catch (error) {
-    const expected = error instanceof ServiceError || error instanceof ConfigError
+    const expected = error instanceof ServiceError || error instanceof ConfigError || isFromSystem(error)
     // What is expected says all there is to say; anything else is a defect, and its trace is what helps.
     console.error(`vmhost: ${expected || !(error instanceof Error) ? messageOf(error) : error.stack}`)
     process.exitCode = 1

@@ -3,9 +3,14 @@ import { join } from 'node:path'
 import { auditInto } from '#lib/audit/observe.ts'
 import type { Config } from '#lib/config.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
+import { createHub } from '#lib/events/hub.ts'
+import { createStreams } from '#lib/events/stream.ts'
+import { createSubscriptions } from '#lib/events/subscriptions.ts'
 import { createHealth } from '#lib/health/health.ts'
-import { createApp, type Observation } from '#lib/http/app.ts'
+import { createApp } from '#lib/http/app.ts'
+import type { Observation } from '#lib/http/observation.ts'
 import { createCors } from '#lib/http/cors.ts'
+import { createMetrics } from '#lib/metrics/metrics.ts'
 import { parseFilter } from '#lib/http/filter.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
 import { freeLicense } from '#lib/license/license.ts'
@@ -73,7 +78,7 @@ export const openHost = async (
   const startWorker = workersFrom(entry)
   const facts = readHostFacts()
 
-  const { store, identity, audit, userConfigs } = stack.use(await openState(config, startWorker))
+  const { store, identity, audit, userConfigs, events, passwords } = stack.use(await openState(config, startWorker))
   // At once: what comes next can fail, and nothing else ever shows it.
   if (identity.newPassword !== undefined) passwordMade(identity.newPassword)
 
@@ -96,6 +101,9 @@ export const openHost = async (
       host: { ...facts, url: config.listen.origin },
       stopLimit: config.stop_timeout * 1000,
       allowedFolders: config.allowed_folders.map(realFolder),
+      store,
+      tell: events.tell,
+      untold: error => logOf('events').error('An event was lost: {reason}', { reason: messageOf(error) }),
     }),
     one => one.close(),
   )
@@ -112,6 +120,26 @@ export const openHost = async (
     one => one.close(),
   )
 
+  const hub = stack.use(createHub(events))
+  const subscriptions = createSubscriptions({
+    events,
+    hub,
+    limits: { user: config.subscriptions_per_user, all: config.subscriptions },
+  })
+  const streams = createStreams({ events, hub })
+
+  const metrics = createMetrics({
+    machines: ['Machines by state', machines.counts],
+    events_total: ['Events that were ever told', () => events.head().seq],
+    event_subscribers: ['WebSockets that read events', () => subscriptions.clients().length],
+    event_messages_sent: ['Events that WebSockets were sent', () => subscriptions.stats().messages_sent],
+    passwords_waiting: ['Passwords that wait to be hashed', passwords.waiting],
+    store_writable: ['Whether the store takes changes', () => Number(store.failure === undefined)],
+    resident_memory_bytes: ['Memory that the service holds', () => process.memoryUsage.rss()],
+    uptime_seconds: ['Time since the start', () => Math.round(process.uptime())],
+  })
+  const logReply = observeInto(logOf('http'), config.log === 'debug')
+
   const routes = servedRoutes(config)
   const common = {
     routes,
@@ -119,6 +147,10 @@ export const openHost = async (
       ...identity.services,
       audit,
       userConfigs,
+      events,
+      metrics,
+      subscriptions,
+      openStream: streams.open,
       ssh,
       machines,
       license: freeLicense(driver.kind, facts),
@@ -133,7 +165,10 @@ export const openHost = async (
       openapi: createOpenApi(routes, version),
     },
     parseFilter,
-    observe: observeInto(logOf('http'), config.log === 'debug'),
+    observe(what: Observation) {
+      metrics.count(what)
+      logReply(what)
+    },
     audit: auditInto(audit),
     checkReplies: false,
     cors: config.cors_origins.length > 0 ? createCors(config.cors_origins) : undefined,
@@ -155,10 +190,14 @@ export const openHost = async (
       tls: transport.certificate,
       clientAddress: createClientAddress(config.trusted_proxies),
       fetch: app.fetch,
+      upgrade: app.upgrade,
     }),
     one => one.close(),
   )
   const watch = stack.use(transport.watch(listener))
+  // Before the listener: it waits until every connection has ended.
+  stack.use(subscriptions)
+  stack.use(streams)
   // Registered last, so it comes first: operations end, and their callers hear of it before the connections close.
   stack.defer(() => machines.drain())
 

@@ -10,4 +10,5 @@ export const keygen = async (file: string, bits: string): Promise<void> => {
   await generateKey(resolve(file), size)
   console.log(`Wrote a private RSA key of ${size} bits to ${file}, readable by you alone.`)
   console.log('To sign tokens with it, put it at keys/signing.pem in the state folder while the service is stopped.')
+  console.log('An encrypted store opens with its own key alone: there use vmhost keys rotate, which changes both.')
 }

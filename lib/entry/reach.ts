@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { type IncomingMessage, request as httpRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { auditInto } from '#lib/audit/observe.ts'
@@ -5,11 +6,11 @@ import type { Config } from '#lib/config.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { createApp } from '#lib/http/app.ts'
 import { parseFilter } from '#lib/http/filter.ts'
+import { storeFile } from '#lib/storage/open-store.ts'
 import { isSystemError } from '#lib/platform/files.ts'
 import { openLog } from '#lib/platform/log.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
 import { servedRoutes } from './served-routes.ts'
-import { showPassword } from './show-password.ts'
 import { openState, socketOf } from './state.ts'
 
 /** Sends one request below `/api/v1` as root, and gives the reply's body. Throws the service's refusal. */
@@ -68,11 +69,15 @@ export const withService = async (config: Config, entry: URL, work: (ask: Ask) =
   )
   if (running) return work(askOver(send))
 
+  if (!existsSync(storeFile(config.state)))
+    throw new ServiceError(
+      'not-found',
+      `There is nothing of vmhost in ${config.state}. Start the service once, or name another folder with --state.`,
+    )
   await openLog('warning')
   await using state = await openState(config, workersFrom(entry))
-  const { root, newPassword } = state.identity
+  const { root } = state.identity
   const services = { ...state.identity.services, audit: state.audit }
-  if (newPassword !== undefined) showPassword(newPassword)
   const app = createApp({
     routes: servedRoutes({ ...config, routes_include: [], routes_exclude: [] }).filter(({ endpoint }) =>
       endpoint.uses.every(name => name in services),

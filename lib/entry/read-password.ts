@@ -5,7 +5,7 @@ import { ServiceError } from '#lib/errors.ts'
 export const readPassword = async (whose: string): Promise<string> => {
   if (!process.stdin.isTTY) {
     const piped = (await text(process.stdin)).replace(/\r?\n$/, '')
-    if (piped === '') throw new ServiceError('invalid', `Give ${whose} on standard input, or use --generate.`)
+    if (piped === '') throw new ServiceError('invalid', `Nothing came on standard input: ${whose} is expected there.`)
     return piped
   }
   const { isCancel, password } = await import('@clack/prompts')

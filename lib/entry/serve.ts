@@ -1,7 +1,13 @@
 import type { Config } from '#lib/config.ts'
 import { openLog } from '#lib/platform/log.ts'
 import { openHost, type RunningHost } from './host.ts'
-import { showPassword } from './show-password.ts'
+
+const showPassword = (password: string): void => {
+  process.stdout.write(`
+The password of root is ${password}
+It is shown this once; keep it, or set VMHOST_ROOT_PASSWORD before a start.
+`)
+}
 
 const welcome = ({ url, driver, certificate }: RunningHost): string => {
   const curl = `curl -s${certificate ? ` --cacert '${certificate}'` : ''}`

@@ -1,18 +1,20 @@
 import { hash } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, globSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Audit, openAudit } from '#lib/audit/audit.ts'
 import { type Identity, openIdentity } from '#lib/auth/identity.ts'
 import { openKeyRing } from '#lib/auth/key-ring.ts'
-import { createPasswords } from '#lib/auth/passwords.ts'
+import { createPasswords, type Passwords } from '#lib/auth/passwords.ts'
 import { usualCost } from '#lib/auth/hash-methods.ts'
 import { loadPepper } from '#lib/auth/pepper.ts'
-import { loadPrivateKey } from '#lib/auth/signing-key.ts'
+import { keepPrivateKey, loadPrivateKey } from '#lib/auth/signing-key.ts'
 import type { Config } from '#lib/config.ts'
+import { type Events, openEvents } from '#lib/events/events.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { makePrivateFolder } from '#lib/platform/files.ts'
 import { logOf } from '#lib/platform/log.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
+import { restoredMark } from '#lib/storage/restore.ts'
 import { type OpenedStore, openStore, storeFile } from '#lib/storage/open-store.ts'
 import type { SealSecrets } from '#lib/storage/wrap.ts'
 import { openUserConfigs, type UserConfigs } from '#lib/user-configs/user-configs.ts'
@@ -23,6 +25,8 @@ export interface State extends AsyncDisposable {
   readonly identity: Identity
   readonly audit: Audit
   readonly userConfigs: UserConfigs
+  readonly events: Events
+  readonly passwords: Pick<Passwords, 'waiting'>
 }
 
 /** Where the command line reaches a running service. */
@@ -44,9 +48,19 @@ export const sealSecretsOf = (config: Config): (() => Promise<SealSecrets>) | un
         'unavailable',
         `${keyFile} is missing, and the store may be encrypted for it. Nothing was changed; put the key back.`,
       )
-    return { password, privateKey: await loadPrivateKey(keyFile) }
+    return {
+      password,
+      privateKey: await loadPrivateKey(keyFile),
+      mark: join(config.state, 'keys', 'store-is-encrypted'),
+    }
   }
 }
+
+/** Copies of the store from before it was encrypted. */
+const plainLeftovers = ({ state, backup_folder: backups = join(state, 'backups') }: Config): readonly string[] => [
+  ...globSync('store.db.{plain,before-*}', { cwd: state }).map(name => join(state, name)),
+  ...globSync('store-*.db', { cwd: backups }).map(name => join(backups, name)),
+]
 
 /** Opens the state folder as its one process. Throws `conflict` when another has it. */
 export const openState = async (config: Config, startWorker: StartWorker): Promise<State> => {
@@ -55,9 +69,12 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
   const folder = join(config.state, 'keys')
   const store = stack.use(await openStore({ folder: config.state, seal: sealSecretsOf(config) }))
   if (store.plainCopy)
-    logOf('storage').warning('The store is encrypted now. Delete the plain copy when all works: {file}', {
-      file: store.plainCopy,
-    })
+    logOf('storage').warning(
+      'The store is encrypted now. When all works, delete what is left of it in the clear: {files}',
+      {
+        files: plainLeftovers(config),
+      },
+    )
   const privateKey = await loadPrivateKey(keyFileOf(config))
   const keys = await openKeyRing({
     folder,
@@ -66,15 +83,25 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
     privateKey,
     async replace(next, putInPlace) {
       await store.admitKey(next)
+      // Copies and backups of an encrypted store from before are opened by the old key alone.
+      if (store.sealed) await keepPrivateKey(keyFileOf(config), folder)
       await putInPlace()
       await store.keepOnlyKey(next)
     },
   })
-  const userConfigs = openUserConfigs(store)
+  const restored = restoredMark(config.state)
+  const events = await openEvents(store, {
+    fresh: existsSync(restored),
+    keep: { days: config.events_days, entries: config.events_kept },
+  })
+  rmSync(restored, { force: true })
+  stack.defer(() => events.close())
+  const userConfigs = openUserConfigs(store, events.tell)
   const method = { kind: config.password_hash, cost: usualCost[config.password_hash] }
   const passwords = stack.adopt(createPasswords({ startWorker, method }), one => one.close())
   const identity = await openIdentity({
     store,
+    tell: events.tell,
     passwords,
     keys,
     pepper: await loadPepper(join(folder, 'api-keys.pepper')),
@@ -97,7 +124,10 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
     rootPassword: config.root_password,
     belongings: [userConfigs.removalOf],
   })
-  const audit = stack.adopt(openAudit({ store, log: logOf('audit'), days: config.audit_days }), one => one.close())
+  const audit = stack.adopt(
+    openAudit({ store, log: logOf('audit'), keep: { days: config.audit_days, entries: config.audit_kept } }),
+    one => one.close(),
+  )
   const kept = stack.move()
-  return { store, identity, audit, userConfigs, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+  return { store, identity, audit, userConfigs, events, passwords, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }

@@ -1,46 +1,19 @@
 import { Hono } from 'hono'
 import { getPath } from 'hono/utils/url'
-import type { Principal } from '#lib/auth/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { Services } from '#lib/services.ts'
 import type { Cors } from './cors.ts'
 import { Encoded } from './encoded.ts'
-import type { Endpoint, Method, Path, Route } from './endpoint.ts'
+import type { Route } from './endpoint.ts'
 import { toServiceError } from './errors.ts'
 import type { Filter } from './filter.ts'
-import { normalPath, pathPattern, routerPath, servedPath } from './paths.ts'
+import { methodTable, pairsOf } from './method-table.ts'
+import type { Action, Observation } from './observation.ts'
+import { normalPath, routerPath, servedPath } from './paths.ts'
 import { createReplies } from './reply.ts'
+import { Stream } from './stream.ts'
+import { Upgrade } from './upgrade.ts'
 import { type Authenticate, bearerOf, type Exchange, stepsOf } from './steps.ts'
-
-/** What the application tells of each request that it answered. */
-export interface Observation {
-  readonly requestId: string
-  readonly method: string
-  /** The route's id, or undefined where no route was reached. */
-  readonly operation: string | undefined
-  readonly caller: Principal | undefined
-  readonly address: string
-  readonly status: number
-  /** What was thrown, if anything was. */
-  readonly error: unknown
-}
-
-/** A call that could change something, or that was refused, as the audit is told of it. */
-export interface Action {
-  readonly requestId: string
-  readonly method: string
-  readonly operation: string
-  readonly caller: Pick<Principal, 'id' | 'username' | 'apiKeyId'> | undefined
-  readonly address: string
-  /** The parameters of the path. */
-  readonly target: Record<string, string> | undefined
-  /** What the contract lets be told of the body. */
-  readonly details: Record<string, unknown> | undefined
-  /** The id of what the call made. */
-  readonly created: string | undefined
-  readonly status: number
-  readonly error: unknown
-}
 
 export interface AppOptions {
   readonly routes: readonly Route[]
@@ -62,6 +35,8 @@ export interface AppOptions {
 /** The application: answers any request and never rejects. */
 export interface App {
   fetch(request: Request, from?: Origin): Response | Promise<Response>
+  /** Answers a request to become a WebSocket: what takes the socket, or the refusal. */
+  upgrade(request: Request, from: Origin): Promise<Upgrade | Response>
 }
 
 /** Where a request comes from. */
@@ -70,27 +45,11 @@ export interface Origin {
   readonly address: string
 }
 
-const pairsOf = (endpoint: Endpoint): readonly [Method, Path][] => [
-  [endpoint.method, endpoint.path],
-  ...(endpoint.also ?? []).map(pair => pair.split(' ') as [Method, Path]),
-]
-
 /** The handler's services and no others, looked up once. A missing one is a mistake in the wiring. */
 const pick = ({ id, endpoint }: Route, services: Partial<Services>): Services => {
   const missing = endpoint.uses.filter(name => !services[name])
   if (missing.length > 0) throw new Error(`${id} uses ${missing.join(', ')}, which this program does not provide`)
   return Object.fromEntries(endpoint.uses.map(name => [name, services[name]])) as unknown as Services
-}
-
-/** Answers which methods a path serves, for the 405 of those that it does not. */
-const methodTable = (routes: readonly Route[]): ((path: string) => readonly string[]) => {
-  const rows = routes.flatMap(({ endpoint }) =>
-    pairsOf(endpoint).map(([method, path]) => ({
-      methods: method === 'GET' && endpoint.effect === 'read' ? ['GET', 'HEAD'] : [method],
-      pattern: pathPattern(servedPath(path)),
-    })),
-  )
-  return path => [...new Set(rows.filter(row => row.pattern.test(path)).flatMap(row => row.methods))]
 }
 
 /** Leaves of a list what the request's X-Filter asks for; without one the list is left as it is. */
@@ -120,6 +79,10 @@ const pipeline = (route: Route, options: AppOptions): ((exchange: Exchange) => P
       caller: exchange.caller,
       bearer: exchange.bearer,
       address: exchange.address,
+      again: exchange.again,
+      get lastEventId() {
+        return exchange.request.headers.get('last-event-id') ?? undefined
+      },
       identified: (who: NonNullable<Exchange['identified']>) => void (exchange.identified = who),
       get signal() {
         return exchange.request.signal
@@ -128,9 +91,19 @@ const pipeline = (route: Route, options: AppOptions): ((exchange: Exchange) => P
     const pending = endpoint.handle(call, services)
     const whole = pending instanceof Promise ? await pending : pending
     const value = endpoint.filter ? await narrowed(exchange.request, whole, options) : whole
-    return options.checkReplies && !(value instanceof Encoded) ? endpoint.reply.parse(value) : value
+    const isJson = !(value instanceof Encoded || value instanceof Stream || value instanceof Upgrade)
+    return options.checkReplies && isJson ? endpoint.reply.parse(value) : value
   }
 }
+
+const nobody = async (): Promise<never> => {
+  throw new ServiceError('unauthenticated', 'Nobody was looked up for this request.')
+}
+
+const notUpgraded = (): ServiceError =>
+  new ServiceError('upgrade-required', 'This is a WebSocket: connect with Upgrade: websocket.', {
+    headers: { Upgrade: 'websocket', Connection: 'Upgrade' },
+  })
 
 const isRefusal = (status: number): boolean => status === 401 || status === 403 || status === 429
 
@@ -148,16 +121,24 @@ const createdBy = (value: unknown): string | undefined => {
 export const createApp = (options: AppOptions): App => {
   const app = new Hono<{ Bindings: Origin }>({ getPath: request => normalPath(getPath(request)) })
   const methodsOf = methodTable(options.routes)
+  const upgrading = new WeakSet<Request>()
+  const upgrades = new WeakMap<Request, Upgrade>()
   const replies = createReplies(options.headers)
 
   /** Runs one request to its reply, whatever happens, and tells of it. */
   const answer = async (request: Request, route: Route | undefined, exchange: Exchange, run: typeof noRoute) => {
     const requestId = crypto.randomUUID()
+    const begun = performance.now()
     let response: Response
     let value: unknown
     let error: unknown
     try {
       value = await run(exchange)
+      if (value instanceof Upgrade) {
+        upgrades.set(request, value)
+        if (!upgrading.has(request)) throw notUpgraded()
+        value = undefined
+      }
       response = replies.success(request, value, route?.endpoint.status ?? 200, requestId)
     } catch (thrown) {
       error = thrown
@@ -170,6 +151,7 @@ export const createApp = (options: AppOptions): App => {
       caller: exchange.caller,
       address: exchange.address,
       status: response.status,
+      milliseconds: performance.now() - begun,
       error,
     })
     if (options.audit && route && (route.endpoint.effect === 'change' || isRefusal(response.status)))
@@ -201,10 +183,16 @@ export const createApp = (options: AppOptions): App => {
     )
   }
 
-  const exchangeOf = (request: Request, { address }: Origin, params?: Record<string, string>): Exchange => ({
+  const exchangeOf = (
+    request: Request,
+    { address }: Origin,
+    params?: Record<string, string>,
+    inQuery?: boolean,
+  ): Exchange => ({
     request,
     address,
-    bearer: bearerOf(request),
+    bearer: bearerOf(request, inQuery),
+    again: nobody,
     params,
     caller: undefined,
     identified: undefined,
@@ -219,16 +207,27 @@ export const createApp = (options: AppOptions): App => {
         const request = context.req.raw
         // The router serves HEAD by the GET handler, which must not act.
         const acts = request.method === 'HEAD' && route.endpoint.effect === 'change'
-        return answer(request, route, exchangeOf(request, context.env, context.req.param()), acts ? noRoute : run)
+        return answer(
+          request,
+          route,
+          exchangeOf(request, context.env, context.req.param(), route.endpoint.tokenInQuery),
+          acts ? noRoute : run,
+        )
       })
   }
   app.notFound(context => answer(context.req.raw, undefined, exchangeOf(context.req.raw, context.env), noRoute))
+  const upgrade: App['upgrade'] = async (request, from) => {
+    upgrading.add(request)
+    const response = await app.fetch(request, from)
+    return upgrades.get(request) ?? response
+  }
   const serve: App['fetch'] = (request, from = { address: '' }) => app.fetch(request, from)
   const { cors } = options
-  if (!cors) return { fetch: serve }
+  if (!cors) return { fetch: serve, upgrade }
   return {
+    upgrade,
     async fetch(request, from) {
-      const answered = cors.preflight(request, methodsOf(normalPath(getPath(request))))
+      const answered = cors.preflight(request, () => methodsOf(normalPath(getPath(request))))
       if (answered) return answered
       const response = await serve(request, from)
       cors.mark(request, response)

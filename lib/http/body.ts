@@ -45,8 +45,15 @@ const parseJson = (bytes: Uint8Array): unknown => {
   try {
     return withoutNulls(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)))
   } catch (error) {
-    const why = error instanceof RangeError ? 'it is nested too deeply' : messageOf(error)
-    throw new ServiceError('invalid', `The request body is not JSON: ${why}. Send one JSON object in UTF-8.`)
+    // The parser's own words quote the body, and that may hold a password.
+    const at = /position (\d+)/.exec(messageOf(error))?.[1]
+    const why =
+      error instanceof RangeError
+        ? ': it is nested too deeply'
+        : at === undefined
+          ? ''
+          : `: it is broken at character ${at}`
+    throw new ServiceError('invalid', `The request body is not JSON${why}. Send one JSON object in UTF-8.`)
   }
 }
 

@@ -1,8 +1,8 @@
 /** Answers browsers that ask, for a page of another site, whether it may speak to this service (fetch standard, CORS). */
 export interface Cors {
   allows(origin: string): boolean
-  /** The reply to a preflight; undefined for a request that is none. `methods`: what the path serves. */
-  preflight(request: Request, methods: readonly string[]): Response | undefined
+  /** The reply to a preflight; undefined for a request that is none. `methods` looks up what the path serves. */
+  preflight(request: Request, methods: () => readonly string[]): Response | undefined
   /** Marks the reply to a request of such a page. */
   mark(request: Request, response: Response): void
 }
@@ -31,7 +31,7 @@ export const createCors = (origins: readonly string[]): Cors => {
         status: 204,
         headers: {
           'Access-Control-Allow-Origin': origin,
-          'Access-Control-Allow-Methods': methods.join(', '),
+          'Access-Control-Allow-Methods': methods().join(', '),
           'Access-Control-Allow-Headers': allowedHeaders,
           'Access-Control-Max-Age': '600',
           Vary: 'Origin',

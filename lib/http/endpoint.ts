@@ -3,6 +3,8 @@ import type { Access } from '#lib/auth/access.ts'
 import type { Principal } from '#lib/auth/principal.ts'
 import type { Services } from '#lib/services.ts'
 import type { Encoded } from './encoded.ts'
+import type { Stream } from './stream.ts'
+import type { Upgrade } from './upgrade.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -41,6 +43,8 @@ export interface Contract<
   readonly filter?: true
   /** Members of the body that the audit tells: what was asked for, never a secret. */
   readonly audited?: readonly string[]
+  /** The token may also come as `access_token` or `authorization` in the query: browsers give a WebSocket no headers. */
+  readonly tokenInQuery?: true
   /** A bad request is told in the OAuth-style shape too (spec section 7). */
   readonly oauth?: true
   /** Bytes of request body; 64 KiB when left out. */
@@ -57,11 +61,18 @@ export interface Call<P extends Shape = Shape, Q extends Shape = Shape, B extend
   readonly bearer: string | undefined
   /** Tells the audit who somebody is that nobody was looked up for: sign-in finds out by itself. */
   readonly identified: (who: Pick<Principal, 'id' | 'username'>) => void
+  /** Who the caller's credential stands for by now. Throws `unauthenticated` when for nobody any more. */
+  readonly again: () => Promise<Principal>
+  /** The header Last-Event-ID, for streams that go on. */
+  readonly lastEventId: string | undefined
   /** The caller's IP address. */
   readonly address: string
   /** Aborted when the caller goes away. */
   readonly signal: AbortSignal
 }
+
+/** What a handler may return: the reply's value, or what stands for a reply that is no JSON of this moment. */
+type Answer<R extends z.ZodType> = z.input<R> | Encoded | Stream | Upgrade
 
 /** An endpoint with its types erased: what the routing table holds. */
 export interface Endpoint extends Contract {
@@ -76,7 +87,7 @@ export interface Route {
 
 /**
  * Declares an endpoint: contract first, handler second, so that TypeScript holds the handler's reply to the schema.
- * The handler returns the reply's value or an `Encoded`; it throws ServiceErrors to refuse.
+ * The handler returns the reply's value, an `Encoded`, a `Stream` or an `Upgrade`; it throws ServiceErrors to refuse.
  */
 export const endpoint = <
   R extends z.ZodType,
@@ -87,7 +98,6 @@ export const endpoint = <
 >(
   contract: Contract<U, R, P, Q, B>,
 ) => ({
-  handle: (
-    handle: (call: Call<P, Q, B>, services: Pick<Services, U>) => z.input<R> | Encoded | Promise<z.input<R> | Encoded>,
-  ): Endpoint => ({ ...contract, handle }) as unknown as Endpoint,
+  handle: (handle: (call: Call<P, Q, B>, services: Pick<Services, U>) => Answer<R> | Promise<Answer<R>>): Endpoint =>
+    ({ ...contract, handle }) as unknown as Endpoint,
 })

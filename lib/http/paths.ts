@@ -2,7 +2,8 @@
 export const prefix = '/api'
 
 /** Where the path of a contract is served. */
-export const servedPath = (path: string): string => (path.startsWith('/.well-known/') ? path : prefix + path)
+export const servedPath = (path: string): string =>
+  path.startsWith('/.well-known/') || path === '/metrics' ? path : prefix + path
 
 /** The form of a request's path that routes are matched with: no doubled and no trailing slash. */
 export const normalPath = (path: string): string =>

@@ -1,5 +1,6 @@
 import type { ServiceError } from '#lib/errors.ts'
 import { Encoded } from './encoded.ts'
+import { Stream } from './stream.ts'
 import { errorBody, statusOf } from './errors.ts'
 
 // Exactly this: clients of the field compare the text.
@@ -31,6 +32,10 @@ export const createReplies = (headers: Readonly<Record<string, string>> = {}): R
   const tagged = { Vary: 'Authorization, X-Api-Key, X-Filter', 'Cache-Control': 'private, no-cache', ...common }
   return {
     success(request, value, status, requestId) {
+      if (value instanceof Stream)
+        return new Response(value.body, {
+          headers: { ...fresh, 'Content-Type': value.type, 'X-Accel-Buffering': 'no', 'X-Request-Id': requestId },
+        })
       if (!(value instanceof Encoded))
         return new Response(JSON.stringify(value), { status, headers: { ...fresh, 'X-Request-Id': requestId } })
       const own = { ...tagged, ETag: value.etag, 'X-Request-Id': requestId }

@@ -14,6 +14,8 @@ export interface Exchange {
   caller: Principal | undefined
   /** Who it turned out to be, where nobody was looked up. */
   identified: Pick<Principal, 'id' | 'username'> | undefined
+  /** Looks again who the credential stands for. */
+  again: () => Promise<Principal>
   /** From the router as text, then parsed. */
   params: unknown
   query: unknown
@@ -33,9 +35,16 @@ type Step = (exchange: Exchange) => void | Promise<void>
 
 const scheme = 'bearer '
 
+/** The token in the address, as browsers send it; written as the header would be. */
+const queryToken = (request: Request): string | null => {
+  const query = new URL(request.url).searchParams
+  const token = query.get('access_token') ?? query.get('authorization')?.replace(/^bearer /i, '')
+  return token ? `Bearer ${token}` : null
+}
+
 /** The value of `Authorization: Bearer`. Cut out by hand: a token has some thousand characters, on every request. */
-export const bearerOf = (request: Request): string | undefined => {
-  const header = request.headers.get('authorization')
+export const bearerOf = (request: Request, inQuery = false): string | undefined => {
+  const header = request.headers.get('authorization') ?? (inQuery ? queryToken(request) : null)
   if (header === null || header.slice(0, scheme.length).toLowerCase() !== scheme) return undefined
   return header.slice(scheme.length).trim() || undefined
 }
@@ -64,7 +73,9 @@ const admit =
   (access: Endpoint['access'], authenticate: Authenticate): Step =>
   async exchange => {
     const apiKey = exchange.request.headers.get('x-api-key') ?? undefined
-    const caller = await authenticate({ bearer: exchange.bearer, apiKey })
+    const { bearer } = exchange
+    const caller = await authenticate({ bearer, apiKey })
+    exchange.again = async () => (await authenticate({ bearer, apiKey }))!
     if (!caller)
       throw new ServiceError('unauthenticated', 'Send a token as Authorization: Bearer, or an API key as X-Api-Key.', {
         headers: { 'WWW-Authenticate': 'Bearer' },

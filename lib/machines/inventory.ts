@@ -25,10 +25,12 @@ interface Options {
   readonly driver: HypervisorDriver
   readonly host: Host
   readonly shown: (id: string) => TransientState | undefined
+  /** Is told after anything of a machine may have changed; undefined when it is gone. */
+  readonly changed: (id: string, view: MachineView | undefined) => void
 }
 
 /** The machines of this host as last seen, with their encoded records. */
-export const createInventory = ({ driver, host, shown }: Options): Inventory => {
+export const createInventory = ({ driver, host, shown, changed: tell }: Options): Inventory => {
   const boot = crypto.randomUUID().slice(0, 8)
   const views = new Map<string, MachineView>()
   const ids = new Map<string, string>()
@@ -40,6 +42,7 @@ export const createInventory = ({ driver, host, shown }: Options): Inventory => 
     records.delete(id)
     version += 1
     encoded = undefined
+    tell(id, views.get(id))
   }
   const accept = (view: MachineView): void => {
     const before = views.get(view.id)

@@ -1,4 +1,5 @@
-import type { HypervisorDriver, Verb } from '#lib/hypervisor/driver.ts'
+import type { Tell } from '#lib/events/events.ts'
+import type { HypervisorDriver, MachineView, Verb } from '#lib/hypervisor/driver.ts'
 import type { Encoded } from '#lib/http/encoded.ts'
 import { cloneMachine } from './clone.ts'
 import { createContext } from './context.ts'
@@ -6,7 +7,9 @@ import { createMachine } from './create.ts'
 import { createInventory } from './inventory.ts'
 import { createNames } from './names.ts'
 import { createOperations } from './operations.ts'
+import { createPublisher, type Shown } from './publisher.ts'
 import { type Host, machineRecord, type MachineRecord } from './record.ts'
+import type { Store } from '#lib/storage/store.ts'
 import { removeMachine } from './remove.ts'
 import { runVerb } from './run.ts'
 import type { CreatedMachine, CreateMachine, MachineStatus, OperationResult, SetMachine, SetResult } from './schemas.ts'
@@ -15,6 +18,8 @@ import { setMachine } from './set.ts'
 /** The machines of this host. A `reference` is a UUID or a name, in any case. */
 export interface Machines {
   list(): Encoded
+  /** How many machines are in each state. */
+  counts(): Readonly<Record<string, number>>
   show(reference: string): MachineRecord
   status(reference: string): MachineStatus
   run(reference: string, verb: Verb, how?: { force?: boolean }): Promise<OperationResult>
@@ -38,18 +43,60 @@ interface Options {
   readonly stopLimit: number
   /** Folders that disk images and kernels may come from; empty = any. Links resolved. */
   readonly allowedFolders: readonly string[]
+  readonly store: Store
+  readonly tell: Tell
+  /** Is told when an event could not be kept. */
+  readonly untold: (error: unknown) => void
 }
 
 /** Opens the driver and offers its machines by the rules of the guard table. */
-export const openMachines = async ({ driver, host, stopLimit, allowedFolders }: Options): Promise<Machines> => {
+export const openMachines = async ({
+  driver,
+  host,
+  stopLimit,
+  allowedFolders,
+  store,
+  tell,
+  untold,
+}: Options): Promise<Machines> => {
   const operations = createOperations(id => inventory.touch(id))
-  const inventory = createInventory({ driver, host, shown: operations.shown })
+  const shownAs = (view: MachineView): Shown => ({ view, state: operations.shown(view.id) ?? view.state })
+  const publisher = createPublisher({
+    store,
+    tell,
+    recordOf: ({ view }) => machineRecord(view, operations.shown(view.id), host, driver.platform),
+    failed: untold,
+  })
+  let opened = false
+  const inventory = createInventory({
+    driver,
+    host,
+    shown: operations.shown,
+    changed(id, view) {
+      if (opened) publisher.look(id, view && shownAs(view))
+    },
+  })
   const names = createNames(inventory.all)
   const context = createContext({ driver, inventory, operations, names, host })
   await inventory.open()
+  await publisher.open(inventory.all().map(shownAs))
+  opened = true
+
+  /** Whoever is answered finds the events of what they did in the log. */
+  const told = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work
+    } finally {
+      await publisher.settled()
+    }
+  }
 
   return {
     list: inventory.list,
+    counts() {
+      const states = inventory.all().map(view => shownAs(view).state)
+      return Object.fromEntries([...Map.groupBy(states, state => state)].map(([state, all]) => [state, all.length]))
+    },
     show(reference) {
       const view = inventory.find(reference)
       return machineRecord(view, operations.shown(view.id), host, driver.platform, Date.now())
@@ -63,11 +110,11 @@ export const openMachines = async ({ driver, host, stopLimit, allowedFolders }: 
         ...(problem !== undefined && { problem }),
       }
     },
-    run: (reference, verb, how) => runVerb(context, reference, verb, { ...how, stopLimit }),
-    create: request => createMachine(context, request, { allowedFolders }),
-    clone: (reference, name, how) => cloneMachine(context, reference, name, how),
-    set: (reference, request, how) => setMachine(context, reference, request, how),
-    remove: (reference, how) => removeMachine(context, reference, how),
+    run: (reference, verb, how) => told(runVerb(context, reference, verb, { ...how, stopLimit })),
+    create: request => told(createMachine(context, request, { allowedFolders })),
+    clone: (reference, name, how) => told(cloneMachine(context, reference, name, how)),
+    set: (reference, request, how) => told(setMachine(context, reference, request, how)),
+    remove: (reference, how) => told(removeMachine(context, reference, how)),
     async createDemo() {
       inventory.accept(await driver.createDemo())
     },
@@ -75,6 +122,7 @@ export const openMachines = async ({ driver, host, stopLimit, allowedFolders }: 
     async close() {
       await operations.close()
       await driver.close()
+      await publisher.settled()
     },
   }
 }

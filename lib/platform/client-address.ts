@@ -12,16 +12,21 @@ const plainAddress = (text: string): string | undefined => {
   return isIP(address) === 0 ? undefined : address
 }
 
-/** `trusted`: the addresses and ranges of proxies that are believed when they say whom they speak for. Others are not. */
-export const createClientAddress = (trusted: readonly string[]): ClientAddress => {
-  const proxies = new BlockList()
-  for (const rule of trusted) {
+/** Whether an address is one of these, or in one of these ranges: rules that `isAddressRule` passes. */
+export const addressMatcher = (rules: readonly string[]): ((address: string) => boolean) => {
+  const list = new BlockList()
+  for (const rule of rules) {
     const [address = '', bits] = rule.split('/')
     const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    if (bits === undefined) proxies.addAddress(address, family)
-    else proxies.addSubnet(address, Number(bits), family)
+    if (bits === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(bits), family)
   }
-  const isProxy = (address: string): boolean => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  return address => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** `trusted`: the addresses and ranges of proxies that are believed when they say whom they speak for. Others are not. */
+export const createClientAddress = (trusted: readonly string[]): ClientAddress => {
+  const isProxy = addressMatcher(trusted)
 
   return (peer, forwardedFor) => {
     let address = plainAddress(peer) ?? peer

@@ -2,17 +2,26 @@ import { createServer as createHttpServer, type IncomingMessage, type Server } f
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
+import type { WebSocket } from 'ws'
 import { getRequestListener } from '@hono/node-server'
 import { ServiceError, messageOf } from '#lib/errors.ts'
 import type { Certificate } from './certificate.ts'
 import type { ClientAddress } from './client-address.ts'
+import { acceptWebSockets, asksForWebSocket } from './web-sockets.ts'
 
 interface Options {
   /** `https:` needs a certificate. */
   readonly address: URL
   readonly tls?: Certificate | undefined
   readonly clientAddress: ClientAddress
-  readonly fetch: (request: Request, from: { readonly address: string }) => Response | Promise<Response>
+  readonly fetch: (request: Request, from: From) => Response | Promise<Response>
+  /** Answers a request to become a WebSocket: what takes the socket, or the refusal. */
+  readonly upgrade: (request: Request, from: From) => Promise<{ readonly open: (socket: WebSocket) => void } | Response>
+}
+
+interface From {
+  /** The caller's IP address. */
+  readonly address: string
 }
 
 export interface Listener {
@@ -51,21 +60,29 @@ const listen = (server: Server, address: URL): Promise<void> =>
   })
 
 /** Serves `fetch` over HTTP or HTTPS. Throws `unavailable` when the address cannot be had. */
-export const openListener = async ({ address, tls, clientAddress, fetch }: Options): Promise<Listener> => {
+export const openListener = async ({ address, tls, clientAddress, fetch, upgrade }: Options): Promise<Listener> => {
+  const originOf = ({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): { address: string } => ({
+    address: clientAddress(socket.remoteAddress ?? '', headers['x-forwarded-for']?.toString()),
+  })
   const answer = (request: Request, { incoming }: { incoming: Pick<IncomingMessage, 'socket' | 'headers'> }) =>
-    fetch(request, {
-      address: clientAddress(incoming.socket.remoteAddress ?? '', incoming.headers['x-forwarded-for']?.toString()),
-    })
+    fetch(request, originOf(incoming))
   const handle = getRequestListener(answer, {
     errorHandler: () =>
       Response.json({ code: 400, message: 'The address of this request is not valid.' }, { status: 400 }),
   })
   // A missing Host is refused where every bad address is, with a body that says so.
-  const limits = { requestTimeout: 300_000, headersTimeout: 30_000, keepAliveTimeout: 60_000, requireHostHeader: false }
+  const limits = {
+    requestTimeout: 300_000,
+    headersTimeout: 30_000,
+    keepAliveTimeout: 60_000,
+    requireHostHeader: false,
+    shouldUpgradeCallback: asksForWebSocket,
+  }
   const server: Server = tls
     ? createHttpsServer({ ...limits, ...tls, ...tlsLimits }, handle)
     : createHttpServer(limits, handle)
   server.on('clientError', refuseGarbage)
+  acceptWebSockets(server, { upgrade: (request, incoming) => upgrade(request, originOf(incoming)) })
   server.on('checkExpectation', (_, response) => {
     const body = JSON.stringify({ code: 417, message: 'The only expectation that is met is 100-continue.' })
     response.writeHead(417, { 'Content-Type': 'application/json', 'Content-Length': body.length, Connection: 'close' })

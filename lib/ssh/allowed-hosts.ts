@@ -1,25 +1,18 @@
 import { lookup } from 'node:dns/promises'
-import { BlockList, isIP } from 'node:net'
 import { messageOf, ServiceError } from '#lib/errors.ts'
+import { addressMatcher, isAddressRule } from '#lib/platform/client-address.ts'
 
 /** Finds the address to connect to. Throws `forbidden` for a host that is not allowed, `upstream` for an unknown one. */
 export type ResolveHost = (host: string) => Promise<string>
 
-const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
-
-const addRule = (list: BlockList, rule: string): boolean => {
-  const [address = '', bits] = rule.split('/')
-  if (isIP(address) === 0) return false
-  if (bits === undefined) list.addAddress(address, familyOf(address))
-  else list.addSubnet(address, Number(bits), familyOf(address))
-  return true
-}
+/** Whether a rule is a name with `*`; what looks like an address must be one, or it would allow what nobody meant. */
+export const isHostRule = (rule: string): boolean => isAddressRule(rule) || /^(?=.*[a-z*])[\w.*-]+$/i.test(rule)
 
 /** `allowed`: names with `*`, addresses and ranges such as 10.0.0.0/8; empty allows every host. */
 export const createResolveHost = (allowed: readonly string[]): ResolveHost => {
-  const ranges = new BlockList()
+  const inRange = addressMatcher(allowed.filter(isAddressRule))
   const names = allowed
-    .filter(rule => !addRule(ranges, rule))
+    .filter(rule => !isAddressRule(rule))
     .map(rule => new RegExp(`^${rule.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`, 'i'))
 
   return async host => {
@@ -28,7 +21,7 @@ export const createResolveHost = (allowed: readonly string[]): ResolveHost => {
     })
     const byName = allowed.length === 0 || names.some(name => name.test(host))
     // What was checked is what is connected to: the name is not looked up again.
-    const found = addresses.find(({ address }) => byName || ranges.check(address, familyOf(address)))
+    const found = addresses.find(({ address }) => byName || inRange(address))
     if (!found)
       throw new ServiceError(
         'forbidden',

@@ -26,6 +26,8 @@ const failure = (name: string, error: Error & { level?: string; code?: string })
 const late = (name: string): ServiceError =>
   new ServiceError('timeout', `${name} did not let us in in time. It may be down, or not an SSH server.`)
 
+const gone = (): ServiceError => new ServiceError('upstream', 'The caller went away.')
+
 /** Connects and signs in. Throws `upstream` and `timeout`; whoever calls destroys the client. */
 export const connect = async (client: Client, config: ConnectConfig, how: How): Promise<void> => {
   const { name, check, limit, signal } = how
@@ -39,31 +41,34 @@ export const connect = async (client: Client, config: ConnectConfig, how: How): 
     finish(prompts.map(() => config.password ?? '')),
   )
   let proved: Promise<void> | undefined
-  client.once('handshake', () => (proved = check.proved()))
-  signal.addEventListener('abort', () => reject(new ServiceError('upstream', 'The caller went away.')), { once: true })
-  const timer = setTimeout(() => reject(late(name)), limit)
-  const types = check.types?.flatMap(algorithmsOf) as ServerHostKeyAlgorithm[] | undefined
-  client.connect({
-    ...config,
-    readyTimeout: 0,
-    ...(types && { algorithms: { serverHostKey: types } }),
-    hostVerifier(key: Buffer) {
-      try {
-        check.verify(key)
-        return true
-      } catch (error) {
-        refusal = error
-        return false
-      }
-    },
+  client.once('handshake', () => {
+    proved = check.proved()
+    // Looked at below, when sign-in is over; until then nobody may be listening yet.
+    proved.catch(() => undefined)
   })
+  signal.addEventListener('abort', () => reject(gone()), { once: true })
+  const timer = setTimeout(() => reject(late(name)), limit)
+  promise.catch(() => undefined)
+  const types = check.types?.flatMap(algorithmsOf) as ServerHostKeyAlgorithm[] | undefined
   try {
+    // An abort before this is not told again.
+    if (signal.aborted) throw gone()
+    client.connect({
+      ...config,
+      readyTimeout: 0,
+      ...(types && { algorithms: { serverHostKey: types } }),
+      hostVerifier(key: Buffer) {
+        try {
+          check.verify(key)
+          return true
+        } catch (error) {
+          refusal = error
+          return false
+        }
+      },
+    })
     await promise
     await proved
-  } catch (error) {
-    // The host proved its key all the same; that this could not be kept is not what the caller needs to hear.
-    await proved?.catch(() => undefined)
-    throw error
   } finally {
     clearTimeout(timer)
   }

@@ -47,7 +47,11 @@ export const createHostKeys = ({ file, policy }: Options): HostKeys => {
   const add = (name: string, key: Buffer): Promise<void> => {
     const turn = last.then(async () => {
       const text = await read()
-      if (keysOf(text, name).some(known => known.key.equals(key))) return
+      const known = keysOf(text, name)
+      if (known.some(one => one.key.equals(key))) return
+      // Somebody else was shown another key of the same host, at the same first sight.
+      if (known.length > 0)
+        throw refused(`${name} showed two different keys at its first sight. Somebody may be in between.`)
       await makePrivateFolder(dirname(file))
       const before = text === '' || text.endsWith('\n') ? text : `${text}\n`
       await writeFileAtomic(file, `${before}${name} ${typeOf(key)} ${key.toString('base64')}\n`)

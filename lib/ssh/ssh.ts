@@ -1,5 +1,5 @@
 import type ssh2 from 'ssh2'
-import type { Client, ConnectConfig } from 'ssh2'
+import type { Client, ClientChannel, ConnectConfig } from 'ssh2'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { ResolveHost } from './allowed-hosts.ts'
 import { connect } from './connect.ts'
@@ -39,6 +39,8 @@ type Credentials = Pick<ConnectConfig, 'privateKey' | 'passphrase' | 'password' 
 const credentialsOf = async ({ key, passphrase, password }: SshRequest): Promise<Credentials> => {
   const { utils } = await load()
   const parsed = key ? utils.parseKey(key, passphrase) : undefined
+  if (parsed && !(parsed instanceof Error) && ![parsed].flat().every(one => one.isPrivateKey()))
+    throw new ServiceError('invalid', 'The key cannot be used: it is a public key, and the private one is needed.')
   if (parsed instanceof Error) {
     const why = /no passphrase/i.test(parsed.message)
       ? 'it is encrypted, and there is no passphrase'
@@ -70,7 +72,7 @@ export const createSsh = ({ hostKeys, resolveHost, connectLimit, runLimit, outpu
     )
     signal.addEventListener('abort', () => end('The caller went away.'), { once: true })
     client.once('close', () => end('The connection ended before the command did.'))
-    client.exec(command, (error, channel) => {
+    const started = (error: Error | undefined, channel: ClientChannel): void => {
       if (error) return end(`The command could not be started: ${messageOf(error)}.`)
       let outcome = 'The connection ended before the command did.'
       // Nothing is typed: a command that reads must not wait for it.
@@ -84,7 +86,13 @@ export const createSsh = ({ hostKeys, resolveHost, connectLimit, runLimit, outpu
       })
       channel.on('error', () => {})
       channel.once('close', () => end(outcome))
-    })
+    }
+    try {
+      client.exec(command, started)
+    } catch {
+      // It ended before the command could be sent.
+      end('The connection ended before the command did.')
+    }
     return promise.finally(() => clearTimeout(timer))
   }
 

@@ -17,6 +17,8 @@ interface Options {
 const hour = 3_600_000
 const lookEvery = 5 * 60_000
 const pattern = /^store-\d{8}T\d{6}Z\.db$/
+/** What a process that was killed left. */
+const unfinished = /^store-\d{8}T\d{6}Z\.db\.new$/
 
 /** A time in a file name: 20260601T120000Z. */
 export const compactTime = (time: Date): string => time.toISOString().replace(/[-:]|\.\d+/g, '')
@@ -42,6 +44,7 @@ export const scheduleBackups = (
     try {
       await makePrivateFolder(folder)
       if (!(await isDue())) return
+      for (const name of await readdir(folder)) if (unfinished.test(name)) await rm(join(folder, name))
       const file = join(folder, nameAt(Date.now()))
       await store.backup(file)
       log.info('Backed up the store to {file}', { file })
@@ -51,7 +54,13 @@ export const scheduleBackups = (
     }
   }
   // Whether one is due is looked at often: a laptop that sleeps at night has no timer that is right.
-  const timer = setInterval(() => void (running = run()), lookEvery)
+  let busy = false
+  const look = (): void => {
+    if (busy) return
+    busy = true
+    running = run().finally(() => (busy = false))
+  }
+  const timer = setInterval(look, lookEvery)
   timer.unref()
   return {
     async [Symbol.asyncDispose]() {

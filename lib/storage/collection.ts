@@ -25,13 +25,13 @@ export const createCollection = <T extends { readonly id: string }>(options: Opt
     find: async (index, value) => table.find(index, value),
     put,
     remove: ({ id, rev }) => ({ collection: name, id, expects: rev, value: undefined }),
-    async update(id, change) {
+    async update(id, change, beside = []) {
       for (;;) {
         const before = table.get(id)
         if (!before) throw new ServiceError('not-found', `There is no ${name}:${id}.`)
         const write = put({ ...change(before), id, rev: before.rev })
         try {
-          await commit([write])
+          await commit([write, ...beside])
           return Object.freeze({ ...write.value, id, rev: before.rev + 1 })
         } catch (error) {
           // A conflict with the same revision still there is a unique value taken: again would not help.

@@ -14,6 +14,8 @@ interface Options {
   readonly apply: (writes: readonly Write[]) => Change
   /** Makes rows durable. Throwing in the same turn keeps readers from ever seeing what was not written. */
   readonly persist: (rows: readonly (Row | LogRow)[]) => void | Promise<void>
+  /** Is told when rows have become durable. */
+  readonly committed: () => void
 }
 
 export interface CommitQueue {
@@ -35,7 +37,7 @@ interface Waiter {
 const afterThisTurn = globalThis.setImmediate
 
 /** Gathers the commits of one turn into one write. A refused commit does not touch the others; a failed write ends all. */
-export const createCommitQueue = ({ apply, persist }: Options): CommitQueue => {
+export const createCommitQueue = ({ apply, persist, committed }: Options): CommitQueue => {
   let waiting: Waiter[] = []
   let running: Promise<void> | undefined
   let stopped: string | undefined
@@ -60,6 +62,7 @@ export const createCommitQueue = ({ apply, persist }: Options): CommitQueue => {
       return
     }
     for (const { waiter } of changes) waiter.resolve()
+    if (rows.length > 0) committed()
   }
   const unavailable = (): ServiceError =>
     new ServiceError('unavailable', `The store takes no changes: ${stopped}. Reading still works.`)

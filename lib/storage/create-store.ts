@@ -71,8 +71,10 @@ export const createStore = async (storage: Storage, rows?: ReadonlyMap<string, E
     }
     return { rows: done.map(({ row }) => row), undo }
   }
+  const listeners = new Set<() => void>()
   const queue = createCommitQueue({
     apply,
+    committed: () => listeners.forEach(listener => listener()),
     persist(all) {
       if (commits(driver)) return driver.commit(all)
       inMemory.write(all.filter(isLogRow))
@@ -101,6 +103,10 @@ export const createStore = async (storage: Storage, rows?: ReadonlyMap<string, E
       const opened = openLog(name, schema, commits(driver) ? driver.logs : inMemory)
       logs.set(name, opened)
       return opened.log
+    },
+    onCommit(listener) {
+      listeners.add(listener)
+      return { [Symbol.dispose]: () => void listeners.delete(listener) }
     },
     commit: queue.add,
     async [Symbol.asyncDispose]() {

@@ -141,7 +141,8 @@ export const copyDatabase = async (file: string, to: string): Promise<void> => {
   rmSync(unfinished, { force: true })
   const database = new DatabaseSync(file, { readOnly: true })
   try {
-    await backup(database, unfinished)
+    // In one step: SQLite begins anew whenever somebody writes between two of them.
+    await backup(database, unfinished, { rate: 2 ** 31 - 1 })
   } finally {
     database.close()
   }

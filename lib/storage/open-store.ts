@@ -25,6 +25,7 @@ interface Options {
 
 /** A store on disk. */
 export interface OpenedStore extends Store {
+  readonly sealed: boolean
   /** Where a copy of the plain database was left, when this start sealed it. */
   readonly plainCopy: string | undefined
   /** Copies what is committed into a new file, while the store is in use. */
@@ -109,9 +110,11 @@ export const openStore = async ({ folder, migrations = allMigrations, seal }: Op
     get failure() {
       return store.failure
     },
+    sealed: content.dataKey !== undefined,
     plainCopy: content.plainCopy,
     collection: store.collection,
     log: store.log,
+    onCommit: store.onCommit,
     commit: store.commit,
     backup: to => copyDatabase(file, to),
     async admitKey(privateKey) {

@@ -1,3 +1,4 @@
+import { createHmac, hkdfSync } from 'node:crypto'
 import { tagOf } from './seal.ts'
 
 /** The numbers of a log's oldest and newest entries. */
@@ -27,24 +28,33 @@ interface Content {
   readonly logs: ReadonlyMap<string, LogBounds>
 }
 
-export const createSealState = (content: Content): SealState => {
-  const tags = new Map<string, Uint8Array>()
+/** Says of a row, by a key that only this store has, what its tag adds to the sum. */
+export type RowMark = (key: string, tag: Uint8Array) => Uint8Array
+
+/** The marks of a store's rows: without the data key nobody can tell which rows would add up to the same. */
+export const rowMarks = (dataKey: Uint8Array): RowMark => {
+  const key = Buffer.from(hkdfSync('sha256', dataKey, '', 'vmhost store state', 32))
+  return (row, tag) => createHmac('sha256', key).update(row).update('\0').update(tag).digest()
+}
+
+export const createSealState = (content: Content, markOf: RowMark): SealState => {
+  const marks = new Map<string, Uint8Array>()
   const logs = new Map(content.logs)
-  // Tags look random, and each row has its own: the sum of all of them, bit by bit, stands for the set.
-  const sum = new Uint8Array(16)
+  // The sum of all marks, bit by bit, stands for the set of rows.
+  const sum = new Uint8Array(32)
   let { version } = content
 
-  const add = (tag: Uint8Array): void => {
-    for (let at = 0; at < sum.length; at += 1) sum[at]! ^= tag[at]!
+  const add = (mark: Uint8Array): void => {
+    for (let at = 0; at < sum.length; at += 1) sum[at]! ^= mark[at]!
   }
   const setDocument = (key: string, sealed: Uint8Array | undefined): void => {
-    const before = tags.get(key)
+    const before = marks.get(key)
     if (before) add(before)
     if (sealed) {
-      const tag = Uint8Array.from(tagOf(sealed))
-      tags.set(key, tag)
-      add(tag)
-    } else tags.delete(key)
+      const mark = markOf(key, tagOf(sealed))
+      marks.set(key, mark)
+      add(mark)
+    } else marks.delete(key)
   }
   for (const [key, sealed] of content.rows) setDocument(key, sealed)
 
@@ -59,7 +69,7 @@ export const createSealState = (content: Content): SealState => {
     text: () =>
       JSON.stringify({
         version,
-        documents: tags.size,
+        documents: marks.size,
         sum: Buffer.from(sum).toString('hex'),
         logs: Object.fromEntries([...logs].toSorted(([a], [b]) => (a < b ? -1 : 1))),
       }),

@@ -59,8 +59,8 @@ export interface Collection<T extends { readonly id: string }> {
   put(document: T & { readonly rev?: number }): Write
   /** Without `rev`: whatever revision is there. */
   remove(document: { readonly id: string; readonly rev?: number }): Write
-  /** Reads, applies the pure `change`, commits; again when somebody was faster. Throws `not-found`. */
-  update(id: string, change: (document: T & Stored) => T): Promise<T & Stored>
+  /** Reads, applies the pure `change`, commits with what is `beside`; again when somebody was faster. Throws `not-found`. */
+  update(id: string, change: (document: T & Stored) => T, beside?: readonly Write[]): Promise<T & Stored>
 }
 
 export interface CollectionOptions<T> {
@@ -79,6 +79,8 @@ export interface Store extends AsyncDisposable {
     options?: CollectionOptions<T>,
   ): Collection<T>
   log<T extends object>(name: string, schema: z.ZodType<T>): Log<T>
+  /** Calls `listener` after each commit, when it is on disk, until disposed. */
+  onCommit(listener: () => void): Disposable
   /** All or none, durable when it settles; refuses a stale revision or a broken unique index with `conflict`. */
   commit(writes: readonly Write[]): Promise<void>
 }

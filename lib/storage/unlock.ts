@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { ServiceError } from '#lib/errors.ts'
+import { writeFileAtomic } from '#lib/platform/files.ts'
 import { type Codec, documentPlace, entryPlace, plainCodec } from './codec.ts'
 import {
   copyDatabase,
@@ -14,7 +16,7 @@ import {
 } from './database-file.ts'
 import { envelopeOf } from './documents.ts'
 import { dataKeySize, sealCodec } from './seal.ts'
-import { createSealState, type SealState } from './seal-state.ts'
+import { createSealState, rowMarks, type SealState } from './seal-state.ts'
 import { type SealSecrets, unwrapDataKey, type Wrap, wrapDataKey } from './wrap.ts'
 
 /** A database that was read and found whole: what is in it, and what it is written with from now on. */
@@ -52,7 +54,7 @@ const openSealed = async (file: string, raw: RawContent, secrets: SealSecrets): 
   const codec = sealCodec(dataKey)
   return reading(file, () => {
     const rows = decodeRows(raw, codec)
-    const state = createSealState(raw)
+    const state = createSealState(raw, rowMarks(dataKey))
     proveLogs(file, raw, codec)
     if (!raw.state || codec.decode('state', raw.state) !== state.text())
       throw new Error('it is not as the last commit left it: something is missing or comes from an older copy')
@@ -67,7 +69,7 @@ const writeAgain = async (file: string, raw: RawContent, before: Codec, secrets:
   const wrap = await wrapDataKey(dataKey, secrets)
   // Nobody else has it open, and the new file must not meet the old one's log.
   foldLog(file)
-  const state = createSealState({ version: raw.version, rows: new Map(), logs: raw.logs })
+  const state = createSealState({ version: raw.version, rows: new Map(), logs: raw.logs }, rowMarks(dataKey))
   const source = new DatabaseSync(file, { readOnly: true })
   try {
     writeDatabase(file, raw.version, database => {
@@ -104,7 +106,7 @@ export const createDatabase = async (
   const codec = sealCodec(dataKey)
   writeDatabase(file, version, database => {
     if (!wrap) return
-    const state = createSealState({ version, rows: new Map(), logs: new Map() })
+    const state = createSealState({ version, rows: new Map(), logs: new Map() }, rowMarks(dataKey))
     const putSeal = database.prepare('INSERT INTO seal VALUES (?, ?)')
     putSeal.run(stateRow, codec.encode('state', state.text()))
     putSeal.run(stateRow + 1, Buffer.from(JSON.stringify(wrap)))
@@ -128,9 +130,24 @@ export const proveDatabase = async (file: string, secrets: SealSecrets | undefin
   )
 }
 
+/**
+ * Refuses a plain database where there was an encrypted one: somebody may have put it there. `secrets.mark` is the file
+ * that says so. Throws `unavailable`.
+ */
+export const refusePlain = (file: string, proven: Unlocked, secrets: SealSecrets | undefined): void => {
+  if (secrets?.mark !== undefined && !proven.dataKey && existsSync(secrets.mark))
+    throw new ServiceError(
+      'unavailable',
+      `${file} is not encrypted, and the store here was. Nothing was changed; if you put it there yourself, remove ${secrets.mark} first.`,
+    )
+}
+
 /** Proves a database, and seals a plain one when there are secrets for it; a copy of what it was is kept then. */
 export const unlock = async (file: string, secrets: SealSecrets | undefined): Promise<Unlocked> => {
   const proven = await proveDatabase(file, secrets)
+  refusePlain(file, proven, secrets)
+  if (secrets?.mark !== undefined && proven.dataKey && !existsSync(secrets.mark))
+    await writeFileAtomic(secrets.mark, '')
   if (!secrets || proven.dataKey) return proven
   // Garbage must not be sealed as if it were data.
   reading(file, () => [...proven.rows].forEach(([key, text]) => void envelopeOf(key, text)))
@@ -138,6 +155,7 @@ export const unlock = async (file: string, secrets: SealSecrets | undefined): Pr
   await copyDatabase(file, plainCopy)
   ensureTables(file)
   await writeAgain(file, readDatabase(file), plainCodec, secrets)
+  if (secrets.mark !== undefined) await writeFileAtomic(secrets.mark, '')
   return { ...(await proveDatabase(file, secrets)), plainCopy }
 }
 

@@ -17,6 +17,8 @@ import { dataKeySize } from './seal.ts'
 export interface SealSecrets {
   readonly password: string
   readonly privateKey: KeyObject
+  /** A file that is there once the store has been sealed: from then on a plain one is not believed. */
+  readonly mark?: string
   /** scrypt's N for what is wrapped from now on; a power of two. */
   readonly cost?: number
 }
@@ -85,7 +87,7 @@ export const unwrapDataKey = async (wraps: readonly Wrap[], secrets: SealSecrets
   const wrap = wraps.find(one => isFor(one, secrets.privateKey))
   if (!wrap)
     throw refused(
-      `The store is encrypted for another private key than the one in keys/signing.pem, which must have been replaced. Put the old key back: without it the store cannot be read by anybody.`,
+      `The store is encrypted for another private key than the one in keys/signing.pem, which must have been replaced. Put the old key back (keys/retired has those of before each rotation): without it the store cannot be read by anybody.`,
     )
   try {
     const key = await wrappingKey(secrets, Buffer.from(wrap.salt, 'base64'), wrap.cost)

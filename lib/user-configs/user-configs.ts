@@ -1,4 +1,5 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
+import type { Tell } from '#lib/events/events.ts'
 import type { Store, Stored, Write } from '#lib/storage/store.ts'
 import { type CreateUserConfig, type UpdateUserConfig, UserConfig } from './schemas.ts'
 import { valueText } from './value.ts'
@@ -19,7 +20,15 @@ export interface UserConfigs {
 
 const most = 500
 
-export const openUserConfigs = (store: Store): UserConfigs => {
+export const openUserConfigs = (store: Store, tell: Tell): UserConfigs => {
+  // Private as the settings themselves: their user alone is told.
+  const told = (what: string, { id, slug, user_id: user }: UserConfig): Write =>
+    tell({
+      type: 'system',
+      message: `USER_CONFIG_${what}`,
+      body: { config_id: id, slug },
+      audience: { users: [user], private: true },
+    })
   const configs = store.collection('user-configs', UserConfig, {
     unique: { slug: ({ user_id, slug }) => `${user_id} ${slug.toLowerCase()}` },
   })
@@ -52,7 +61,7 @@ export const openUserConfigs = (store: Store): UserConfigs => {
         created_at: now,
         updated_at: now,
       }
-      await store.commit([configs.put(config)]).catch((error: unknown) => {
+      await store.commit([configs.put(config), told('ADDED', config)]).catch((error: unknown) => {
         throw isFault(error, 'conflict')
           ? new ServiceError('conflict', `You have a setting with the slug ${config.slug} already; change it with PUT.`)
           : error
@@ -60,22 +69,22 @@ export const openUserConfigs = (store: Store): UserConfigs => {
       return config
     },
     async update(userId, reference, { name, type, value }) {
-      const { id } = await find(userId, reference)
-      return shown(
-        await configs.update(id, config => {
-          const next = type ?? config.type
-          return {
-            ...config,
-            name: name ?? config.name,
-            type: next,
-            value: valueText(next, value ?? config.value),
-            updated_at: new Date().toISOString(),
-          }
-        }),
-      )
+      const before = await find(userId, reference)
+      const change = (config: UserConfig): UserConfig => {
+        const next = type ?? config.type
+        return {
+          ...config,
+          name: name ?? config.name,
+          type: next,
+          value: valueText(next, value ?? config.value),
+          updated_at: new Date().toISOString(),
+        }
+      }
+      return shown(await configs.update(before.id, change, [told('UPDATED', before)]))
     },
     async remove(userId, reference) {
-      await store.commit([configs.remove(await find(userId, reference))])
+      const config = await find(userId, reference)
+      await store.commit([configs.remove(config), told('REMOVED', config)])
     },
     removalOf: async userId => (await of(userId)).map(configs.remove),
   }

@@ -6,6 +6,7 @@ import type { HypervisorDriver, MachineView, StableState } from '#lib/hypervisor
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
 import { MachineRecord } from '#lib/machines/record.ts'
 import { host } from '../support/harness.ts'
+import { newTelling } from '../support/events.ts'
 
 /** What a driver brings to be held to the contract. */
 export interface Workbench {
@@ -162,7 +163,7 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
 
     const open = async (): Promise<void> => {
       driver = await bench.driver()
-      machines = await openMachines({ driver, host, stopLimit: 10_000, allowedFolders: [] })
+      machines = await openMachines({ driver, host, stopLimit: 10_000, allowedFolders: [], ...(await newTelling()) })
       opened = true
     }
     const letGo = async (): Promise<void> => {
@@ -265,7 +266,7 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
       await bench.ignorePowerButton(await view(id))
       await letGo()
       driver = await bench.driver()
-      machines = await openMachines({ driver, host, stopLimit: 1_000, allowedFolders: [] })
+      machines = await openMachines({ driver, host, stopLimit: 1_000, allowedFolders: [], ...(await newTelling()) })
       opened = true
       await expect(machines.run(id, 'stop')).rejects.toMatchObject({ fault: 'timeout' })
       expect(state(id)).toBe('running')

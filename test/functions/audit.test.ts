@@ -22,7 +22,7 @@ describe('the audit', () => {
 
   const open = async (days = 400): Promise<void> => {
     store = await openStore({ folder })
-    audit = openAudit({ store, log, days })
+    audit = openAudit({ store, log, keep: { days, entries: 1_000 } })
   }
   const entries = async (query = ''): Promise<AuditRecord[]> =>
     (await ask('GET', `/audit?after=0&limit=1000${query}`, { token })).body.entries

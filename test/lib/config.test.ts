@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { readConfig, settings } from '#lib/config.ts'
+import { readConfig } from '#lib/config.ts'
+import { settings } from '#lib/settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'vmhost-config-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -150,7 +150,7 @@ describe('every endpoint of the table', () => {
   const guarded = routes.filter(({ endpoint: { access } }) => access !== 'public')
   served.for(guarded)('$id refuses a stranger', async (route, { call }) => {
     const { method, path } = route.endpoint
-    const answer = await call(method, `/api${path.replace(/\{\w+\}/g, 'x')}`, { as: null })
+    const answer = await call(method, servedPath(path.replace(/\{\w+\}/g, 'x')), { as: null })
     expect(answer).toMatchObject({ status: 401, body: { code: 401, error: 'unauthorized_client' } })
     expect(answer.headers.get('www-authenticate')).toBe('Bearer')
   })

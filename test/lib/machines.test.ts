@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openMachines } from '#lib/machines/machines.ts'
 import { host } from '../support/harness.ts'
 import { createSimulatedDriver } from '../support/simulated-driver.ts'
+import { newTelling } from '../support/events.ts'
 
 describe('allowed folders', () => {
   let folder: string
@@ -24,7 +25,13 @@ describe('allowed folders', () => {
     ['allowed/link', false],
   ] as const)('a machine on %s: %s', async ([name, allowed]) => {
     const driver = createSimulatedDriver(join(folder, 'machines'))
-    const machines = await openMachines({ driver, host, stopLimit: 1_000, allowedFolders: [join(folder, 'allowed')] })
+    const machines = await openMachines({
+      driver,
+      host,
+      stopLimit: 1_000,
+      allowedFolders: [join(folder, 'allowed')],
+      ...(await newTelling()),
+    })
     const made = machines.create({
       name: 'one',
       description: '',
@@ -42,7 +49,13 @@ describe('allowed folders', () => {
 describe('the end of the service', () => {
   test('operations give up in a stable state, and no new one begins', async () => {
     const driver = createSimulatedDriver(await mkdtemp(join(tmpdir(), 'vmhost-end-')))
-    const machines = await openMachines({ driver, host, stopLimit: 60_000, allowedFolders: [] })
+    const machines = await openMachines({
+      driver,
+      host,
+      stopLimit: 60_000,
+      allowedFolders: [],
+      ...(await newTelling()),
+    })
     const { id } = await machines.create({ name: 'one', description: '', cpus: 1, memory: 16, disks: [] })
     await machines.run(id, 'start')
     driver.ignoresPowerButton = true

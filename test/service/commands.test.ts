@@ -10,6 +10,8 @@ describe('users, roles and claims on the command line', () => {
     const env = { VMHOST_ROOT_PASSWORD: rootPassword }
     const vmhost = (args: string, stdin = '') => runProgram(args.split(' '), env, state.path, stdin)
 
+    expect((await vmhost('users list')).stderr).toContain('There is nothing of vmhost')
+    await (await startService({ state: state.path, env })).stop()
     expect(await vmhost('users add jane --email jane@example.test', `${password}\n`)).toMatchObject({
       code: 0,
       stdout: 'Added jane with USER.\n',

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { newState, rootPassword, runProgram, type Service, startService } from '../support/service.ts'
@@ -86,16 +87,24 @@ describe('the encrypted store of a service', () => {
     await first.stop()
     const whole = readFileSync(join(state.path, 'store.db'))
     let encrypted = 0
+    let during = 0
     for (let round = 0; round < 12; round += 1) {
+      rmSync(join(state.path, 'keys/store-is-encrypted'), { force: true })
+      rmSync(join(state.path, 'store.db.new'), { force: true })
       writeFileSync(join(state.path, 'store.db'), whole)
       const child = spawn(process.execPath, [resolve('dist/vmhost.mjs'), 'users', 'list'], {
         env: { PATH: process.env['PATH'], VMHOST_STATE: state.path, ...sealed },
         stdio: 'ignore',
       })
       const ended = new Promise(settle => child.once('exit', settle))
-      await wait(100 + round * 90)
+      // Every other one while the encrypted file is being written, and the others at any time.
+      if (round % 2 === 0) {
+        while (!existsSync(join(state.path, 'store.db.new')) && child.exitCode === null) await wait(1)
+        during += Number(child.exitCode === null)
+      } else await wait(100 + round * 90)
       child.kill('SIGKILL')
       await ended
+      rmSync(join(state.path, 'keys/store-is-encrypted'), { force: true })
       const listed = await runProgram(['users', 'list'], plain, state.path)
       if (listed.code !== 0) {
         expect(listed.stderr).toContain('is encrypted')
@@ -105,7 +114,10 @@ describe('the encrypted store of a service', () => {
       expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('user19') })
       for (const left of ['store.db-wal', 'store.db-shm']) rmSync(join(state.path, left), { force: true })
     }
-    console.log(`12 kills of a first encryption: ${encrypted} after it was done, ${12 - encrypted} before`)
+    expect(during).toBeGreaterThan(2)
+    console.log(
+      `12 kills of a first encryption, ${during} while it was written: ${encrypted} after it was done, ${12 - encrypted} before`,
+    )
   })
 
   test('is copied while it is in use, put back, and given another password', async () => {
@@ -134,11 +146,18 @@ describe('the encrypted store of a service', () => {
     })
     await first.stop()
 
-    const damaged = readFileSync(copy)
-    damaged[damaged.length - 100]! ^= 1
-    writeFileSync(`${copy}.damaged`, damaged.subarray(0, damaged.length - 4096))
+    const whole = readFileSync(copy)
+    writeFileSync(`${copy}.cut`, whole.subarray(0, whole.length - 4096))
+    copyFileSync(copy, `${copy}.flipped`)
+    const damaging = new DatabaseSync(`${copy}.flipped`)
+    damaging.exec("UPDATE kv SET value = substr(value, 1, 20) || x'5a' || substr(value, 22) WHERE key LIKE 'users:%'")
+    damaging.close()
     const before = readFileSync(join(state.path, 'store.db'))
-    expect((await vmhost(`storage restore ${copy}.damaged`)).code).toBe(1)
+    for (const damaged of ['cut', 'flipped'])
+      expect((await vmhost(`storage restore ${copy}.${damaged}`)).code, damaged).toBe(1)
+    expect((await vmhost(`storage backup ${copy}`)).stderr).toContain('exists already')
+    expect((await vmhost(`storage backup ${join(state.path, 'store.db')}`)).stderr).toContain('exists already')
+    expect((await vmhost('storage backup /nowhere/at/all')).stderr.trim().split('\n')).toHaveLength(1)
     expect((await vmhost(`storage restore ${copy}`, { VMHOST_STORAGE_PASSWORD: 'not the password' })).code).toBe(1)
     expect((await vmhost(`storage restore ${copy}.nothing`)).code).toBe(1)
     expect(readFileSync(join(state.path, 'store.db')).equals(before)).toBe(true)

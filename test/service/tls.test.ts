@@ -49,6 +49,7 @@ describe('the certificate', () => {
       tls: first,
       clientAddress: peer => peer,
       fetch: (_, { address }) => Response.json({ address }),
+      upgrade: async () => new Response(null, { status: 404 }),
     })
     using watch = watchCertificate({ files, certificate: first, changed: listener.setCertificate, log })
     const port = Number(new URL(listener.url).port)

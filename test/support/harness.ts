@@ -4,15 +4,21 @@ import { join } from 'node:path'
 import { type SetupServer, setupServer } from 'msw/node'
 import { test as base } from 'vitest'
 import type { Principal } from '#lib/auth/principal.ts'
+import type { Events } from '#lib/events/events.ts'
+import { createHub } from '#lib/events/hub.ts'
+import { createStreams } from '#lib/events/stream.ts'
+import { createSubscriptions } from '#lib/events/subscriptions.ts'
 import { createHealth } from '#lib/health/health.ts'
-import { type App, createApp, type Observation } from '#lib/http/app.ts'
+import { type App, createApp } from '#lib/http/app.ts'
+import type { Observation } from '#lib/http/observation.ts'
 import { parseFilter } from '#lib/http/filter.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
 import { freeLicense } from '#lib/license/license.ts'
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
-import { createMemoryStore } from '#lib/storage/memory-store.ts'
+import { createMetrics } from '#lib/metrics/metrics.ts'
 import { openUserConfigs } from '#lib/user-configs/user-configs.ts'
 import { routes } from '#functions/routes.gen.ts'
+import { newTelling } from './events.ts'
 import { newIdentity } from './identity.ts'
 import { createSimulatedDriver, type SimulatedDriver } from './simulated-driver.ts'
 
@@ -72,6 +78,8 @@ interface Fixtures {
   network: SetupServer
   folder: string
   driver: SimulatedDriver
+  telling: Awaited<ReturnType<typeof newTelling>>
+  events: Events
   machines: Machines
   observed: Observation[]
   call: Call
@@ -96,22 +104,32 @@ export const test = base.extend<Fixtures>({
     rmSync(folder, { recursive: true })
   },
   driver: async ({ folder }, use) => use(createSimulatedDriver(folder)),
-  machines: async ({ driver }, use) => {
-    const machines = await openMachines({ driver, host, stopLimit: 200, allowedFolders: [] })
+  // oxlint-disable-next-line no-empty-pattern -- as above
+  telling: async ({}, use) => use(await newTelling()),
+  events: async ({ telling }, use) => use(telling.events),
+  machines: async ({ driver, telling }, use) => {
+    const machines = await openMachines({ driver, host, stopLimit: 200, allowedFolders: [], ...telling })
     await use(machines)
     await machines.close()
   },
   // oxlint-disable-next-line no-empty-pattern -- as above
   observed: async ({}, use) => use([]),
-  call: async ({ machines, observed }, use) => {
+  call: async ({ machines, observed, telling: { store, events } }, use) => {
+    const hub = createHub(events)
+    const subscriptions = createSubscriptions({ events, hub, limits: { user: 3, all: 5 } })
+    const streams = createStreams({ events, hub })
     const app = createApp({
       routes,
       services: {
         machines,
-        ...(await newIdentity()).services,
+        ...(await newIdentity({ store, tell: events.tell })).services,
         audit: { page: async () => ({ entries: [] }) },
         ssh: { execute: async () => ({ output: '', error: '' }) },
-        userConfigs: openUserConfigs(await createMemoryStore()),
+        events,
+        metrics: createMetrics({ machines: ['Machines', machines.counts] }),
+        openStream: streams.open,
+        subscriptions,
+        userConfigs: openUserConfigs(store, events.tell),
         license: freeLicense('simulated', { id: host.id, cpus: 2, memory: 4096 }),
         health: createHealth({ hypervisor: async () => 'simulated' }),
         openapi: createOpenApi(routes, '0.0.0'),
@@ -122,5 +140,8 @@ export const test = base.extend<Fixtures>({
       checkReplies: true,
     })
     await use(callOf(app))
+    streams[Symbol.dispose]()
+    await subscriptions[Symbol.asyncDispose]()
+    hub[Symbol.dispose]()
   },
 })

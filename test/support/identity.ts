@@ -9,6 +9,7 @@ import { hashPassword, passwordMatches } from '#lib/auth/password-hashes.ts'
 import { characterKindNames, longestPassword, type PasswordPolicy } from '#lib/auth/password-policy.ts'
 import type { Passwords } from '#lib/auth/passwords.ts'
 import { publicJwk, tokenKeyOf } from '#lib/auth/token-key.ts'
+import { openEvents, type Tell } from '#lib/events/events.ts'
 import { createHealth } from '#lib/health/health.ts'
 import { createApp } from '#lib/http/app.ts'
 import { parseFilter } from '#lib/http/filter.ts'
@@ -39,6 +40,7 @@ export const newPasswords = (): Passwords & { readonly compared: () => number } 
       return passwordMatches(password, known ?? nobodys) && known !== undefined
     },
     isOutdated: known => methodOf(known).kind !== method.kind,
+    waiting: () => 0,
     close: async () => {},
   }
 }
@@ -100,6 +102,7 @@ export const askOf = ({ services, authenticate }: Identity, audit?: Audit): Ask 
 
 interface Options {
   readonly store?: Store
+  readonly tell?: Tell
   readonly passwords?: Passwords
   readonly lockout?: LockoutPolicy
 }
@@ -109,9 +112,12 @@ export const newIdentity = async ({
   store,
   passwords = newPasswords(),
   lockout = lockoutPolicy,
-}: Options = {}): Promise<Identity> =>
-  openIdentity({
-    store: store ?? (await createMemoryStore()),
+  tell,
+}: Options = {}): Promise<Identity> => {
+  const at = store ?? (await createMemoryStore())
+  return openIdentity({
+    store: at,
+    tell: tell ?? (await openEvents(at)).tell,
     passwords,
     keys,
     pepper: new Uint8Array(32),
@@ -119,3 +125,4 @@ export const newIdentity = async ({
     policy: { password: passwordPolicy, lockout, tokenLifetime },
     rootPassword,
   })
+}

@@ -11,7 +11,7 @@ export const serialOf = async ({ home }: MachineView): Promise<string> =>
   )
 
 /** Types on the serial line of a QEMU machine. */
-export const typeInto = ({ home }: MachineView, text: string): Promise<void> =>
+export const typeInto = ({ home }: Pick<MachineView, 'home'>, text: string): Promise<void> =>
   new Promise((resolve, reject) => {
     const socket = connect(join(home, 'run', 'serial.sock'))
     socket.once('error', reject)

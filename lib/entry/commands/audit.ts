@@ -56,7 +56,7 @@ export const auditCommand = (run: Run): Command => {
         }
         after = next
       }
-      console.error(`${count} entries; the chain is whole.`)
+      console.error(`${count} entries; the chain is whole${last ? `, up to ${last.hash}` : ''}.`)
     },
   )
   return audit

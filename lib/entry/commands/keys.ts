@@ -9,6 +9,7 @@ export const keysCommand = (run: Run): Command => {
     async ask => {
       const { kid } = await ask<{ kid: string }>('POST', '/auth/key/rotate')
       console.log(`Tokens are signed with the key ${kid} from now on.`)
+      console.log('Backups of an encrypted store from before are opened by the old key, which is kept in keys/retired.')
     },
   )
   return keys

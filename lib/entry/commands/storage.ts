@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { Command } from 'commander'
 import type { Config } from '#lib/config.ts'
 import { ServiceError } from '#lib/errors.ts'
+import { exists } from '#lib/platform/files.ts'
 import { copyDatabase, readDatabase } from '#lib/storage/database-file.ts'
 import { storeFile } from '#lib/storage/open-store.ts'
 import { changeStoragePassword, restoreStore } from '#lib/storage/restore.ts'
@@ -22,6 +23,7 @@ export const storageCommand = (onFiles: OnFiles): Command => {
       .argument('<file>'),
     async ({ state }, [file = '']) => {
       const to = resolve(file)
+      if (await exists(to)) throw new ServiceError('conflict', `${to} exists already; it is not overwritten.`)
       await copyDatabase(storeFile(state), to)
       const { rows, wraps } = readDatabase(to)
       console.log(`Copied ${rows.size} documents to ${to}${wraps.length > 0 ? ', encrypted' : ''}.`)
@@ -48,7 +50,7 @@ export const storageCommand = (onFiles: OnFiles): Command => {
       const secrets = await sealSecretsOf(config)?.()
       if (!secrets)
         throw new ServiceError('invalid', 'Set VMHOST_STORAGE_PASSWORD to the present password of the store.')
-      const next = await readPassword('The new password of the store')
+      const next = await readPassword('the new password of the store')
       if (next.length < 12) throw new ServiceError('invalid', 'The new password must have at least 12 characters.')
       await changeStoragePassword(config.state, secrets, next)
       console.log('The store has a new password: start the service with it in VMHOST_STORAGE_PASSWORD.')

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { UserRecord } from '#lib/auth/user-schemas.ts'
-import { createPasswordRules } from '#lib/auth/password-policy.ts'
+import type { Config } from '#lib/config.ts'
+import { characterKindNames, createPasswordRules } from '#lib/auth/password-policy.ts'
 import { readPassword } from '../read-password.ts'
 import { tableText } from '../table.ts'
 import { list, type Run } from './run.ts'
@@ -29,11 +30,12 @@ const rowOf = (user: UserRecord): readonly string[] => [
 /** `vmhost users …` */
 export const usersCommand = (run: Run): Command => {
   const users = new Command('users').description('The people who can sign in')
-  const password = async (whose: string, generate: boolean, shortest: number): Promise<string> => {
-    if (!generate) return readPassword(whose)
-    const made = createPasswordRules({ shortest, longest: Infinity, kinds: [] }).random()
-    console.log(`${whose}: ${made}`)
-    return made
+  /** A password that was made up is shown when it has been taken. */
+  const password = async (whose: string, generate: boolean, config: Config) => {
+    if (!generate) return { secret: await readPassword(whose), show: () => {} }
+    const { password_min_length: shortest, password_max_length: longest } = config
+    const secret = createPasswordRules({ shortest, longest, kinds: characterKindNames }).random()
+    return { secret, show: () => console.log(`${whose.replace('the', 'The')}: ${secret}`) }
   }
 
   run(users.command('list').description('List the users').option('--json', 'as JSON'), async (ask, { options }) => {
@@ -51,19 +53,20 @@ export const usersCommand = (run: Run): Command => {
       .option('--no-password', 'without a password: only API keys that others make for them'),
     async (ask, { args: [username = ''], options, config }) => {
       const { email, name, superUser, generate, role, claim } = options as unknown as Granted & Record<string, string>
-      const secret =
+      const chosen =
         options['password'] === false
           ? undefined
-          : await password(`The password of ${username}`, Boolean(generate), config.password_min_length)
+          : await password(`the password of ${username}`, Boolean(generate), config)
       const user = await ask<UserRecord>('POST', '/auth/users', {
         username,
         email,
         name: name ?? username,
-        ...(secret !== undefined && { password: secret }),
+        ...(chosen && { password: chosen.secret }),
         ...(superUser && { is_super_user: true }),
         ...(role.length > 0 && { roles: role }),
         ...(claim.length > 0 && { claims: claim }),
       })
+      chosen?.show()
       console.log(`Added ${user.username} with ${user.roles.join(', ') || 'no role'}.`)
     },
   )
@@ -99,12 +102,9 @@ export const usersCommand = (run: Run): Command => {
       .argument('<user>')
       .option('--generate', 'make one up and show it'),
     async (ask, { args: [user = ''], options, config }) => {
-      const secret = await password(
-        `The new password of ${user}`,
-        options['generate'] === true,
-        config.password_min_length,
-      )
+      const { secret, show } = await password(`the new password of ${user}`, options['generate'] === true, config)
       await ask('PUT', at(user), { password: secret })
+      show()
       console.log(`${user} has a new password; every token of theirs has ended.`)
     },
   )
@@ -112,7 +112,7 @@ export const usersCommand = (run: Run): Command => {
     users.command('unlock').description('Let a user sign in again after too many wrong passwords').argument('<user>'),
     async (ask, { args: [user = ''] }) => {
       await ask('DELETE', at(user, 'lock'))
-      console.log(`${user} can sign in again.`)
+      console.log(`${user} can sign in again, but from addresses that are locked themselves.`)
     },
   )
   run(

@@ -5,6 +5,7 @@ import { openDirectory } from '#lib/auth/directory.ts'
 import { claimNames, roleClaims } from '#lib/auth/claims.ts'
 import { createPasswordRules } from '#lib/auth/password-policy.ts'
 import { createPasswords } from '#lib/auth/passwords.ts'
+import { openEvents } from '#lib/events/events.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
 import { createMemoryStore } from '#lib/storage/memory-store.ts'
 import { passwordPolicy } from '../../support/identity.ts'
@@ -15,8 +16,11 @@ afterAll(() => passwords.close())
 
 const good = 'Correct-Horse-9-Battery'
 const rules = createPasswordRules(passwordPolicy)
-const newAccounts = async () =>
-  createAccounts({ directory: await openDirectory(await createMemoryStore()), passwords, rules })
+const newAccounts = async () => {
+  const store = await createMemoryStore()
+  const { tell } = await openEvents(store)
+  return createAccounts({ directory: await openDirectory(store, tell), passwords, rules })
+}
 
 describe('root', () => {
   test('is made once, with a password that satisfies the rules and is shown once', async () => {

@@ -62,8 +62,9 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'machines o
   })
 
   test('a guest that powers itself off is stopped by the guest, without a problem', async () => {
-    const { id, ...view } = await booting()
-    await typeInto({ id, ...view }, 'q')
+    const view = await booting()
+    const { id } = view
+    await typeInto(view, 'q')
     await until('the end', () => seen.length > 0, 1_000)
     expect(seen).toMatchObject([{ cause: 'guest', view: { id, state: 'stopped' } }])
     expect((await get(id)).problem).toBeUndefined()

@@ -1,0 +1,13 @@
+import * as z from 'zod'
+import { ClientRecord } from '#lib/events/schemas.ts'
+import { endpoint } from '#lib/http/endpoint.ts'
+
+export default endpoint({
+  method: 'GET',
+  path: '/v1/ws/clients',
+  summary: 'List the WebSockets that read events',
+  access: { roles: ['SUPER_USER'] },
+  effect: 'read',
+  uses: ['subscriptions'],
+  reply: z.array(ClientRecord),
+}).handle((_, { subscriptions }) => [...subscriptions.clients()])

@@ -1,0 +1,17 @@
+import * as z from 'zod'
+import { Unsubscribe } from '#lib/events/schemas.ts'
+import { endpoint } from '#lib/http/endpoint.ts'
+
+export default endpoint({
+  method: 'POST',
+  path: '/v1/ws/unsubscribe',
+  summary: 'Stop getting some types of events over a WebSocket',
+  access: 'signed-in',
+  effect: 'change',
+  uses: ['subscriptions'],
+  body: Unsubscribe,
+  reply: z.object({ code: z.literal(200), message: z.string() }),
+}).handle(({ body, caller }, { subscriptions }) => {
+  subscriptions.unsubscribe(body.client_id, body.event_types, caller!)
+  return { code: 200 as const, message: `Unsubscribed from ${body.event_types.join(', ')}.` }
+})

@@ -1,0 +1,12 @@
+import * as z from 'zod'
+import { endpoint } from '#lib/http/endpoint.ts'
+
+export default endpoint({
+  method: 'GET',
+  path: '/metrics',
+  summary: 'Show figures of the service, for Prometheus',
+  access: 'signed-in',
+  effect: 'read',
+  uses: ['metrics'],
+  reply: z.unknown(),
+}).handle((_, { metrics }) => metrics.show())

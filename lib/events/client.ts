@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto'
+import type { WebSocket } from 'ws'
+import type { Principal } from '#lib/auth/principal.ts'
+import type { Hub } from './hub.ts'
+import type { Cursor } from './cursor.ts'
+import type { ClientRecord } from './schemas.ts'
+import { type EventType, eventTypes } from './event.ts'
+
+/** A WebSocket that reads events. */
+export interface EventClient {
+  readonly id: string
+  readonly userId: string
+  record(): ClientRecord
+  types(): ReadonlySet<EventType>
+  /** Stops sending events of these types. */
+  drop(types: readonly EventType[]): void
+  /** Looks again who this is; ends the connection when the credential is not good any more. */
+  check(): Promise<void>
+  /** Sends a heartbeat, or ends a connection that did not answer the last ones. */
+  beat(): void
+  close(code: number, reason: string): void
+}
+
+interface Options {
+  readonly socket: WebSocket
+  readonly hub: Hub
+  readonly after: Cursor
+  readonly gap: boolean
+  readonly types: readonly EventType[]
+  readonly unknown: readonly string[]
+  readonly caller: Principal
+  readonly address: string
+  /** Who the credential stands for now; throws when for nobody. */
+  readonly again: () => Promise<Principal>
+  readonly sent: (messages: number) => void
+  readonly closed: (client: EventClient) => void
+}
+
+/** Bytes that may wait in a connection: who reads more slowly than that is read for later, from the log. */
+const bound = 1 << 20
+const portion = 64
+const pongWithin = 45_000
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value.toLowerCase() : '')
+
+export const createClient = (options: Options): EventClient => {
+  const { socket, hub, types: asked, unknown, address, again, sent, closed } = options
+  const id = crypto.randomUUID()
+  const connectedAt = Date.now()
+  const types = new Set<EventType>([...asked, 'global'])
+  let principal = options.caller
+  let [lastPing, lastPong] = [0, connectedAt]
+  let waiting = false
+
+  const time = (at: number): string => new Date(at).toISOString()
+  /** What is for this client alone has no place in the log. */
+  const tell = (type: EventType, message: string, more: { body?: object; ref_id?: string } = {}): void =>
+    socket.send(
+      JSON.stringify({
+        id: randomBytes(32).toString('hex'),
+        ...(more.ref_id !== undefined && { ref_id: more.ref_id }),
+        event_type: type,
+        timestamp: time(Date.now()),
+        message,
+        ...(more.body && { body: more.body }),
+        client_id: id,
+      }),
+    )
+  const pump = (): void => {
+    while (!waiting && socket.readyState === socket.OPEN) {
+      const frames = subscription.next(portion)
+      if (frames === 'gap') {
+        tell('global', 'gap', { body: { cursor: subscription.cursor() } })
+        continue
+      }
+      if (frames.length === 0) return
+      for (const { text } of frames) socket.send(text)
+      sent(frames.length)
+      if (socket.bufferedAmount < bound) continue
+      waiting = true
+      // An empty frame's callback runs when all before it has left this process.
+      socket.ping(undefined, undefined, () => {
+        waiting = false
+        pump()
+      })
+    }
+  }
+  const subscription = hub.subscribe({ after: options.after, types, principal: () => principal, wake: pump })
+
+  const answer = (text: string): void => {
+    let said: { event_type?: unknown; message?: unknown; id?: unknown }
+    try {
+      said = Object(JSON.parse(text))
+    } catch (error) {
+      return tell('global', 'error', { body: { error: (error as Error).message } })
+    }
+    const reference = typeof said.id === 'string' ? said.id : undefined
+    const type = textOf(said.event_type)
+    const message = textOf(said.message)
+    if (type === 'health') {
+      if (message === 'ping') tell('health', 'pong', { ref_id: reference ?? randomBytes(32).toString('hex') })
+    } else if (type === 'system') {
+      if (message === 'client-id') tell('system', 'client-id', { body: { 'client-id': id } })
+    } else {
+      const known = (eventTypes as readonly string[]).includes(type)
+      const error = known ? `no handlers registered for type ${type}` : `invalid message type ${type}`
+      tell('global', 'error', { body: { error }, ...(known && reference !== undefined && { ref_id: reference }) })
+    }
+  }
+
+  const client: EventClient = {
+    id,
+    userId: principal.id,
+    record: () => ({
+      id,
+      user_id: principal.id,
+      username: principal.username,
+      address,
+      connected_at: time(connectedAt),
+      ...(lastPing > 0 && { last_ping_at: time(lastPing) }),
+      last_pong_at: time(lastPong),
+      event_subscriptions: [...types],
+      is_alive: socket.readyState === socket.OPEN,
+      queue_depth: socket.bufferedAmount,
+    }),
+    types: () => types,
+    drop: dropped => dropped.forEach(type => types.delete(type)),
+    async check() {
+      try {
+        principal = await again()
+      } catch (error) {
+        client.close(1008, (error as Error).message)
+      }
+    },
+    beat() {
+      if (Date.now() - lastPong > pongWithin) return socket.terminate()
+      lastPing = Date.now()
+      socket.ping()
+    },
+    close(code, reason) {
+      // A close frame holds 123 bytes of reason.
+      socket.close(
+        code,
+        Buffer.from(reason)
+          .subarray(0, 120)
+          .toString('utf8')
+          .replace(/\uFFFD$/, ''),
+      )
+      setTimeout(() => socket.terminate(), 2_000).unref()
+    },
+  }
+  socket.on('message', (data: Buffer) => answer(data.toString('utf8')))
+  socket.on('pong', () => void (lastPong = Date.now()))
+  socket.on('error', () => socket.terminate())
+  socket.once('close', () => {
+    subscription[Symbol.dispose]()
+    closed(client)
+  })
+  tell('global', 'WebSocket connection established subscribed to global by default', {
+    body: {
+      client_id: id,
+      subscriptions: [...types],
+      cursor: subscription.cursor(),
+      ...(unknown.length > 0 && { unknown_event_types: unknown }),
+    },
+  })
+  if (options.gap) tell('global', 'gap', { body: { cursor: subscription.cursor() } })
+  pump()
+  return client
+}

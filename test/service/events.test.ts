@@ -1,0 +1,309 @@
+import { existsSync, readFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { WebSocket } from 'ws'
+import { describe, expect, test, vi } from 'vitest'
+import type { EventMessage } from '#lib/events/event.ts'
+import { buildBootSectorDisk } from '../support/boot-sector.ts'
+import { withoutQemu } from '../support/qemu.ts'
+import { typeInto } from '../support/serial.ts'
+import { newState, rootPassword, type Service, startService } from '../support/service.ts'
+
+const env = { VMHOST_ROOT_PASSWORD: rootPassword }
+
+interface Reader {
+  readonly messages: EventMessage[]
+  readonly socket: WebSocket
+  /** The close code, once it is closed. */
+  readonly closed: Promise<number>
+  waitFor(message: string): Promise<EventMessage>
+}
+
+const read = (
+  service: Service,
+  state: string,
+  token: string,
+  query = '',
+  headers: Record<string, string> = {},
+): Promise<Reader> =>
+  new Promise((resolve, reject) => {
+    const messages: EventMessage[] = []
+    const socket = new WebSocket(`${service.url.replace('https', 'wss')}/api/v1/ws/subscribe${query}`, {
+      ca: readFileSync(join(state, 'tls/cert.pem')),
+      headers: { ...(token && { authorization: `Bearer ${token}` }), ...headers },
+    })
+    const closed = new Promise<number>(settle => socket.once('close', settle))
+    socket.on('message', (data: Buffer) => {
+      messages.push(JSON.parse(data.toString()))
+      if (messages.length === 1)
+        resolve({
+          messages,
+          socket,
+          closed,
+          waitFor: async message =>
+            vi.waitFor(() => messages.find(one => one.message === message) ?? expect.fail(`no ${message} yet`), {
+              timeout: 10_000,
+            }),
+        })
+    })
+    socket.once('error', reject)
+    socket.once('unexpected-response', (_, response) => {
+      let text = ''
+      response.on('data', (chunk: Buffer) => void (text += chunk.toString()))
+      response.once('end', () => reject(Object.assign(new Error(text), { status: response.statusCode })))
+    })
+  })
+
+describe('events over a WebSocket', () => {
+  test('come as they happen, after a welcome, and pings are answered', async () => {
+    using state = newState()
+    const service = await startService({ state: state.path, env })
+    const token = await service.signIn()
+    const reader = await read(service, state.path, token, '?event_types=PDFM,auth,nonsense')
+    expect(reader.messages[0]).toMatchObject({
+      event_type: 'global',
+      message: 'WebSocket connection established subscribed to global by default',
+      body: {
+        subscriptions: ['pdfm', 'auth', 'global'],
+        unknown_event_types: ['nonsense'],
+        client_id: expect.any(String),
+      },
+    })
+    reader.socket.send('{"event_type":"health","message":"ping","id":"mine"}')
+    expect(await reader.waitFor('pong')).toMatchObject({ event_type: 'health', ref_id: 'mine' })
+    reader.socket.send('not JSON')
+    expect(await reader.waitFor('error')).toMatchObject({ event_type: 'global', body: { error: expect.any(String) } })
+    await service.call('PUT', '/api/v1/machines/demo/start', { token })
+    await vi.waitFor(() =>
+      expect(
+        reader.messages.filter(one => one.message === 'VM_STATE_CHANGED').map(one => one.body!['current_state']),
+      ).toEqual(['starting', 'running']),
+    )
+    const { client_id: client } = reader.messages[0]!.body!
+    const unsubscribe = (types: string[]) =>
+      service.call('POST', '/api/v1/ws/unsubscribe', { token, body: { client_id: client, event_types: types } })
+    expect((await unsubscribe(['global'])).status).toBe(400)
+    expect((await unsubscribe(['stats'])).status).toBe(400)
+    expect((await unsubscribe(['pdfm'])).status).toBe(200)
+    expect((await service.call('GET', '/api/v1/ws/clients', { token })).body).toMatchObject([
+      { id: client, username: 'root', event_subscriptions: ['auth', 'global'], is_alive: true },
+    ])
+    await service.stop()
+    expect(await reader.closed).toBe(1001)
+  })
+
+  test('are refused with the documented body', async () => {
+    using state = newState()
+    const service = await startService({ state: state.path, env: { ...env, VMHOST_SUBSCRIPTIONS_PER_USER: '1' } })
+    const token = await service.signIn()
+    const refused = async (expected: number, ...how: [string, string?, Record<string, string>?]): Promise<void> => {
+      const error = await read(service, state.path, ...how).catch((error: Error & { status?: number }) => error)
+      expect(error).toMatchObject({ status: expected })
+      expect(JSON.parse((error as Error).message)).toMatchObject({ code: expected, message: expect.any(String) })
+    }
+    await refused(401, '')
+    await refused(401, 'nonsense')
+    await refused(400, token, '?since=nonsense')
+    const reader = await read(service, state.path, '', `?event_types=pdfm&authorization=${token}`)
+    await refused(503, token)
+    reader.socket.close()
+    await reader.closed
+    const second = await read(service, state.path, '', `?access_token=${token}`)
+    second.socket.close()
+    expect(service.log()).not.toContain(token)
+    // Another protocol is not taken up, and the request is served as it is.
+    const raw = (path: string, headers: Record<string, string>): Promise<{ status: number; text: string }> =>
+      new Promise((resolve, reject) => {
+        const ca = readFileSync(join(state.path, 'tls/cert.pem'))
+        const sent = request(`${service.url}${path}`, { ca, headers }, response => {
+          let text = ''
+          response.on('data', (chunk: Buffer) => void (text += chunk.toString()))
+          response.once('end', () => resolve({ status: response.statusCode!, text }))
+        })
+        sent.once('error', reject)
+        sent.end()
+      })
+    expect(await raw('/api/health/probe', { connection: 'upgrade', upgrade: 'h2c' })).toMatchObject({ status: 200 })
+    const bad = await raw('/api/v1/ws/subscribe', {
+      connection: 'upgrade',
+      upgrade: 'websocket',
+      authorization: `Bearer ${token}`,
+    })
+    expect(bad.status).toBe(400)
+    expect(JSON.parse(bad.text)).toMatchObject({ code: 400, message: expect.stringContaining('handshake') })
+    await service.stop()
+  })
+
+  test('end or narrow within a second when the credential does', async () => {
+    using state = newState()
+    const service = await startService({ state: state.path, env })
+    const root = await service.signIn()
+    const ask = (method: string, path: string, body?: object) =>
+      service.call(method, `/api/v1${path}`, { token: root, ...(body && { body }) })
+    const user = {
+      username: 'jane',
+      name: 'Jane',
+      email: 'j@example.test',
+      password: rootPassword,
+      roles: [],
+      claims: ['LIST_VM'],
+    }
+    await ask('POST', '/auth/users', user)
+    const signIn = async (body: object): Promise<string> =>
+      (await service.call('POST', '/api/v1/auth/token', { body })).body.token
+    const jane = await signIn({ username: 'jane', password: rootPassword })
+    const reader = await read(service, state.path, jane, '?event_types=pdfm')
+    await ask('PUT', '/machines/demo/start')
+    await reader.waitFor('VM_STATE_CHANGED')
+    const seen = reader.messages.length
+    await ask('DELETE', '/auth/users/jane/claims/LIST_VM')
+    await wait(1_100)
+    await ask('PUT', '/machines/demo/stop?force=true')
+    await wait(300)
+    expect(reader.messages.slice(seen).filter(({ event_type: type }) => type === 'pdfm').length).toBeLessThanOrEqual(1)
+    await service.call('DELETE', '/api/v1/auth/token', { token: jane })
+    expect(await reader.closed).toBe(1008)
+
+    const key = (await ask('POST', '/auth/api_keys', { name: 'k' })).body.encoded
+    const keyed = await read(service, state.path, '', '?event_types=auth', { 'x-api-key': key })
+    await ask('PUT', '/auth/api_keys/k/revoke')
+    expect(await keyed.closed).toBe(1008)
+    await service.stop()
+  })
+
+  test('lose nothing over disconnects, and kills of the service: the union is the log', async () => {
+    using state = newState()
+    let service = await startService({ state: state.path, env: { ...env, VMHOST_DEMO: 'off' } })
+    const token = await service.signIn()
+    const received: EventMessage[] = []
+    let cursor = ''
+    let stop = false
+    const reading = (async () => {
+      while (!stop) {
+        const reader = await read(service, state.path, token, `?event_types=auth${cursor && `&since=${cursor}`}`).catch(
+          () => undefined,
+        )
+        if (!reader) {
+          await wait(50)
+          continue
+        }
+        cursor ||= String(reader.messages[0]!.body!['cursor'])
+        await Promise.race([wait(Math.random() * 60), reader.closed])
+        reader.socket.terminate()
+        await reader.closed
+        for (const message of reader.messages.filter(one => one.seq !== undefined)) {
+          received.push(message)
+          cursor = message.cursor
+        }
+      }
+    })()
+    await vi.waitFor(() => expect(cursor).not.toBe(''), { timeout: 10_000 })
+    const begin = cursor
+    for (let at = 0; at < 300; at += 1) {
+      await service.call('POST', '/api/v1/auth/claims', { token, body: { name: `C${at}` } }).catch(() => undefined)
+      if (at % 100 === 60) {
+        await service.kill()
+        service = await startService({ state: state.path, env: { ...env, VMHOST_DEMO: 'off' } })
+      }
+    }
+    const all: EventMessage[] = []
+    for (let since = begin; ;) {
+      const { body } = await service.call('GET', `/api/v1/events?types=auth&limit=1000&since=${since}`, { token })
+      all.push(...body.events)
+      if (body.cursor === since) break
+      since = body.cursor
+    }
+    await vi.waitFor(() => expect(received.at(-1)?.seq).toBe(all.at(-1)!.seq), { timeout: 20_000 })
+    stop = true
+    await reading
+    expect(all.length).toBeGreaterThanOrEqual(297)
+    expect(received.map(({ id }) => id)).toEqual(all.map(({ id }) => id))
+    await service.stop()
+  })
+})
+
+describe.skipIf(withoutQemu)(
+  withoutQemu ? 'QEMU is not installed' : 'events of what happens to a machine on QEMU',
+  () => {
+    test('a guest that powers itself off, a QEMU that is killed, and what happened while nobody looked', async () => {
+      using state = newState()
+      const settings = { ...env, VMHOST_DEMO: 'off' }
+      let service = await startService({ state: state.path, driver: 'qemu', env: settings })
+      const token = await service.signIn()
+      const ask = (method: string, path: string, body?: object) =>
+        service.call(method, `/api/v1/machines${path}`, { token, ...(body && { body }) })
+      const disk = join(state.path, 'boot.img')
+      buildBootSectorDisk(disk)
+      expect((await ask('POST', '', { name: 'one', memory: 16, disks: [{ path: disk }] })).status).toBe(201)
+      const home = (await ask('GET', '/one')).body[0].Home
+      const booted = async (): Promise<void> => {
+        await ask('PUT', '/one/start')
+        const log = (): string => readFileSync(join(home, 'serial.log'), 'latin1')
+        const before = (log().match(/BOOT/g) ?? []).length
+        await vi.waitFor(() => expect((log().match(/BOOT/g) ?? []).length + Number(before === 0)).toBeGreaterThan(0), {
+          timeout: 10_000,
+        })
+        await wait(1_000)
+      }
+      const reader = await read(service, state.path, token, '?event_types=pdfm')
+      const states = (messages = reader.messages): readonly string[] =>
+        messages.filter(one => one.message === 'VM_STATE_CHANGED').map(one => String(one.body!['current_state']))
+
+      await booted()
+      await typeInto({ home }, 'q')
+      await vi.waitFor(() => expect(states()).toEqual(['starting', 'running', 'stopped']), { timeout: 1_000 })
+      await booted()
+      process.kill(Number(readFileSync(join(home, 'run/pid'), 'utf8')), 'SIGKILL')
+      await vi.waitFor(() => expect(states().slice(3)).toEqual(['starting', 'running', 'stopped']), { timeout: 1_000 })
+      expect(reader.messages.at(-1)!.body).toMatchObject({
+        previous_state: 'running',
+        problem: expect.stringContaining('crashed'),
+      })
+
+      await booted()
+      const { cursor } = reader.messages.at(-1)!
+      await service.kill()
+      await typeInto({ home }, 'q')
+      await vi.waitFor(() => expect(existsSync(join(home, 'run/pid'))).toBe(false))
+      service = await startService({ state: state.path, driver: 'qemu', env: settings })
+      const { events } = (await service.call('GET', `/api/v1/events?types=pdfm&since=${cursor}`, { token })).body
+      expect(states(events)).toEqual(['stopped'])
+      await service.stop()
+    })
+  },
+)
+
+test('events as a stream: from a cursor, and on', async () => {
+  using state = newState()
+  const service = await startService({ state: state.path, env: { ...env, VMHOST_DEMO: 'off' } })
+  const token = await service.signIn()
+  const add = (name: string) => service.call('POST', '/api/v1/auth/claims', { token, body: { name } })
+  await add('A')
+  const { cursor } = (await service.call('GET', '/api/v1/events?types=auth', { token })).body
+  await add('B')
+  let text = ''
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const sent = request(
+      `${service.url}/api/v1/events/stream?types=auth`,
+      {
+        ca: readFileSync(join(state.path, 'tls/cert.pem')),
+        headers: { authorization: `Bearer ${token}`, 'last-event-id': cursor },
+      },
+      resolve,
+    )
+    sent.once('error', reject)
+    sent.end()
+  })
+  expect(response.headers['content-type']).toBe('text/event-stream')
+  const ended = new Promise(resolve => response.once('end', resolve))
+  response.on('data', (chunk: Buffer) => void (text += chunk.toString()))
+  await add('C')
+  await vi.waitFor(() => expect(text).toContain('"claim_id":"C"'))
+  expect([...text.matchAll(/"claim_id":"(\w)"/g)].map(match => match[1])).toEqual(['B', 'C'])
+  expect(text).toMatch(/^id: [0-9a-f]{8}-\d+\ndata: \{/m)
+  await service.call('DELETE', '/api/v1/auth/token', { token })
+  await ended
+  await service.stop()
+})
