@@ -11,5 +11,6 @@ export default endpoint({
   body: CreateApiKey,
   audited: ['name', 'user_id', 'claims', 'expires_at', 'revoked'],
   reply: ApiKeyRecord,
+  secretReply: true,
   status: 201,
 }).handle(({ body, caller }, { apiKeys }) => apiKeys.create(body, caller!))

@@ -130,12 +130,10 @@ export const createUsers = (options: Options): Users => {
       if (request.password !== undefined) rules.check(request.password, 'The password')
       const hash = request.password && (await passwords.hash(request.password))
       return directory.change(async () => {
+        // USER is the operator's to change, and to remove.
+        const usual = !request.is_super_user && directory.roleTable().has('USER') ? ['USER'] : []
         const superRoles = request.is_super_user ? ['USER', 'ADMIN', 'SUPER_USER'] : []
-        const roles = granted(
-          'roles',
-          [...(request.roles ?? (superRoles.length > 0 ? [] : ['USER'])), ...superRoles],
-          caller,
-        )
+        const roles = granted('roles', [...(request.roles ?? usual), ...superRoles], caller)
         const asked = request.claims && granted('claims', request.claims, caller)
         const held = firstClaims.filter(claim => caller.superUser || caller.claims.has(claim))
         const now = new Date().toISOString()

@@ -78,7 +78,9 @@ export const openHost = async (
   const startWorker = workersFrom(entry)
   const facts = readHostFacts()
 
-  const { store, identity, audit, userConfigs, events, passwords } = stack.use(await openState(config, startWorker))
+  const { store, identity, audit, userConfigs, events, passwords, idempotency } = stack.use(
+    await openState(config, startWorker),
+  )
   // At once: what comes next can fail, and nothing else ever shows it.
   if (identity.newPassword !== undefined) passwordMade(identity.newPassword)
 
@@ -170,6 +172,7 @@ export const openHost = async (
       logReply(what)
     },
     audit: auditInto(audit),
+    runOnce: idempotency.run,
     checkReplies: false,
     cors: config.cors_origins.length > 0 ? createCors(config.cors_origins) : undefined,
     headers: transport.headers,

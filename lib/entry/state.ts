@@ -12,6 +12,7 @@ import type { Config } from '#lib/config.ts'
 import { type Events, openEvents } from '#lib/events/events.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { makePrivateFolder } from '#lib/platform/files.ts'
+import { openIdempotency, type RunOnce } from '#lib/idempotency/idempotency.ts'
 import { logOf } from '#lib/platform/log.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import { restoredMark } from '#lib/storage/restore.ts'
@@ -27,6 +28,7 @@ export interface State extends AsyncDisposable {
   readonly userConfigs: UserConfigs
   readonly events: Events
   readonly passwords: Pick<Passwords, 'waiting'>
+  readonly idempotency: { readonly run: RunOnce }
 }
 
 /** Where the command line reaches a running service. */
@@ -99,12 +101,14 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
   const userConfigs = openUserConfigs(store, events.tell)
   const method = { kind: config.password_hash, cost: usualCost[config.password_hash] }
   const passwords = stack.adopt(createPasswords({ startWorker, method }), one => one.close())
+  const pepper = await loadPepper(join(folder, 'api-keys.pepper'))
+  const idempotency = stack.adopt(openIdempotency(store, pepper), one => one.close())
   const identity = await openIdentity({
     store,
     tell: events.tell,
     passwords,
     keys,
-    pepper: await loadPepper(join(folder, 'api-keys.pepper')),
+    pepper,
     digest: text => hash('sha256', text),
     policy: {
       password: {
@@ -129,5 +133,14 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
     one => one.close(),
   )
   const kept = stack.move()
-  return { store, identity, audit, userConfigs, events, passwords, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+  return {
+    store,
+    identity,
+    audit,
+    userConfigs,
+    events,
+    passwords,
+    idempotency,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
 }

@@ -39,6 +39,7 @@ interface Options {
 /** Bytes that may wait in a connection: who reads more slowly than that is read for later, from the log. */
 const bound = 1 << 20
 const portion = 64
+const asText = { binary: false } as const
 const pongWithin = 45_000
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.toLowerCase() : '')
@@ -74,7 +75,7 @@ export const createClient = (options: Options): EventClient => {
         continue
       }
       if (frames.length === 0) return
-      for (const { text } of frames) socket.send(text)
+      for (const { bytes } of frames) socket.send(bytes, asText)
       sent(frames.length)
       if (socket.bufferedAmount < bound) continue
       waiting = true

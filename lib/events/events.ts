@@ -27,6 +27,8 @@ export interface Events {
   publish(event: NewEvent): Promise<void>
   /** The place after the last event. */
   head(): Cursor
+  /** The place before the oldest event that is kept. */
+  beginning(): Cursor
   /**
    * The place that a cursor means. `gap` when what came after it is not kept any more, or it is of another log: then the
    * place is that of the oldest event that is kept. Without a cursor it is the beginning. Throws `invalid`.
@@ -82,6 +84,7 @@ export const openEvents = async (
     const stored = storedEvent(event)
     return log.append(() => stored)
   }
+  const beginning = (): Cursor => ({ epoch, seq: log.first() - 1 })
   const entries = ({ seq }: Cursor, limit: number): readonly Numbered[] => log.read(seq, limit)
 
   const forgetOld = async (): Promise<void> => {
@@ -103,11 +106,12 @@ export const openEvents = async (
     close: () => clearInterval(cleaning),
     publish: event => store.commit([tell(event)]),
     head: () => ({ epoch, seq: log.head() }),
+    beginning,
     place(text) {
-      if (text === undefined) return { at: { epoch, seq: log.first() - 1 }, gap: false }
+      if (text === undefined) return { at: beginning(), gap: false }
       const cursor = readCursor(text)
       const kept = cursor.epoch === epoch && cursor.seq >= log.first() - 1 && cursor.seq <= log.head()
-      return kept ? { at: cursor, gap: false } : { at: { epoch, seq: log.first() - 1 }, gap: true }
+      return kept ? { at: cursor, gap: false } : { at: beginning(), gap: true }
     },
     entries,
     read(after, { types, principal }, limit) {

@@ -3,11 +3,11 @@ import { type Cursor, cursorText } from './cursor.ts'
 import { type Audience, maySee, type Numbered } from './event.ts'
 import { type Events, messageOf } from './events.ts'
 
-/** An event as text, made once for all who get it. */
+/** An event as JSON text in bytes, made once for all who get it. */
 export interface Frame {
   readonly seq: number
   readonly cursor: string
-  readonly text: string
+  readonly bytes: Buffer
 }
 
 interface Entry extends Frame {
@@ -38,11 +38,12 @@ export interface Hub extends Disposable {
 }
 
 const kept = 10_000
+const nothing: readonly Frame[] = []
 const portion = 1_000
 // A commit wakes the hub; this is for one that was missed.
 const interval = 250
 
-export const createHub = (events: Pick<Events, 'head' | 'entries' | 'onCommit' | 'place'>): Hub => {
+export const createHub = (events: Pick<Events, 'head' | 'beginning' | 'entries' | 'onCommit'>): Hub => {
   const { epoch } = events.head()
   const subscribers = new Set<Subscriber>()
   let recent: Entry[] = []
@@ -51,7 +52,7 @@ export const createHub = (events: Pick<Events, 'head' | 'entries' | 'onCommit' |
   const entryOf = (stored: Numbered): Entry => ({
     seq: stored.seq,
     cursor: cursorText({ epoch, seq: stored.seq }),
-    text: JSON.stringify(messageOf(epoch, stored)),
+    bytes: Buffer.from(JSON.stringify(messageOf(epoch, stored))),
     type: stored.event_type,
     audience: stored.audience,
   })
@@ -83,11 +84,12 @@ export const createHub = (events: Pick<Events, 'head' | 'entries' | 'onCommit' |
       subscribers.add(subscriber)
       return {
         next(limit) {
-          const { at: place, gap } = events.place(cursorText({ epoch, seq: at }))
-          if (gap) {
-            at = place.seq
+          const oldest = events.beginning().seq
+          if (at < oldest) {
+            at = oldest
             return 'gap'
           }
+          if (at >= head) return nothing
           const found: Frame[] = []
           while (found.length < limit && at < head) {
             const some = after(at, portion)

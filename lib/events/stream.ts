@@ -67,7 +67,9 @@ export const createStreams = ({ events, hub }: Options): Streams => {
           if (frames === 'gap') return controller.enqueue(encoder.encode(gapText(subscription.cursor())))
           if (frames.length > 0)
             return controller.enqueue(
-              encoder.encode(frames.map(({ cursor, text }) => `id: ${cursor}\ndata: ${text}\n\n`).join('')),
+              encoder.encode(
+                frames.map(({ cursor, bytes }) => `id: ${cursor}\ndata: ${bytes.toString()}\n\n`).join(''),
+              ),
             )
           await new Promise<void>(resolve => void (wake = resolve))
         }

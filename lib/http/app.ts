@@ -15,6 +15,19 @@ import { Stream } from './stream.ts'
 import { Upgrade } from './upgrade.ts'
 import { type Authenticate, bearerOf, type Exchange, stepsOf } from './steps.ts'
 
+/** A request that must have one effect however often it comes. */
+export interface OnceRequest {
+  /** The value of Idempotency-Key. */
+  readonly key: string
+  /** The caller's id: keys of different callers do not meet. */
+  readonly caller: string
+  readonly operation: string
+  /** What the request asks for: the same key with another content is a mistake. */
+  readonly content: unknown
+  /** The reply holds a secret, which is shown once and kept nowhere. */
+  readonly secret: boolean
+}
+
 export interface AppOptions {
   readonly routes: readonly Route[]
   readonly services: Partial<Services>
@@ -26,6 +39,8 @@ export interface AppOptions {
   readonly cors?: Cors | undefined
   /** Headers of every reply, beside those of security that all have. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Gives a repeated Idempotency-Key the answer of the first request; without it the header counts for nothing. */
+  readonly runOnce?: <T>(once: OnceRequest, work: () => Promise<T> | T) => Promise<T>
   /** Keeps what was done and refused; the reply waits for it. */
   readonly audit?: (what: Action) => Promise<void>
   /** Hold every reply to its schema: costs a parse per reply, for tests and development. */
@@ -61,6 +76,14 @@ const narrowed = async (request: Request, list: unknown, { parseFilter }: AppOpt
   return (items as readonly unknown[]).filter(keep)
 }
 
+const onceOf = (key: string, { id, endpoint }: Route, { caller, params, query, body }: Exchange): OnceRequest => ({
+  key,
+  caller: caller!.id,
+  operation: id,
+  content: [params, query, body],
+  secret: endpoint.secretReply === true,
+})
+
 /** The call of a route as one function: its steps in order, then its handler. */
 const pipeline = (route: Route, options: AppOptions): ((exchange: Exchange) => Promise<unknown>) => {
   const { endpoint } = route
@@ -88,7 +111,11 @@ const pipeline = (route: Route, options: AppOptions): ((exchange: Exchange) => P
         return exchange.request.signal
       },
     }
-    const pending = endpoint.handle(call, services)
+    const key = endpoint.effect === 'change' && options.runOnce ? exchange.request.headers.get('idempotency-key') : null
+    const pending =
+      key !== null && exchange.caller
+        ? options.runOnce!(onceOf(key, route, exchange), () => endpoint.handle(call, services))
+        : endpoint.handle(call, services)
     const whole = pending instanceof Promise ? await pending : pending
     const value = endpoint.filter ? await narrowed(exchange.request, whole, options) : whole
     const isJson = !(value instanceof Encoded || value instanceof Stream || value instanceof Upgrade)

@@ -41,6 +41,8 @@ export interface Contract<
   readonly status?: 200 | 201 | 202
   /** The reply is a list that the header X-Filter can narrow. */
   readonly filter?: true
+  /** The reply holds a secret that is shown once: it is not kept for a repeated Idempotency-Key. */
+  readonly secretReply?: true
   /** Members of the body that the audit tells: what was asked for, never a secret. */
   readonly audited?: readonly string[]
   /** The token may also come as `access_token` or `authorization` in the query: browsers give a WebSocket no headers. */

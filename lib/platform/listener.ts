@@ -89,7 +89,10 @@ export const openListener = async ({ address, tls, clientAddress, fetch, upgrade
     response.end(body)
   })
   await listen(server, address).catch((error: unknown) => {
-    throw new ServiceError('unavailable', `The service cannot listen on ${address.origin}: ${messageOf(error)}`)
+    throw new ServiceError(
+      'unavailable',
+      `The service cannot listen on ${address.origin}: ${messageOf(error)}. Choose another address with --listen.`,
+    )
   })
   const { port } = server.address() as AddressInfo
   return {

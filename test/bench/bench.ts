@@ -1,9 +1,16 @@
 /** Prints what the service costs beside a floor that is measured in the same run: `npm run bench`, on Linux. */
 import { httpRows } from './http.ts'
+import { eventRows } from './events.ts'
 import { identityRows } from './identity.ts'
 import { startRows } from './start.ts'
 import { storeRows } from './store.ts'
 import { printTable } from './table.ts'
 
-const rows = [...(await httpRows()), ...(await identityRows()), ...(await startRows()), ...(await storeRows())]
+const rows = [
+  ...(await httpRows()),
+  ...(await identityRows()),
+  ...(await eventRows()),
+  ...(await startRows()),
+  ...(await storeRows()),
+]
 printTable(rows)

@@ -39,6 +39,10 @@ const serve = async (args: readonly string[], pattern: RegExp, env: NodeJS.Proce
 export const startBare = (): Promise<Server> =>
   serve([resolve('test/bench/bare.ts')], /bare serves (\d+)/, { PATH: process.env['PATH'] })
 
+/** A WebSocket server, with nothing on top. */
+export const startBareSockets = (): Promise<Server> =>
+  serve([resolve('test/bench/bare-sockets.ts')], /bare serves (\d+)/, { PATH: process.env['PATH'] })
+
 /** The built service on a state folder, over plain HTTP. */
 export const startVmhost = (state: string, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
   serve([resolve('dist/vmhost.mjs'), 'serve'], /vmhost serves http:\/\/127\.0\.0\.1:(\d+)/, {

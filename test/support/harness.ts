@@ -15,6 +15,7 @@ import { parseFilter } from '#lib/http/filter.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
 import { freeLicense } from '#lib/license/license.ts'
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
+import { openIdempotency } from '#lib/idempotency/idempotency.ts'
 import { createMetrics } from '#lib/metrics/metrics.ts'
 import { openUserConfigs } from '#lib/user-configs/user-configs.ts'
 import { routes } from '#functions/routes.gen.ts'
@@ -115,6 +116,7 @@ export const test = base.extend<Fixtures>({
   // oxlint-disable-next-line no-empty-pattern -- as above
   observed: async ({}, use) => use([]),
   call: async ({ machines, observed, telling: { store, events } }, use) => {
+    const idempotency = openIdempotency(store, new Uint8Array(32))
     const hub = createHub(events)
     const subscriptions = createSubscriptions({ events, hub, limits: { user: 3, all: 5 } })
     const streams = createStreams({ events, hub })
@@ -137,11 +139,13 @@ export const test = base.extend<Fixtures>({
       authenticate: async ({ bearer }) => (bearer ? principal(bearer.split(',')) : undefined),
       parseFilter,
       observe: what => observed.push(what),
+      runOnce: idempotency.run,
       checkReplies: true,
     })
     await use(callOf(app))
     streams[Symbol.dispose]()
     await subscriptions[Symbol.asyncDispose]()
     hub[Symbol.dispose]()
+    idempotency.close()
   },
 })

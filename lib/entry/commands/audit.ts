@@ -10,12 +10,12 @@ const page = (query: Readonly<Record<string, string | undefined>>): string => {
   return `/audit?${new URLSearchParams(given)}`
 }
 
-const rowOf = ({ at, username = '-', address, operation, target = {}, outcome, status }: AuditRecord) => [
+const rowOf = ({ at, username = '-', address, operation, target = {}, details = {}, outcome, status }: AuditRecord) => [
   at,
   username,
   address,
   operation,
-  Object.values(target).join(' '),
+  [...Object.values(target), ...Object.values(details).filter(value => typeof value === 'string')].join(' '),
   outcome,
   String(status),
 ]
