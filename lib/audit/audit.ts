@@ -30,7 +30,7 @@ const step = 500
 const day = 86_400_000
 /** Milliseconds that a refusal may wait for others. */
 const delay = 100
-const portion = 32
+const portion = 4
 
 const matches = ({ user, operation, outcome, from, to }: AuditQuery): ((entry: AuditRecord) => boolean) => {
   const prefix = operation?.endsWith('*') ? operation.slice(0, -1) : undefined
@@ -98,7 +98,7 @@ export const openAudit = ({ store, log, keep }: Options): Audit => {
     async record(facts) {
       // With what waits, so that entries stand in the order of their times.
       if (facts.outcome === 'done') return write([...waiting.splice(0), facts])
-      if (flood.admit(`${addressGroup(facts.address)} ${facts.operation} ${facts.user_id}`, facts)) later(facts)
+      if (flood.admit(`${facts.operation} ${facts.user_id}`, addressGroup(facts.address), facts)) later(facts)
     },
     async page(query) {
       await settled()

@@ -1,38 +1,45 @@
-/** Refusals of one kind that are told one by one in a window; the others are told by their number. */
+/** Refusals of one sort that are told one by one in a window; the others are told by their number, for each address. */
 const toldPerWindow = 60
 const windowLength = 60_000
-const kinds = 10_000
+const addresses = 10_000
 
-/** Keeps somebody who is refused from filling the disk with it. */
+/** Keeps whoever is refused, from one address or from many, from filling the disk with it. */
 export interface Flood<T> {
-  /** Whether a refusal is told by itself; if not, it is counted. */
-  admit(kind: string, facts: T): boolean
+  /** Whether a refusal of this sort is told by itself; if not, it is counted. */
+  admit(sort: string, address: string, facts: T): boolean
   close(): void
 }
 
-interface Window<T> {
+interface Counted<T> {
   count: number
   last: T
 }
 
-/** `tell` gets, at the end of a window, the last refusal that was not told, and how many there were. */
+/** `tell` gets, at the end of a window, for each address the last refusal that was not told, and how many there were. */
 export const createFlood = <T>(tell: (facts: T, count: number) => void): Flood<T> => {
-  const windows = new Map<string, Window<T>>()
+  const told = new Map<string, number>()
+  const counted = new Map<string, Counted<T>>()
   const end = (): void => {
-    const ended = [...windows.values()]
-    windows.clear()
-    for (const { count, last } of ended) if (count > toldPerWindow) tell(last, count - toldPerWindow)
+    const ended = [...counted.values()]
+    told.clear()
+    counted.clear()
+    for (const { count, last } of ended) tell(last, count)
   }
   const timer = setInterval(end, windowLength)
   timer.unref()
   return {
-    admit(kind, facts) {
-      const key = windows.has(kind) || windows.size < kinds ? kind : 'others'
-      const window = windows.get(key) ?? { count: 0, last: facts }
-      windows.set(key, window)
-      window.count += 1
-      window.last = facts
-      return window.count <= toldPerWindow
+    admit(sort, address, facts) {
+      const before = told.get(sort) ?? 0
+      if (before < toldPerWindow) {
+        told.set(sort, before + 1)
+        return true
+      }
+      const key = `${sort} ${counted.size < addresses ? address : 'others'}`
+      const one = counted.get(key) ?? { count: 0, last: facts }
+      one.count += 1
+      one.last = facts
+      counted.set(key, one)
+      return false
     },
     close() {
       clearInterval(timer)

@@ -1,5 +1,6 @@
-/** Sends wrong passwords of root to a service, from 100 addresses; a program of its own, to be nobody's neighbour. */
+/** Sends wrong passwords of root to a service, from 100 addresses, 500 a second; a program of its own, to be nobody's neighbour. */
 import { Agent, request } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
 
 const [port = '', count = ''] = process.argv.slice(2)
 const agent = new Agent({ keepAlive: true, maxSockets: 4 })
@@ -21,5 +22,10 @@ const attempt = (at: number): Promise<void> =>
     sent.end(body)
   })
 
-await Promise.all(Array.from({ length: Number(count) }, (_, at) => attempt(at)))
+const attempts: Promise<void>[] = []
+for (let at = 0; at < Number(count); at += 1) {
+  attempts.push(attempt(at))
+  if (at % 5 === 4) await wait(10)
+}
+await Promise.all(attempts)
 agent.destroy()

@@ -65,7 +65,7 @@ const attackRow = async (): Promise<Row> => {
     }
     const [quiet, attacked] = [median(seen.quiet), median(seen.attacked)]
     const figures = { measured: attacked, floor: quiet, unit: 'ms', digits: 2 }
-    return ratioRow('p99 of GETs during 1,000 wrong passwords', figures, { most: 2 })
+    return ratioRow('p99 of GETs during 1,000 wrong passwords in 2 s', figures, { most: 2 })
   } finally {
     await server.stop()
     rmSync(state, { recursive: true })
