@@ -12,5 +12,5 @@ export default endpoint({
   query: StreamQuery,
   reply: z.unknown(),
 }).handle(({ query, caller, again, lastEventId }, { openStream }) =>
-  openStream({ since: query.since ?? lastEventId, types: query.types ?? query.event_types, caller: caller!, again }),
+  openStream({ since: query.since ?? lastEventId(), types: query.types ?? query.event_types, caller: caller!, again }),
 )

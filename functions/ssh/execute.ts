@@ -12,4 +12,4 @@ export default endpoint({
   // Neither what is run nor what it runs with: either may hold a secret.
   audited: ['host', 'port', 'username'],
   reply: SshResult,
-}).handle(({ body, signal }, { ssh }) => ssh.execute(body, signal))
+}).handle(({ body, signal }, { ssh }) => ssh.execute(body, signal()))

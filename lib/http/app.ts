@@ -103,13 +103,11 @@ const pipeline = (route: Route, options: AppOptions): ((exchange: Exchange) => P
       bearer: exchange.bearer,
       address: exchange.address,
       again: exchange.again,
-      get lastEventId() {
-        return exchange.request.headers.get('last-event-id') ?? undefined
-      },
+      // Functions, not getters: a literal with getters makes a new hidden class each time, which holds the whole request
+      // until the next collection of the old generation.
+      lastEventId: () => exchange.request.headers.get('last-event-id') ?? undefined,
       identified: (who: NonNullable<Exchange['identified']>) => void (exchange.identified = who),
-      get signal() {
-        return exchange.request.signal
-      },
+      signal: () => exchange.request.signal,
     }
     const key = endpoint.effect === 'change' && options.runOnce ? exchange.request.headers.get('idempotency-key') : null
     const pending =

@@ -66,11 +66,11 @@ export interface Call<P extends Shape = Shape, Q extends Shape = Shape, B extend
   /** Who the caller's credential stands for by now. Throws `unauthenticated` when for nobody any more. */
   readonly again: () => Promise<Principal>
   /** The header Last-Event-ID, for streams that go on. */
-  readonly lastEventId: string | undefined
+  readonly lastEventId: () => string | undefined
   /** The caller's IP address. */
   readonly address: string
   /** Aborted when the caller goes away. */
-  readonly signal: AbortSignal
+  readonly signal: () => AbortSignal
 }
 
 /** What a handler may return: the reply's value, or what stands for a reply that is no JSON of this moment. */
