@@ -107,7 +107,10 @@ export const createTokens = ({ keys, lifetime, digest }: Options): Tokens => {
           .sign(signing)
       const token = await sign(user)
       // Rights are looked up on each request: a token that leaves them out opens as much, and one too long opens nothing.
-      return { token: token.length <= longestIssued ? token : await sign({ ...user, roles: [], claims: [] }), expiresAt }
+      return {
+        token: token.length <= longestIssued ? token : await sign({ ...user, roles: [], claims: [] }),
+        expiresAt,
+      }
     },
     async verify(token) {
       if (token.length > longest) throw invalid('The token is not valid: it is too long.')

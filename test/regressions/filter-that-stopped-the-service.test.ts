@@ -6,7 +6,9 @@ test('a short pattern that repeats repeats is refused, not run', async () => {
   await expect(parseFilter(`value=${'(a?){1000}'.repeat(40)}`)).rejects.toMatchObject({ fault: 'invalid' })
 })
 
-test('somebody without any claim cannot keep the service busy with a filter of their own settings', async ({ call }) => {
+test('somebody without any claim cannot keep the service busy with a filter of their own settings', async ({
+  call,
+}) => {
   const as: readonly string[] = []
   const path = '/api/v1/user/configs'
   for (let at = 0; at < 3; at += 1) {

@@ -26,7 +26,10 @@ test('what strangers send is shown on a terminal, and never obeyed; dots lead no
   expect((await service.call('DELETE', '/api/v1/auth/users/%1b%5d0;title%07%1b%5b2J%0aforged%c2%9b')).status).toBe(401)
   // oxlint-disable-next-line no-control-regex -- these are what is looked for
   const orders = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/
-  for (const args of [['audit', 'list'], ['audit', 'export']]) {
+  for (const args of [
+    ['audit', 'list'],
+    ['audit', 'export'],
+  ]) {
     const { code, stdout } = await vmhost(...args)
     expect(code).toBe(0)
     expect(stdout).toContain('title')
