@@ -1,3 +1,4 @@
+import { ServiceError } from '#lib/errors.ts'
 import type { Stored } from '#lib/storage/store.ts'
 import { claimNames } from './claims.ts'
 import type { Directory } from './directory.ts'
@@ -14,8 +15,11 @@ export interface Accounts {
   get(id: string): Promise<(User & Stored) | undefined>
   /** What the user of this id may do now; undefined when there is none. */
   principal(id: string): Promise<Principal | undefined>
-  /** Gives a user a new password, which the caller has checked. Tokens of the old one are not believed any more. */
-  setPassword(id: string, password: string): Promise<void>
+  /**
+   * Gives a user a new password, which the caller has checked, in place of the one that they have here. Tokens of the
+   * old one are not believed any more. Throws `conflict` when it was changed meanwhile.
+   */
+  setPassword(user: User & Stored, password: string): Promise<void>
   /** Keeps the password and writes its hash by today's method. */
   rehash(user: User & Stored, password: string): Promise<void>
   /**
@@ -50,14 +54,14 @@ export const createAccounts = ({ directory, passwords, rules }: Options): Accoun
     }
     await directory.change(() => directory.commit([users.put(root), tell(userEvent('ADDED', id))]))
   }
-  const setPassword = async (id: string, password: string): Promise<void> => {
+  const setPassword = async ({ id, generation }: User & Stored, password: string): Promise<void> => {
     const hash = await passwords.hash(password)
-    const change = (user: User): User => ({
-      ...user,
-      password: hash,
-      generation: user.generation + 1,
-      updated_at: new Date().toISOString(),
-    })
+    const change = (user: User): User => {
+      // Whoever knew the old password must not undo that somebody took it away.
+      if (user.generation !== generation)
+        throw new ServiceError('conflict', 'The password was changed meanwhile; sign in again.')
+      return { ...user, password: hash, generation: generation + 1, updated_at: new Date().toISOString() }
+    }
     await users.update(id, change, [tell(userEvent('UPDATED', id))])
   }
 
@@ -84,7 +88,7 @@ export const createAccounts = ({ directory, passwords, rules }: Options): Accoun
         return { id, ...(password === undefined && { newPassword }) }
       }
       if (password !== undefined && !(await passwords.verify(password, root.password)))
-        await setPassword(root.id, password)
+        await setPassword(root, password)
       return { id: root.id }
     },
   }

@@ -7,7 +7,7 @@ import type { Principal } from './principal.ts'
 
 /**
  * Changes the caller's own password; every token of theirs ends. Throws `forbidden` for a wrong one (which counts as a
- * failed sign-in), `locked-out`, and `invalid` for a new one that is too weak.
+ * failed sign-in), `locked-out`, `invalid` for a new one that is too weak, and `conflict` when somebody else changed it.
  */
 export type ChangeOwnPassword = (
   passwords: { readonly password: string; readonly new_password: string },
@@ -29,12 +29,12 @@ export const createChangeOwnPassword =
     const right = await lockout.guard({ userId: id, identifier: username, address }, () =>
       passwords.verify(password, user?.password),
     )
-    if (!right) {
+    if (!user || !right) {
       const message = 'The present password is not right.'
       throw new ServiceError('forbidden', message, {
         extra: { error: 'password_mismatch', error_description: message },
       })
     }
     rules.check(next, 'The new password')
-    await accounts.setPassword(id, next)
+    await accounts.setPassword(user, next)
   }

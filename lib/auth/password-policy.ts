@@ -37,6 +37,8 @@ export const createPasswordRules = ({ shortest, longest, kinds }: PasswordPolicy
   const rules: readonly (readonly [string, (password: string) => boolean])[] = [
     [`at least ${shortest} characters`, password => [...password].length >= shortest],
     [`at most ${longest} bytes`, password => Buffer.byteLength(password) <= longest],
+    // bcrypt repeats what it is given with a NUL after each time: a short password looks like itself twice, and is.
+    ['whole characters other than NUL', password => password.isWellFormed() && !password.includes('\0')],
     ...kinds.map(kind => {
       const [rule, pattern] = characterKinds[kind]
       return [rule, (password: string) => pattern.test(password)] as const

@@ -22,7 +22,7 @@ const TokenClaims = z.object({
 export type TokenClaims = z.infer<typeof TokenClaims>
 
 export interface Tokens {
-  /** A signed token; `expiresAt` in seconds since 1970. */
+  /** A signed token, without roles and claims where there are too many for one; `expiresAt` in seconds since 1970. */
   issue(user: TokenUser): Promise<{ readonly token: string; readonly expiresAt: number }>
   /** What the token says. Throws `unauthenticated` for one that is expired, or not from here. */
   verify(token: string): Promise<TokenClaims>
@@ -54,6 +54,8 @@ interface Options {
 }
 
 const longest = 16 * 1024
+/** Of what is issued here: a request's header has 16 KiB in all. */
+const longestIssued = 12 * 1024
 const remembered = 10_000
 
 const invalid = (message: string, cause?: unknown): ServiceError =>
@@ -95,13 +97,20 @@ export const createTokens = ({ keys, lifetime, digest }: Options): Tokens => {
       if (!key?.signing) throw new ServiceError('unavailable', 'Tokens are not issued here.')
       const now = Math.floor(Date.now() / 1000)
       const expiresAt = now + lifetime
-      const token = await new SignJWT({ ...user })
-        .setProtectedHeader({ alg: keys.algorithm, typ: 'JWT', kid: key.id })
-        .setIssuedAt(now)
-        .setExpirationTime(expiresAt)
-        .setJti(crypto.randomUUID())
-        .sign(key.signing)
-      return { token, expiresAt }
+      const { signing } = key
+      const sign = (said: TokenUser): Promise<string> =>
+        new SignJWT({ ...said })
+          .setProtectedHeader({ alg: keys.algorithm, typ: 'JWT', kid: key.id })
+          .setIssuedAt(now)
+          .setExpirationTime(expiresAt)
+          .setJti(crypto.randomUUID())
+          .sign(signing)
+      const token = await sign(user)
+      // Rights are looked up on each request: a token that leaves them out opens as much, and one too long opens nothing.
+      return {
+        token: token.length <= longestIssued ? token : await sign({ ...user, roles: [], claims: [] }),
+        expiresAt,
+      }
     },
     async verify(token) {
       if (token.length > longest) throw invalid('The token is not valid: it is too long.')

@@ -2,6 +2,9 @@ import * as z from 'zod'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
+/** Every program that builds an address from these takes them for the folder itself or the one above. */
+const isDots = (name: string): boolean => name === '.' || name === '..'
+
 const Text = z.string('must be a text').trim()
 const Names = z.array(z.string('must be a text').min(1).max(128)).max(256)
 
@@ -11,6 +14,7 @@ const Username = Text.normalize('NFC')
   .max(128, 'must not be longer than 128 characters')
   .regex(/^[^\s@:\p{C}]+$/u, 'must not have white space, @, : or control characters')
   .refine(name => !uuid.test(name), 'must not look like an id')
+  .refine(name => !isDots(name), 'must not be . or ..')
 
 const Email = Text.normalize('NFC')
   .max(254, 'must not be longer than 254 characters')
@@ -42,7 +46,12 @@ export const UserRoleReference = UserReference.extend({ role: z.string().min(1) 
 export const UserClaimReference = UserReference.extend({ claim: z.string().min(1) })
 
 /** The name of a role or a claim, as a request gives it and gets it back. */
-export const Named = z.object({ name: z.string('must be a text').trim().min(1, 'must not be empty').max(128) })
+export const Named = z.object({
+  name: Text.min(1, 'must not be empty')
+    .max(128)
+    .regex(/^\P{C}+$/u, 'must not have control characters')
+    .refine(name => !isDots(name), 'must not be . or ..'),
+})
 
 export const EffectiveClaim = z.object({
   id: z.string(),

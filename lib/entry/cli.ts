@@ -36,10 +36,15 @@ const settingsAmong = (options: Readonly<Record<string, unknown>>): Record<strin
     ),
   )
 
-const configOf = (options: Record<string, string>): Config =>
-  readConfig({ flags: flagsOf(options), environment: process.env, files: configFiles })
-
 const secretSettings = new Set(['root_password', 'storage_password'])
+
+const configOf = (options: Record<string, string>): Config => {
+  const config = readConfig({ flags: flagsOf(options), environment: process.env, files: configFiles })
+  // Programs that are started from here inherit the environment, and some outlive this one by weeks.
+  for (const key of secretSettings) delete process.env[`VMHOST_${key.toUpperCase()}`]
+  return config
+}
+
 const publicSettings = Object.keys(settings).filter(key => !secretSettings.has(key))
 
 /** What the operating system or SQLite says of a file is for the operator, not a defect. */

@@ -32,6 +32,8 @@ const refusalOf = (body: string): string => {
 const askOver =
   (send: (method: string, path: string, body: string | undefined) => Promise<Answer>): Ask =>
   async <T>(method: string, path: string, body?: object): Promise<T> => {
+    // Without this `users revoke .. --role X` would delete the role X.
+    if (/\/\.{1,2}(\/|$)/.test(path)) throw new ServiceError('not-found', 'Nothing is called . or .. here.')
     const answer = await send(method, `/api/v1${path}`, body && JSON.stringify(body))
     // What was wrong has been put into words for the service's callers, and these are the words.
     if (answer.status >= 400) throw new ServiceError('invalid', refusalOf(answer.text))

@@ -1,5 +1,16 @@
+/**
+ * A text whose control characters are written out: what strangers sent (also in a refused request) must not move the
+ * cursor, forge lines or give orders to the operator's terminal.
+ */
+export const visible = (text: string): string =>
+  text.replace(
+    /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
+    character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+
 /** Rows as text, in columns as wide as their widest cell. */
-export const tableText = (rows: readonly (readonly string[])[]): string => {
+export const tableText = (given: readonly (readonly string[])[]): string => {
+  const rows = given.map(row => row.map(visible))
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map(row => row[column]!.length)))
   return rows
     .map(row =>

@@ -32,12 +32,16 @@ const readBytes = async (request: Request, limit: number): Promise<Uint8Array<Ar
   return bytes
 }
 
-/** A member that is null counts as one that is not there. */
-const withoutNulls = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withoutNulls)
+/** Lists and objects within each other. What reads the body after this calls itself for each, and has more to keep. */
+const deepest = 256
+
+/** A member that is null counts as one that is not there. Throws a RangeError for what is nested too deeply. */
+const withoutNulls = (value: unknown, depth = 0): unknown => {
   if (typeof value !== 'object' || value === null) return value
+  if (depth === deepest) throw new RangeError('nested too deeply')
+  if (Array.isArray(value)) return value.map(item => withoutNulls(item, depth + 1))
   return Object.fromEntries(
-    Object.entries(value).flatMap(([key, member]) => (member === null ? [] : [[key, withoutNulls(member)]])),
+    Object.entries(value).flatMap(([key, member]) => (member === null ? [] : [[key, withoutNulls(member, depth + 1)]])),
   )
 }
 

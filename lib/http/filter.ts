@@ -5,6 +5,10 @@ export type Filter = (item: unknown) => boolean
 
 const usage = 'Write X-Filter as PROPERTY=PATTERN or PROPERTY=PATTERN,i, with a regular expression of RE2'
 const longest = 512
+/** Instructions of a compiled pattern: repeats of repeats make millions out of a short text. */
+const largestPattern = 1_000
+/** Instructions times characters that one filter may look at: at worst some half of a second. */
+const mostSteps = 50_000_000
 
 const bad = (why: string): ServiceError => new ServiceError('invalid', `The filter is not valid: ${why}. ${usage}.`)
 
@@ -32,7 +36,7 @@ const textOf = (value: unknown): string | undefined => {
 
 /**
  * Reads the value of an X-Filter header: `property=pattern`, `,i` after it ignores case. It sees the fields of replies
- * alone, and matches in linear time whatever the pattern. Throws `invalid`.
+ * alone, and matches in linear time whatever the pattern. Throws `invalid`, also on an item, when that is too much work.
  */
 export const parseFilter = async (header: string): Promise<Filter> => {
   if (header.length > longest) throw bad(`it has more than ${longest} characters`)
@@ -47,9 +51,15 @@ export const parseFilter = async (header: string): Promise<Filter> => {
   const { RE2JS, RE2JSException } = await import('re2js')
   try {
     const expression = RE2JS.compile(pattern, options.length === 1 ? RE2JS.CASE_INSENSITIVE : 0)
+    const size = expression.programSize()
+    if (size > largestPattern) throw bad('its pattern repeats too much')
+    let left = mostSteps
     return item => {
       const text = textOf(valueAt(item, path))
-      return text !== undefined && expression.matcher(text).find()
+      if (text === undefined) return false
+      left -= size * text.length
+      if (left < 0) throw bad('there is too much text for its pattern; look for something shorter')
+      return expression.matcher(text).find()
     }
   } catch (error) {
     if (error instanceof RE2JSException) throw bad(error.message)

@@ -105,9 +105,12 @@ export const stepsOf = (endpoint: Endpoint, authenticate: Authenticate, allows: 
   if (access !== 'public') steps.push(admit(access, authenticate))
   if (params) steps.push(exchange => void (exchange.params = parse('params', params, exchange.params)))
   if (query) steps.push(exchange => void (exchange.query = parse('query', query, queryOf(exchange.request))))
-  if (body)
+  if (body) {
     steps.push(async exchange => {
       exchange.body = parse('body', body, await readBody(exchange.request, bodyLimit))
     })
+    // A body takes as long as its sender likes, and the rights of before may be gone when it has come.
+    if (access !== 'public') steps.push(admit(access, authenticate))
+  }
   return steps
 }

@@ -33,6 +33,8 @@ const keyForm = /^[\x21-\x7e]{1,255}$/
 const memory = 24 * 3_600_000
 const cleanEvery = 3_600_000
 const mostKept = 20_000
+/** New ones after which it is looked whether there are too many: anybody signed in can send them by the thousand. */
+const lookAfter = 1_000
 /** Characters of an answer that are kept. */
 const longest = 64 * 1024
 
@@ -68,7 +70,9 @@ export const openIdempotency = (store: Store, pepper: Uint8Array): { readonly ru
 
   const forgetOld = async (): Promise<void> => {
     const all = (await kept.list()).toSorted((a, b) => a.at - b.at)
-    const old = all.filter(({ at }, index) => at < Date.now() - memory || index < all.length - mostKept)
+    const old = all.filter(
+      ({ at, name }, index) => !running.has(name) && (at < Date.now() - memory || index < all.length - mostKept),
+    )
     if (old.length > 0) await store.commit(old.map(({ id }) => kept.remove({ id })))
   }
   // What cannot be forgotten now is forgotten later.
@@ -78,7 +82,10 @@ export const openIdempotency = (store: Store, pepper: Uint8Array): { readonly ru
   const outcomeOf = (value: unknown, secret: boolean): Kept['outcome'] =>
     secret || JSON.stringify(value ?? null).length > longest ? { untold: true } : { value: value ?? null }
 
+  let since = 0
   const perform = async <T>(record: Kept, secret: boolean, work: () => Promise<T> | T): Promise<T> => {
+    since = (since + 1) % lookAfter
+    if (since === 0) await forgetOld().catch(() => undefined)
     await store.commit([kept.put(record)])
     const finish = async (outcome: Kept['outcome']): Promise<void> => {
       await kept.update(record.id, (before: Kept & Stored) => ({ ...before, outcome }))

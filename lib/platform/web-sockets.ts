@@ -13,8 +13,12 @@ interface Options {
 /** Bytes of a message that a client may send. */
 const longestMessage = 64 * 1024
 
-/** Whether a request asks for a WebSocket; any other upgrade is not taken up, and the request served as it is. */
-export const asksForWebSocket = ({ headers }: IncomingMessage): boolean => /^websocket$/i.test(headers.upgrade ?? '')
+/**
+ * Whether a request asks for a WebSocket, which a GET alone can (RFC 6455, 4.1); any other upgrade is not taken up, and
+ * the request served as it is.
+ */
+export const asksForWebSocket = ({ method, headers }: IncomingMessage): boolean =>
+  method === 'GET' && /^websocket$/i.test(headers.upgrade ?? '')
 
 const refuse = (socket: Duplex, status: number, headers: Headers, body: string): void => {
   const lines = [...headers].map(([name, value]) => `${name}: ${value}\r\n`).join('')

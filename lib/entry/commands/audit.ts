@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { breakBetween } from '#lib/audit/entry.ts'
 import type { AuditPage, AuditRecord } from '#lib/audit/schemas.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { tableText } from '../table.ts'
+import { tableText, visible } from '../table.ts'
 import type { Run } from './run.ts'
 
 const page = (query: Readonly<Record<string, string | undefined>>): string => {
@@ -50,7 +50,7 @@ export const auditCommand = (run: Run): Command => {
         for (const entry of entries) {
           const wrong = breakBetween(last, entry)
           if (wrong) throw new ServiceError('internal', `The audit is not whole: ${wrong}.`)
-          process.stdout.write(`${JSON.stringify(entry)}\n`)
+          process.stdout.write(`${visible(JSON.stringify(entry))}\n`)
           last = entry
           count += 1
         }

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { openIdempotency } from '#lib/idempotency/idempotency.ts'
+import { createMemoryStore } from '#lib/storage/memory-store.ts'
+import type { Store } from '#lib/storage/store.ts'
+
+test('keys that somebody sends by the thousand do not pile up until the hour is over', async () => {
+  const memory = await createMemoryStore()
+  let rows = 0
+  const store: Store = {
+    ...memory,
+    async commit(writes) {
+      await memory.commit(writes)
+      for (const write of writes)
+        if ('collection' in write) rows += Number(write.expects === 0) - Number(write.value === undefined)
+    },
+  }
+  const { run, close } = openIdempotency(store, new Uint8Array(32))
+  for (let at = 0; at < 22_500; at += 1)
+    await run({ key: `key-${at}`, caller: 'one', operation: 'x', content: at, secret: false }, () => at)
+  close()
+  expect(rows).toBeGreaterThan(20_000)
+  expect(rows).toBeLessThan(21_100)
+})
