@@ -3,7 +3,7 @@
  * what is printed with what it says. `…` in an expected line stands for anything, an id for any id.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -55,6 +55,16 @@ const run = (folder: string): string => {
   return stdout + (stderr && `\n${stderr}`)
 }
 
+/** Of Linux alone, where this is run. */
+const processesIn = (root: string): number[] =>
+  readdirSync('/proc').flatMap(name => {
+    try {
+      return /^\d+$/.test(name) && readlinkSync(`/proc/${name}/cwd`).startsWith(root) ? [Number(name)] : []
+    } catch {
+      return []
+    }
+  })
+
 const undeclared = [...forDevelopers.matchAll(/^npm (?:run )?([\w:]+)/gm)]
   .map(match => match[1]!)
   .filter(name => !(name in (JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object }).scripts))
@@ -80,5 +90,7 @@ try {
   if (wrong.length + undeclared.length > 0 || parts.length <= blocks.length) process.exitCode = 1
   else console.log(`README: ${blocks.length} blocks of commands ran and printed what it says`)
 } finally {
+  // Machines outlive the service, and so those of a README that went wrong.
+  for (const pid of processesIn(folder)) process.kill(pid, 'SIGKILL')
   rmSync(folder, { recursive: true, force: true })
 }

@@ -18,12 +18,15 @@ export const ApiKey = z.object({
 })
 export type ApiKey = z.infer<typeof ApiKey>
 
-const Text = z.string('must be a text').max(256, 'must not be longer than 256 characters')
+const Text = z
+  .string('must be a text')
+  .max(256, 'must not be longer than 256 characters')
+  .refine(text => text.isWellFormed(), 'must have whole characters')
 
 /** Times of a request are ignored: they are the service's to say. */
 export const CreateApiKey = z.object({
   name: Text.trim().min(1, 'must not be empty'),
-  key: Text.optional().meta({ description: 'Made up when left out' }),
+  key: Text.trim().optional().meta({ description: 'Made up when left out' }),
   secret: Text.optional().meta({ description: 'Made up when left out' }),
   revoked: z.boolean('must be true or false').default(false),
   user_id: z

@@ -1,4 +1,4 @@
-import { chmodSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { ServiceError } from '#lib/errors.ts'
@@ -17,9 +17,14 @@ export const openLocalSocket = async (
   const server = createServer(getRequestListener(fetch))
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
-  server.listen(path, resolve)
+  // Closed to others from its birth: a mode that is set afterwards leaves a moment in which anybody is root.
+  const usual = process.umask(0o177)
+  try {
+    server.listen(path, resolve)
+  } finally {
+    process.umask(usual)
+  }
   await listening
-  chmodSync(path, 0o600)
   return {
     async [Symbol.asyncDispose]() {
       const closed = new Promise(resolve => server.close(resolve))
