@@ -13,6 +13,7 @@ import { createCors } from '#lib/http/cors.ts'
 import { createMetrics } from '#lib/metrics/metrics.ts'
 import { parseFilter } from '#lib/http/filter.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
+import { openJobs } from '#lib/jobs/jobs.ts'
 import { freeLicense } from '#lib/license/license.ts'
 import { openMachines } from '#lib/machines/machines.ts'
 import { createClientAddress } from '#lib/platform/client-address.ts'
@@ -122,6 +123,15 @@ export const openHost = async (
     one => one.close(),
   )
 
+  const jobs = stack.adopt(
+    await openJobs({
+      store,
+      tell: events.tell,
+      failed: error => logOf('jobs').error('A job went wrong: {reason}', { reason: messageOf(error), error }),
+    }),
+    one => one.close(),
+  )
+
   const hub = stack.use(createHub(events))
   const subscriptions = createSubscriptions({
     events,
@@ -132,6 +142,7 @@ export const openHost = async (
 
   const metrics = createMetrics({
     machines: ['Machines by state', machines.counts],
+    jobs: ['Jobs under way', jobs.underWay],
     events_total: ['Events that were ever told', () => events.head().seq],
     event_subscribers: ['WebSockets that read events', () => subscriptions.clients().length],
     event_messages_sent: ['Events that WebSockets were sent', () => subscriptions.stats().messages_sent],
@@ -150,6 +161,7 @@ export const openHost = async (
       audit,
       userConfigs,
       events,
+      jobs,
       metrics,
       subscriptions,
       openStream: streams.open,
@@ -173,11 +185,18 @@ export const openHost = async (
     },
     audit: auditInto(audit),
     runOnce: idempotency.run,
+    startJob: jobs.begin,
     checkReplies: false,
     cors: config.cors_origins.length > 0 ? createCors(config.cors_origins) : undefined,
     headers: transport.headers,
   }
   const app = createApp({ ...common, authenticate: identity.authenticate })
+  // Before anybody is served: what was under way comes first.
+  await jobs.resume(async ({ owner, ...call }, work) => {
+    const caller = await identity.principal(owner)
+    if (!caller) throw new ServiceError('forbidden', 'Who asked for this is not a user any more.')
+    return app.repeat({ ...call, caller }, work)
+  })
   // Who can open the socket owns the state folder, and with it everything: the command line acts for root.
   const everything = servedRoutes({ ...config, routes_include: [], routes_exclude: [] })
   const local = createApp({ ...common, routes: everything, authenticate: identity.root })
@@ -202,7 +221,10 @@ export const openHost = async (
   stack.use(subscriptions)
   stack.use(streams)
   // Registered last, so it comes first: operations end, and their callers hear of it before the connections close.
-  stack.defer(() => machines.drain())
+  stack.defer(async () => {
+    jobs.stop()
+    await machines.drain()
+  })
 
   const kept = stack.move()
   return {

@@ -8,11 +8,13 @@ export interface Finished {
   readonly stderr: string
 }
 
-interface Limits {
+export interface Limits {
   readonly cwd?: string
   /** Milliseconds after which the process is killed. */
   readonly timeout: number
   readonly signal?: AbortSignal
+  /** Is told what the program prints, as it comes. */
+  readonly onOutput?: (text: string) => void
   /** Bytes kept of each output; the rest is read and dropped. */
   readonly cap?: number
 }
@@ -41,6 +43,8 @@ export const runProcess = (program: string, args: readonly string[], limits: Lim
       return () => Buffer.concat(chunks).toString('utf8')
     }
     const stdout = collect(child.stdout)
+    const { onOutput } = limits
+    if (onOutput) child.stdout.on('data', (chunk: Buffer) => onOutput(chunk.toString('utf8')))
     const stderr = collect(child.stderr)
     child.once('error', reject)
     child.once('close', (code, signal) => resolve({ code, signal, stdout: stdout(), stderr: stderr() }))

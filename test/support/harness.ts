@@ -13,6 +13,7 @@ import { type App, createApp } from '#lib/http/app.ts'
 import type { Observation } from '#lib/http/observation.ts'
 import { parseFilter } from '#lib/http/filter.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
+import { openJobs } from '#lib/jobs/jobs.ts'
 import { freeLicense } from '#lib/license/license.ts'
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
 import { openIdempotency } from '#lib/idempotency/idempotency.ts'
@@ -117,6 +118,10 @@ export const test = base.extend<Fixtures>({
   observed: async ({}, use) => use([]),
   call: async ({ machines, observed, telling: { store, events } }, use) => {
     const idempotency = openIdempotency(store, new Uint8Array(32))
+    const failed = (error: unknown): never => {
+      throw error
+    }
+    const jobs = await openJobs({ store, tell: events.tell, failed })
     const hub = createHub(events)
     const subscriptions = createSubscriptions({ events, hub, limits: { user: 3, all: 5 } })
     const streams = createStreams({ events, hub })
@@ -128,6 +133,7 @@ export const test = base.extend<Fixtures>({
         audit: { page: async () => ({ entries: [] }) },
         ssh: { execute: async () => ({ output: '', error: '' }) },
         events,
+        jobs,
         metrics: createMetrics({ machines: ['Machines', machines.counts] }),
         openStream: streams.open,
         subscriptions,
@@ -140,9 +146,12 @@ export const test = base.extend<Fixtures>({
       parseFilter,
       observe: what => observed.push(what),
       runOnce: idempotency.run,
+      startJob: jobs.begin,
       checkReplies: true,
     })
     await use(callOf(app))
+    await machines.drain()
+    await jobs.close()
     streams[Symbol.dispose]()
     await subscriptions[Symbol.asyncDispose]()
     hub[Symbol.dispose]()

@@ -1,0 +1,96 @@
+import { ServiceError } from '#lib/errors.ts'
+import { statusOf, toServiceError } from '#lib/http/errors.ts'
+import type { Work } from '#lib/work.ts'
+import type { StoredJob } from './schemas.ts'
+import { createSteps } from './steps.ts'
+
+/** A job under way. */
+export interface Runner {
+  readonly owner: string
+  /** Settles when the work is over and its end is on record. */
+  readonly ended: Promise<void>
+  /** Tells the work to give up for this reason, and gives the job as it is then. */
+  cancel(reason: string): Promise<StoredJob>
+  /** Tells the work to give up because the service ends. */
+  abort(): void
+}
+
+interface Options {
+  readonly job: StoredJob
+  readonly work: (work: Work) => unknown
+  /** Whether the job stays as it is when its work ends with this, to go on at the next start. */
+  readonly leave: (error: ServiceError) => boolean
+  /** Puts the job on record and tells of it; never rejects. */
+  readonly keep: (job: StoredJob, messages: readonly string[]) => Promise<unknown>
+}
+
+/** Milliseconds between two reports of how far a step is. */
+const reportEvery = 1_000
+
+const idOf = (value: unknown): string | undefined => {
+  const { id } = Object(value) as { id?: unknown }
+  return typeof id === 'string' ? id : undefined
+}
+
+/** Runs the work of a job and keeps its record: at once when a step begins or ends, else at most once a second. */
+export const createRunner = ({ job: first, work, leave, keep }: Options): Runner => {
+  let job = first
+  let writing: Promise<unknown> = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
+  const controller = new AbortController()
+
+  const change = (changes: Partial<StoredJob>, ...messages: readonly string[]): Promise<unknown> => {
+    clearTimeout(timer)
+    timer = undefined
+    const shownSteps = steps.show()
+    job = {
+      ...job,
+      progress: Math.max(job.progress, steps.progress()),
+      ...(shownSteps.length > 0 && { steps: [...shownSteps] }),
+      ...changes,
+      updated_at: new Date().toISOString(),
+    }
+    const now = job
+    writing = writing.then(() => keep(now, messages))
+    return writing
+  }
+  const steps = createSteps(when => {
+    if (when === 'now') void change({}, 'UPDATED')
+    else timer ??= setTimeout(() => void change({}, 'UPDATED'), reportEvery)
+  })
+
+  const complete = (value: unknown): Promise<unknown> => {
+    const id = idOf(value)
+    const end = { state: 'completed', progress: 100, request: undefined } as const
+    return change({ ...end, result: value, ...(id !== undefined && { result_record_id: id }) }, 'UPDATED', 'COMPLETED')
+  }
+  const fail = async (thrown: unknown): Promise<unknown> => {
+    const error = toServiceError(thrown, job.id)
+    if (leave(error)) return writing
+    steps.fail(error.message)
+    return change({ state: 'failed', error: error.message, code: statusOf(error.fault), request: undefined }, 'UPDATED')
+  }
+  const run = async (): Promise<void> => {
+    await change({ state: 'running' }, 'UPDATED')
+    try {
+      controller.signal.throwIfAborted()
+      await complete(await work({ signal: controller.signal, ...steps.report }))
+    } catch (error) {
+      await fail(error)
+    }
+    clearTimeout(timer)
+  }
+
+  return {
+    owner: job.owner,
+    ended: run(),
+    async cancel(reason) {
+      const already = controller.signal.aborted
+      await change({ message: reason, cancelled: reason }, ...(already ? [] : ['UPDATED']))
+      controller.abort(new ServiceError('conflict', reason))
+      return job
+    },
+    abort: () =>
+      controller.abort(new ServiceError('unavailable', 'The service was shut down while this was under way.')),
+  }
+}
