@@ -1,11 +1,11 @@
-import type { WebSocket } from 'ws'
+import type { Handshake } from '#lib/platform/web-sockets.ts'
 
 /** A reply that turns the connection into a WebSocket. */
 export class Upgrade {
-  /** Is given the open socket. */
-  readonly open: (socket: WebSocket) => void
+  /** Is given the connection. */
+  readonly take: (handshake: Handshake) => void
 
-  constructor(open: (socket: WebSocket) => void) {
-    this.open = open
+  constructor(take: (handshake: Handshake) => void) {
+    this.take = take
   }
 }
