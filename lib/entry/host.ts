@@ -1,9 +1,12 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { auditInto } from '#lib/audit/observe.ts'
 import type { Config } from '#lib/config.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
+import { createReadersApart } from '#lib/events/apart.ts'
 import { createHub } from '#lib/events/hub.ts'
+import { createInlineReaders } from '#lib/events/inline.ts'
 import { createStreams } from '#lib/events/stream.ts'
 import { createSubscriptions } from '#lib/events/subscriptions.ts'
 import { createHealth } from '#lib/health/health.ts'
@@ -19,7 +22,7 @@ import { openMachines } from '#lib/machines/machines.ts'
 import { createClientAddress } from '#lib/platform/client-address.ts'
 import { readHostFacts } from '#lib/platform/host-facts.ts'
 import { openListener } from '#lib/platform/listener.ts'
-import { openLocalSocket } from '#lib/platform/local-socket.ts'
+import { openLocalSocket, socketPath } from '#lib/platform/local-socket.ts'
 import { type Log, logOf } from '#lib/platform/log.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
 import { createResolveHost } from '#lib/ssh/allowed-hosts.ts'
@@ -133,9 +136,19 @@ export const openHost = async (
   )
 
   const hub = stack.use(createHub(events))
+  const readers =
+    config.events === 'inline'
+      ? createInlineReaders(hub)
+      : createReadersApart({
+          program: fileURLToPath(new URL('events.mjs', entry)),
+          socket: socketPath(config.state, 'events.sock'),
+          events,
+          reading: store.reading,
+          log: logOf('events'),
+        })
   const subscriptions = createSubscriptions({
     events,
-    hub,
+    readers,
     limits: { user: config.subscriptions_per_user, all: config.subscriptions },
   })
   const streams = createStreams({ events, hub })
@@ -144,7 +157,7 @@ export const openHost = async (
     machines: ['Machines by state', machines.counts],
     jobs: ['Jobs under way', jobs.underWay],
     events_total: ['Events that were ever told', () => events.head().seq],
-    event_subscribers: ['WebSockets that read events', () => subscriptions.clients().length],
+    event_subscribers: ['WebSockets that read events', () => subscriptions.stats().total_clients],
     event_messages_sent: ['Events that WebSockets were sent', () => subscriptions.stats().messages_sent],
     passwords_waiting: ['Passwords that wait to be hashed', passwords.waiting],
     store_writable: ['Whether the store takes changes', () => Number(store.failure === undefined)],

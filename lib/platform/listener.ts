@@ -6,7 +6,8 @@ import { getRequestListener } from '@hono/node-server'
 import { ServiceError, messageOf } from '#lib/errors.ts'
 import type { Certificate } from './certificate.ts'
 import type { ClientAddress } from './client-address.ts'
-import { acceptWebSockets, asksForWebSocket, type Handshake } from './web-sockets.ts'
+import type { Handshake } from '#lib/http/upgrade.ts'
+import { acceptWebSockets, asksForWebSocket } from './web-sockets.ts'
 
 interface Options {
   /** `https:` needs a certificate. */

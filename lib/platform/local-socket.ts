@@ -1,10 +1,21 @@
-import { rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
 import { ServiceError } from '#lib/errors.ts'
 
 /** The longest path that every system takes for a socket (`sun_path` of macOS, with its final zero). */
 const longest = 103
+
+/**
+ * A path for a socket of this name in a folder, or in a temporary one of this user where the folder's own path leaves no
+ * room for it.
+ */
+export const socketPath = (folder: string, name: string): string => {
+  const path = join(folder, name)
+  return Buffer.byteLength(path) <= longest ? path : join(mkdtempSync(join(tmpdir(), 'vmhost-')), name)
+}
 
 /**
  * Lets a server listen on a socket in the file system that its owner alone can open. Removes one that a dead process

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import type { Readable, Writable } from 'node:stream'
 
 export interface Finished {
   readonly code: number | null
@@ -71,6 +72,27 @@ export const startDetached = (
       resolve({ pid: child.pid!, exited })
     })
   })
+
+/** A program that runs beside the service and talks with it; it is asked to end by the end of its input. */
+export interface Companion {
+  /** What is written is lost once the process has ended. */
+  readonly input: Writable
+  readonly output: Readable
+  /** Settles when it has ended, or could not be started: with why. */
+  readonly ended: Promise<string>
+  kill(): void
+}
+
+/** Starts a program beside the service, with the service's own standard error. */
+export const startCompanion = (program: string, args: readonly string[]): Companion => {
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.on('error', () => {})
+  const ended = new Promise<string>(settle => {
+    child.once('error', error => settle(error.message))
+    child.once('exit', (code, signal) => settle(`it ended with ${signal ?? code}`))
+  })
+  return { input: child.stdin, output: child.stdout, ended, kill: () => void child.kill('SIGKILL') }
+}
 
 /** The command line of a living process, or undefined when there is none of this pid. */
 export const commandLine = async (pid: number): Promise<string | undefined> => {

@@ -1,14 +1,7 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
-
-/** A connection that asks to become a WebSocket, and was not answered yet. */
-export interface Handshake {
-  readonly incoming: IncomingMessage
-  readonly socket: Duplex
-  /** What came after the request. */
-  readonly head: Buffer
-}
+import type { Handshake } from '#lib/http/upgrade.ts'
 
 /** Answers a request to become a WebSocket: what takes the connection, or the refusal. */
 export type AnswerUpgrade = (

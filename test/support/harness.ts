@@ -6,6 +6,7 @@ import { test as base } from 'vitest'
 import type { Principal } from '#lib/auth/principal.ts'
 import type { Events } from '#lib/events/events.ts'
 import { createHub } from '#lib/events/hub.ts'
+import { createInlineReaders } from '#lib/events/inline.ts'
 import { createStreams } from '#lib/events/stream.ts'
 import { createSubscriptions } from '#lib/events/subscriptions.ts'
 import { createHealth } from '#lib/health/health.ts'
@@ -123,7 +124,11 @@ export const test = base.extend<Fixtures>({
     }
     const jobs = await openJobs({ store, tell: events.tell, failed })
     const hub = createHub(events)
-    const subscriptions = createSubscriptions({ events, hub, limits: { user: 3, all: 5 } })
+    const subscriptions = createSubscriptions({
+      events,
+      readers: createInlineReaders(hub),
+      limits: { user: 3, all: 5 },
+    })
     const streams = createStreams({ events, hub })
     const app = createApp({
       routes,
