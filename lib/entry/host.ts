@@ -15,6 +15,7 @@ import type { Observation } from '#lib/http/observation.ts'
 import { createCors } from '#lib/http/cors.ts'
 import { createMetrics } from '#lib/metrics/metrics.ts'
 import { parseFilter } from '#lib/http/filter.ts'
+import { meteredDriver } from '#lib/hypervisor/metered.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
 import { openJobs } from '#lib/jobs/jobs.ts'
 import { freeLicense } from '#lib/license/license.ts'
@@ -100,7 +101,12 @@ export const openHost = async (
 
   const transport = await openTransport(config, facts.name)
 
-  const { driver, firstStart } = await openDriver(config, { folder: join(config.state, 'machines'), startWorker })
+  const metrics = createMetrics()
+  const { driver: bare, firstStart } = await openDriver(config, {
+    folder: join(config.state, 'machines'),
+    startWorker,
+  })
+  const driver = meteredDriver(bare, metrics.countCall)
   const machines = stack.adopt(
     await openMachines({
       driver,
@@ -130,6 +136,7 @@ export const openHost = async (
     await openJobs({
       store,
       tell: events.tell,
+      done: metrics.countJob,
       failed: error => logOf('jobs').error('A job went wrong: {reason}', { reason: messageOf(error), error }),
     }),
     one => one.close(),
@@ -153,13 +160,16 @@ export const openHost = async (
   })
   const streams = createStreams({ events, hub })
 
-  const metrics = createMetrics({
+  let commits = 0
+  stack.use(store.onCommit(() => void (commits += 1)))
+  metrics.watch({
     machines: ['Machines by state', machines.counts],
-    jobs: ['Jobs under way', jobs.underWay],
+    jobs_under_way: ['Jobs under way', jobs.underWay],
     events_total: ['Events that were ever told', () => events.head().seq],
     event_subscribers: ['WebSockets that read events', () => subscriptions.stats().total_clients],
     event_messages_sent: ['Events that WebSockets were sent', () => subscriptions.stats().messages_sent],
     passwords_waiting: ['Passwords that wait to be hashed', passwords.waiting],
+    store_commits: ['Commits since the start', () => commits],
     store_writable: ['Whether the store takes changes', () => Number(store.failure === undefined)],
     resident_memory_bytes: ['Memory that the service holds', () => process.memoryUsage.rss()],
     uptime_seconds: ['Time since the start', () => Math.round(process.uptime())],

@@ -44,8 +44,10 @@ export interface Jobs {
 interface Options {
   readonly store: Store
   readonly tell: Tell
-  /** Is told when the record of a job could not be written. */
+  /** Is told of a defect: a record that could not be written, work that failed for no reason of its own. */
   readonly failed: (error: unknown) => void
+  /** Is told of each job that has ended. */
+  readonly done: (what: { readonly operation: string; readonly outcome: string }) => void
 }
 
 const day = 86_400_000
@@ -58,7 +60,7 @@ const hasEnded = ({ state }: Job): boolean => state === 'completed' || state ===
 const shown = (job: StoredJob): Job => Job.parse(job)
 
 /** Opens the jobs of a store. */
-export const openJobs = async ({ store, tell, failed }: Options): Promise<Jobs> => {
+export const openJobs = async ({ store, tell, failed, done }: Options): Promise<Jobs> => {
   const records = store.collection('jobs', StoredJob)
   const running = new Map<string, Runner>()
   let stopping = false
@@ -103,6 +105,7 @@ export const openJobs = async ({ store, tell, failed }: Options): Promise<Jobs> 
     const runner = createRunner({
       job,
       work,
+      failed,
       // A job that goes on at the next start is left as it is.
       leave: error => stopping && job.request !== undefined && error.fault === 'unavailable',
       keep: (next, messages) =>
@@ -115,7 +118,10 @@ export const openJobs = async ({ store, tell, failed }: Options): Promise<Jobs> 
           .catch(failed),
     })
     running.set(job.id, runner)
-    void runner.ended.then(() => running.delete(job.id))
+    void runner.ended.then(outcome => {
+      running.delete(job.id)
+      if (outcome) done({ operation: `${job.job_type}/${job.job_operation}`, outcome })
+    })
   }
 
   return {

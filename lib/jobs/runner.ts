@@ -7,8 +7,8 @@ import { createSteps } from './steps.ts'
 /** A job under way. */
 export interface Runner {
   readonly owner: string
-  /** Settles when the work is over and its end is on record. */
-  readonly ended: Promise<void>
+  /** Settles when the work is over and its end is on record: with how it ended, or undefined when it is to go on later. */
+  readonly ended: Promise<'completed' | 'failed' | undefined>
   /** Tells the work to give up for this reason, and gives the job as it is then. */
   cancel(reason: string): Promise<StoredJob>
   /** Tells the work to give up because the service ends. */
@@ -18,6 +18,8 @@ export interface Runner {
 interface Options {
   readonly job: StoredJob
   readonly work: (work: Work) => unknown
+  /** Is told of a defect. */
+  readonly failed: (error: unknown) => void
   /** Whether the job stays as it is when its work ends with this, to go on at the next start. */
   readonly leave: (error: ServiceError) => boolean
   /** Puts the job on record and tells of it; never rejects. */
@@ -33,7 +35,7 @@ const idOf = (value: unknown): string | undefined => {
 }
 
 /** Runs the work of a job and keeps its record: at once when a step begins or ends, else at most once a second. */
-export const createRunner = ({ job: first, work, leave, keep }: Options): Runner => {
+export const createRunner = ({ job: first, work, failed, leave, keep }: Options): Runner => {
   let job = first
   let writing: Promise<unknown> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
@@ -59,26 +61,32 @@ export const createRunner = ({ job: first, work, leave, keep }: Options): Runner
     else timer ??= setTimeout(() => void change({}, 'UPDATED'), reportEvery)
   })
 
-  const complete = (value: unknown): Promise<unknown> => {
+  const complete = async (value: unknown): Promise<'completed'> => {
     const id = idOf(value)
     const end = { state: 'completed', progress: 100, request: undefined } as const
-    return change({ ...end, result: value, ...(id !== undefined && { result_record_id: id }) }, 'UPDATED', 'COMPLETED')
+    const result = { result: value, ...(id !== undefined && { result_record_id: id }) }
+    await change({ ...end, ...result }, 'UPDATED', 'COMPLETED')
+    return 'completed'
   }
-  const fail = async (thrown: unknown): Promise<unknown> => {
+  const fail = async (thrown: unknown): Promise<'failed' | undefined> => {
     const error = toServiceError(thrown, job.id)
-    if (leave(error)) return writing
+    if (error !== thrown) failed(thrown)
+    clearTimeout(timer)
+    if (leave(error)) return void (await writing)
     steps.fail(error.message)
-    return change({ state: 'failed', error: error.message, code: statusOf(error.fault), request: undefined }, 'UPDATED')
+    await change({ state: 'failed', error: error.message, code: statusOf(error.fault), request: undefined }, 'UPDATED')
+    return 'failed'
   }
-  const run = async (): Promise<void> => {
+  const run = async (): Promise<'completed' | 'failed' | undefined> => {
     await change({ state: 'running' }, 'UPDATED')
+    let value: unknown
     try {
       controller.signal.throwIfAborted()
-      await complete(await work({ signal: controller.signal, ...steps.report }))
+      value = await work({ signal: controller.signal, ...steps.report })
     } catch (error) {
-      await fail(error)
+      return fail(error)
     }
-    clearTimeout(timer)
+    return complete(value)
   }
 
   return {

@@ -77,13 +77,14 @@ describe('Prefer: respond-async', () => {
     expect((await call('GET', '/api/v1/machines')).body).toHaveLength(2)
   })
 
-  test('a defect fails the job and shows nothing of itself', async ({ call, driver }) => {
+  test('a defect fails the job and shows nothing of itself', async ({ call, driver, defects }) => {
     await newMachine(call)
     driver.failure = new Error('secret of the inside')
     const begun = await call('PUT', '/api/v1/machines/one/start', { headers: prefer })
     const job = await ended(call, begun.body.id)
     expect(job).toMatchObject({ state: 'failed', code: 500 })
     expect(JSON.stringify(job)).not.toContain('secret of the inside')
+    expect(defects).toEqual([driver.failure])
   })
 })
 
@@ -206,7 +207,7 @@ describe('after a restart', () => {
   const open = async (folder: string) => {
     const store = await openStore({ folder })
     const events = await openEvents(store)
-    const jobs = await openJobs({ store, tell: events.tell, failed: () => {} })
+    const jobs = await openJobs({ store, tell: events.tell, failed: () => {}, done: () => {} })
     return { store, jobs, close: () => (events.close(), store[Symbol.asyncDispose]()) }
   }
   const forever = ({ signal }: Work) =>

@@ -179,6 +179,38 @@ describe.each(modes)('events over a WebSocket, served by: %s', mode => {
     await service.stop()
   })
 
+  test('wait in the log for a reader that stops reading, not in memory, and no other reader waits for it', async () => {
+    using state = newState()
+    const service = await startService({ state: state.path, env })
+    const token = await service.signIn()
+    const stopped = await read(service, state.path, token, '?event_types=pdfm')
+    const { client_id: slow } = stopped.messages[0]!.body!
+    stopped.socket.pause()
+    const quick = await read(service, state.path, token, '?event_types=pdfm')
+    const updates = 1_000
+    let most = 0
+    for (let at = 0; at < updates; at += 1) {
+      const operations = [{ group: 'description', operation: 'set', value: `${at} ${'x'.repeat(4_000)}` }]
+      const { status } = await service.call('PUT', '/api/v1/machines/demo/set', { token, body: { operations } })
+      expect(status).toBe(200)
+      if (at % 50 !== 49) continue
+      const clients = (await service.call('GET', '/api/v1/ws/clients', { token })).body
+      most = Math.max(most, clients.find(({ id }: { id: string }) => id === slow).queue_depth)
+    }
+    const updated = ({ messages }: Reader): readonly EventMessage[] =>
+      messages.filter(({ message }) => message === 'VM_UPDATED')
+    await vi.waitFor(() => expect(updated(quick)).toHaveLength(updates), { timeout: 10_000 })
+    const bytes = JSON.stringify(quick.messages).length
+    expect(bytes).toBeGreaterThan(8e6)
+    expect(most).toBeGreaterThan(0)
+    expect(most).toBeLessThan(4e6)
+    expect(stopped.messages.length).toBeLessThan(updates / 2)
+    stopped.socket.resume()
+    await vi.waitFor(() => expect(updated(stopped)).toHaveLength(updates), { timeout: 10_000 })
+    expect(updated(stopped)).toEqual(updated(quick))
+    await service.stop()
+  })
+
   test('lose nothing over 1,000 disconnects, and kills: the union is the log', async () => {
     using state = newState()
     const settings = { ...env, VMHOST_DEMO: 'off' }

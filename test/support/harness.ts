@@ -85,6 +85,8 @@ interface Fixtures {
   events: Events
   machines: Machines
   observed: Observation[]
+  /** What of a job was nobody's mistake but ours. */
+  defects: unknown[]
   call: Call
 }
 
@@ -117,12 +119,12 @@ export const test = base.extend<Fixtures>({
   },
   // oxlint-disable-next-line no-empty-pattern -- as above
   observed: async ({}, use) => use([]),
-  call: async ({ machines, observed, telling: { store, events } }, use) => {
+  // oxlint-disable-next-line no-empty-pattern -- as above
+  defects: async ({}, use) => use([]),
+  call: async ({ machines, observed, defects, telling: { store, events } }, use) => {
     const idempotency = openIdempotency(store, new Uint8Array(32))
-    const failed = (error: unknown): never => {
-      throw error
-    }
-    const jobs = await openJobs({ store, tell: events.tell, failed })
+    const failed = (error: unknown): void => void defects.push(error)
+    const jobs = await openJobs({ store, tell: events.tell, failed, done: () => {} })
     const hub = createHub(events)
     const subscriptions = createSubscriptions({
       events,
@@ -139,7 +141,7 @@ export const test = base.extend<Fixtures>({
         ssh: { execute: async () => ({ output: '', error: '' }) },
         events,
         jobs,
-        metrics: createMetrics({ machines: ['Machines', machines.counts] }),
+        metrics: createMetrics(),
         openStream: streams.open,
         subscriptions,
         userConfigs: openUserConfigs(store, events.tell),
