@@ -118,10 +118,12 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
           .catch(failed),
     })
     running.set(job.id, runner)
-    void runner.ended.then(outcome => {
+    const end = async (): Promise<void> => {
+      const outcome = await runner.ended
       running.delete(job.id)
       if (outcome) done({ operation: `${job.job_type}/${job.job_operation}`, outcome })
-    })
+    }
+    void end()
   }
 
   return {

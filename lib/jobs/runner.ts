@@ -40,6 +40,7 @@ export const createRunner = ({ job: first, work, failed, leave, keep }: Options)
   let writing: Promise<unknown> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
   const controller = new AbortController()
+  let over = false
 
   const change = (changes: Partial<StoredJob>, ...messages: readonly string[]): Promise<unknown> => {
     clearTimeout(timer)
@@ -57,6 +58,7 @@ export const createRunner = ({ job: first, work, failed, leave, keep }: Options)
     return writing
   }
   const steps = createSteps(when => {
+    if (over) return
     if (when === 'now') void change({}, 'UPDATED')
     else timer ??= setTimeout(() => void change({}, 'UPDATED'), reportEvery)
   })
@@ -83,7 +85,9 @@ export const createRunner = ({ job: first, work, failed, leave, keep }: Options)
     try {
       controller.signal.throwIfAborted()
       value = await work({ signal: controller.signal, ...steps.report })
+      over = true
     } catch (error) {
+      over = true
       return fail(error)
     }
     return complete(value)
