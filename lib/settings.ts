@@ -168,9 +168,9 @@ export const settings = {
     help: 'events that it holds at most',
   },
   events: {
-    schema: z.enum(['process', 'inline']),
-    default: 'process',
-    help: 'who serves WebSockets: a process of their own, or the service itself',
+    schema: z.enum(['inline', 'process']),
+    default: 'inline',
+    help: 'who serves WebSockets: the service itself, or a process of their own',
   },
   subscriptions_per_user: {
     schema: z.coerce.number().int().min(1).max(1_000_000),

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
+import type { IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
-import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ServiceError } from '#lib/errors.ts'
 import type { Log } from '#lib/platform/log.ts'
@@ -11,8 +11,8 @@ import { refuseUpgrade } from '#lib/platform/web-sockets.ts'
 import type { Reading } from '#lib/storage/database.ts'
 import type { Events } from './events.ts'
 import type { StoredEvent } from './event.ts'
-import type { Activity, Readers } from './readers.ts'
-import { admittedText, type Beginning, clientHeader, type Down, principalText, type Up } from './wire.ts'
+import type { Activity, Admitted, Readers } from './readers.ts'
+import { admittedText, clientHeader, type Down, type Up } from './wire.ts'
 
 interface Options {
   /** The program of the events process. */
@@ -29,8 +29,8 @@ const patience = 3_000
 
 const away = 'Events are not served just now; try again in a moment.'
 
-/** The request that a connection makes of the events process: what the handshake needs, and nothing else of the client's. */
-const requestText = ({ incoming: { headers } }: Handshake, admitted: string): string =>
+/** The request that a connection makes of the process: what the handshake needs of the client's, and nothing else. */
+const requestText = (headers: IncomingHttpHeaders, client: Admitted): string =>
   [
     'GET / HTTP/1.1',
     'Host: events',
@@ -39,9 +39,24 @@ const requestText = ({ incoming: { headers } }: Handshake, admitted: string): st
     ...['sec-websocket-key', 'sec-websocket-version', 'sec-websocket-protocol'].flatMap(name =>
       headers[name] === undefined ? [] : [`${name}: ${String(headers[name])}`],
     ),
-    `${clientHeader}: ${admitted}`,
+    `${clientHeader}: ${admittedText(client)}`,
     '\r\n',
   ].join('\r\n')
+
+/** Hands a connection through: it cannot be given away, for this process has the keys of its TLS. */
+const connectThrough = (path: string, { incoming, socket, head }: Handshake, client: Admitted): void => {
+  const upstream = connect(path)
+  let connected = false
+  upstream.once('connect', () => {
+    connected = true
+    upstream.write(requestText(incoming.headers, client))
+    upstream.write(head)
+    upstream.pipe(socket).pipe(upstream)
+  })
+  upstream.once('error', () => connected || refuseUpgrade(socket, 503, away))
+  upstream.once('close', () => connected && socket.destroy())
+  socket.once('close', () => upstream.destroy())
+}
 
 /** Readers that have no hub of this process. */
 export interface ReadersApart extends Readers {
@@ -59,26 +74,23 @@ export const createReadersApart = ({ program, socket: path, events, reading, log
   let sentNow = 0
   let asked: ((clients: ReadonlyMap<string, Activity>) => void)[] = []
 
-  const write = (line: Down | Beginning): void => void companion?.input.write(`${JSON.stringify(line)}\n`)
+  const write = (message: Down): void => companion?.send(message)
   const answer = (clients: ReadonlyMap<string, Activity>): void => {
     for (const tell of asked) tell(clients)
     asked = []
   }
   const supervised = supervise({
-    program: process.execPath,
-    args: [program],
+    program,
     ready(started) {
       const { promise, resolve } = Promise.withResolvers<void>()
       companion = started
-      createInterface({ input: started.output }).on('line', text => {
-        const said = JSON.parse(text) as Up
+      started.onMessage(message => {
+        const said = message as Up
         if (said.said === 'ready') resolve()
         else if (said.said === 'sent') sentNow = said.count
-        else answer(new Map(said.clients))
+        else answer(said.clients)
       })
-      const { file, dataKey } = reading
-      const { epoch } = events.head()
-      write({ file, epoch, socket: path, ...(dataKey && { dataKey: Buffer.from(dataKey).toString('base64') }) })
+      write({ do: 'begin', ...reading, epoch: events.head().epoch, socket: path })
       return promise
     },
     ended(why) {
@@ -115,21 +127,8 @@ export const createReadersApart = ({ program, socket: path, events, reading, log
         throw new ServiceError('unavailable', away, { cause: error, headers: { 'Retry-After': '1' } })
       }
     },
-    take(handshake, client) {
-      const { socket, head } = handshake
-      const upstream = connect(path)
-      let connected = false
-      upstream.once('connect', () => {
-        connected = true
-        upstream.write(requestText(handshake, admittedText(client)))
-        upstream.write(head)
-        upstream.pipe(socket).pipe(upstream)
-      })
-      upstream.once('error', () => connected || refuseUpgrade(socket, 503, away))
-      upstream.once('close', () => connected && socket.destroy())
-      socket.once('close', () => upstream.destroy())
-    },
-    setPrincipal: (id, principal) => write({ do: 'principal', id, principal: principalText(principal) }),
+    take: (handshake, client) => connectThrough(path, handshake, client),
+    setPrincipal: (id, principal) => write({ do: 'principal', id, principal }),
     drop: (id, types) => write({ do: 'drop', id, types }),
     close: (id, code, reason) => write({ do: 'close', id, code, reason }),
     pass: event => write({ do: 'pass', event }),

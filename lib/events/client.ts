@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import type { Principal } from '#lib/auth/principal.ts'
+import type { Framed } from './frame.ts'
 import type { Hub } from './hub.ts'
 import type { Activity, Admitted } from './readers.ts'
 import { type EventType, eventTypes } from './event.ts'
@@ -19,6 +21,8 @@ export interface EventClient {
 
 interface Options {
   readonly socket: WebSocket
+  /** The connection below the WebSocket: what is ready is written there. */
+  readonly connection: Duplex
   readonly hub: Hub
   readonly admitted: Admitted
   readonly sent: (messages: number) => void
@@ -28,13 +32,12 @@ interface Options {
 /** Bytes that may wait in a connection: who reads more slowly than that is read for later, from the log. */
 const bound = 1 << 20
 const portion = 64
-const asText = { binary: false } as const
 const pongWithin = 45_000
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.toLowerCase() : '')
 
 export const createClient = (options: Options): EventClient => {
-  const { socket, hub, admitted, sent, closed } = options
+  const { socket, connection, hub, admitted, sent, closed } = options
   const { id, after, gap, unknown } = admitted
   const types = new Set<EventType>([...admitted.types, 'global'])
   let { principal } = admitted
@@ -62,7 +65,10 @@ export const createClient = (options: Options): EventClient => {
         continue
       }
       if (frames.length === 0) return
-      for (const { bytes } of frames) socket.send(bytes, asText)
+      // In one write to the system.
+      connection.cork()
+      for (const { frame } of frames) connection.write(frame)
+      connection.uncork()
       sent(frames.length)
       if (socket.bufferedAmount < bound) continue
       waiting = true
@@ -74,8 +80,8 @@ export const createClient = (options: Options): EventClient => {
     }
   }
   /** Who reads slowly misses what was of the moment. */
-  const pass = (bytes: Buffer): void => {
-    if (!waiting && socket.readyState === socket.OPEN) socket.send(bytes, asText)
+  const pass = ({ frame }: Framed): void => {
+    if (!waiting && socket.readyState === socket.OPEN) connection.write(frame)
   }
   const subscription = hub.subscribe({ after, types, principal: () => principal, wake: pump, pass })
 

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { createClient, type EventClient } from './client.ts'
 import type { Hub } from './hub.ts'
@@ -5,7 +6,8 @@ import type { Admitted, Readers } from './readers.ts'
 
 /** The WebSockets of this process. */
 export interface Clients extends Pick<Readers, 'setPrincipal' | 'drop' | 'close' | 'activity' | 'sent'>, Disposable {
-  open(socket: WebSocket, admitted: Admitted): void
+  /** `connection`: what is below the WebSocket. */
+  open(socket: WebSocket, connection: Duplex, admitted: Admitted): void
 }
 
 const beatEvery = 30_000
@@ -17,9 +19,10 @@ export const createClients = (hub: Hub): Clients => {
   const beats = setInterval(() => clients.forEach(client => client.beat()), beatEvery)
   beats.unref()
   return {
-    open(socket, admitted) {
+    open(socket, connection, admitted) {
       const client = createClient({
         socket,
+        connection,
         hub,
         admitted,
         sent: messages => void (sent += messages),

@@ -2,12 +2,12 @@ import type { Principal } from '#lib/auth/principal.ts'
 import { type Cursor, cursorText } from './cursor.ts'
 import { type Audience, maySee, type Numbered, sentPart, type StoredEvent } from './event.ts'
 import { type Events, messageOf } from './events.ts'
+import { type Framed, framed } from './frame.ts'
 
-/** An event as JSON text in bytes, made once for all who get it. */
-export interface Frame {
+/** An event in bytes, made once for all who get it. */
+export interface Frame extends Framed {
   readonly seq: number
   readonly cursor: string
-  readonly bytes: Buffer
 }
 
 interface Entry extends Frame {
@@ -30,8 +30,8 @@ export interface Subscriber {
   readonly principal: () => Principal
   /** Is called when there may be something to read. */
   readonly wake: () => void
-  /** Takes an event of the moment, as JSON text in bytes. */
-  readonly pass: (bytes: Buffer) => void
+  /** Takes an event of the moment. */
+  readonly pass: (event: Framed) => void
 }
 
 /** Hands each event to all who want it. What was told last is kept ready; who is further behind reads from the log. */
@@ -56,7 +56,7 @@ export const createHub = (events: Pick<Events, 'head' | 'beginning' | 'entries' 
   const entryOf = (stored: Numbered): Entry => ({
     seq: stored.seq,
     cursor: cursorText({ epoch, seq: stored.seq }),
-    bytes: Buffer.from(JSON.stringify(messageOf(epoch, stored))),
+    ...framed(messageOf(epoch, stored)),
     type: stored.event_type,
     audience: stored.audience,
   })
@@ -111,7 +111,7 @@ export const createHub = (events: Pick<Events, 'head' | 'beginning' | 'entries' 
       }
     },
     pass(event) {
-      const bytes = Buffer.from(JSON.stringify(sentPart(event)))
+      const bytes = framed(sentPart(event))
       for (const { types, principal, pass } of subscribers)
         if (types.has(event.event_type) && maySee(event.audience, principal())) pass(bytes)
     },

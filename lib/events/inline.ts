@@ -10,7 +10,7 @@ export const createInlineReaders = (hub: Hub): Readers => {
   return {
     ...clients,
     ready: async () => {},
-    take: (handshake, admitted) => complete(handshake, socket => clients.open(socket, admitted)),
+    take: (handshake, admitted) => complete(handshake, socket => clients.open(socket, handshake.socket, admitted)),
     [Symbol.asyncDispose]: async () => clients[Symbol.dispose](),
   }
 }

@@ -2,6 +2,7 @@ import type { Principal } from '#lib/auth/principal.ts'
 import { Stream } from '#lib/http/stream.ts'
 import { type EventType, eventTypes } from './event.ts'
 import type { Events } from './events.ts'
+import type { Framed } from './frame.ts'
 import type { Hub } from './hub.ts'
 import { readTypes } from './schemas.ts'
 
@@ -38,13 +39,13 @@ export const createStreams = ({ events, hub }: Options): Streams => {
     const { at, gap } = since === undefined ? { at: events.head(), gap: false } : events.place(since)
     let principal = caller
     let wake = (): void => {}
-    let passed = (_: Buffer): void => {}
+    let passed: (event: Framed) => void = () => {}
     const subscription = hub.subscribe({
       after: at,
       types: wanted,
       principal: () => principal,
       wake: () => wake(),
-      pass: bytes => passed(bytes),
+      pass: event => passed(event),
     })
     let timer: NodeJS.Timeout | undefined
     let ended = false
@@ -60,8 +61,8 @@ export const createStreams = ({ events, hub }: Options): Streams => {
       start(controller) {
         controller.enqueue(encoder.encode(`retry: 2000\n\n${gap ? gapText(subscription.cursor()) : ''}`))
         // Who reads slowly misses what was of the moment.
-        passed = bytes => {
-          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(`data: ${bytes.toString()}\n\n`))
+        passed = ({ text }) => {
+          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(`data: ${text.toString()}\n\n`))
         }
         let ticks = 0
         timer = setInterval(() => {
@@ -78,9 +79,7 @@ export const createStreams = ({ events, hub }: Options): Streams => {
           if (frames === 'gap') return controller.enqueue(encoder.encode(gapText(subscription.cursor())))
           if (frames.length > 0)
             return controller.enqueue(
-              encoder.encode(
-                frames.map(({ cursor, bytes }) => `id: ${cursor}\ndata: ${bytes.toString()}\n\n`).join(''),
-              ),
+              encoder.encode(frames.map(({ cursor, text }) => `id: ${cursor}\ndata: ${text.toString()}\n\n`).join('')),
             )
           await new Promise<void>(resolve => void (wake = resolve))
         }

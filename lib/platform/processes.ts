@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import type { Readable, Writable } from 'node:stream'
 
 export interface Finished {
   readonly code: number | null
@@ -73,25 +72,32 @@ export const startDetached = (
     })
   })
 
-/** A program that runs beside the service and talks with it; it is asked to end by the end of its input. */
+/** A program of ours that runs beside the service and talks with it; it ends when the service does. */
 export interface Companion {
-  /** What is written is lost once the process has ended. */
-  readonly input: Writable
-  readonly output: Readable
+  /** What a process is told that has ended is lost. */
+  send(message: object): void
+  onMessage(listener: (message: unknown) => void): void
   /** Settles when it has ended, or could not be started: with why. */
   readonly ended: Promise<string>
   kill(): void
 }
 
-/** Starts a program beside the service, with the service's own standard error. */
-export const startCompanion = (program: string, args: readonly string[]): Companion => {
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] })
-  child.stdin.on('error', () => {})
+/** Starts a program of ours beside the service, on the same Node, with the service's own standard error. */
+export const startCompanion = (program: string): Companion => {
+  const child = spawn(process.execPath, [program], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    serialization: 'advanced',
+  })
   const ended = new Promise<string>(settle => {
     child.once('error', error => settle(error.message))
     child.once('exit', (code, signal) => settle(`it ended with ${signal ?? code}`))
   })
-  return { input: child.stdin, output: child.stdout, ended, kill: () => void child.kill('SIGKILL') }
+  return {
+    send: message => void (child.connected && child.send(message, () => {})),
+    onMessage: listener => void child.on('message', listener),
+    ended,
+    kill: () => void child.kill('SIGKILL'),
+  }
 }
 
 /** The command line of a living process, or undefined when there is none of this pid. */

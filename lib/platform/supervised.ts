@@ -9,7 +9,6 @@ export interface Supervised extends AsyncDisposable {
 
 interface Options {
   readonly program: string
-  readonly args: readonly string[]
   /** Settles when a process that was just started can be used. */
   readonly ready: (companion: Companion) => Promise<void>
   /** Is told of each end that was not asked for. */
@@ -26,7 +25,7 @@ const readyWithin = 10_000
 const endWithin = 3_000
 
 /** Keeps one process running from its first use on, each start after a failure later than the one before. */
-export const supervise = ({ program, args, ready, ended, end }: Options): Supervised => {
+export const supervise = ({ program, ready, ended, end }: Options): Supervised => {
   let current: Promise<void> | undefined
   let companion: Companion | undefined
   let delay = 0
@@ -35,7 +34,7 @@ export const supervise = ({ program, args, ready, ended, end }: Options): Superv
   const start = async (): Promise<void> => {
     await wait(delay, undefined, { signal: closing.signal })
     const begun = Date.now()
-    const started = startCompanion(program, args)
+    const started = startCompanion(program)
     companion = started
     void started.ended.then(why => {
       companion = undefined

@@ -11,10 +11,12 @@ import { withoutQemu } from '../support/qemu.ts'
 import { typeInto } from '../support/serial.ts'
 import { newState, rootPassword, type Service, startService } from '../support/service.ts'
 
-const modes = ['process', 'inline'] as const
+const modes = ['inline', 'process'] as const
 type Mode = (typeof modes)[number]
-const envOf = (mode: Mode): Record<string, string> => ({ VMHOST_ROOT_PASSWORD: rootPassword, VMHOST_EVENTS: mode })
-
+const envOf = (mode: Mode): Record<string, string> => ({
+  VMHOST_ROOT_PASSWORD: rootPassword,
+  VMHOST_EVENTS: mode,
+})
 interface Reader {
   readonly messages: EventMessage[]
   readonly socket: WebSocket
@@ -32,7 +34,7 @@ const read = (
 ): Promise<Reader> =>
   new Promise((resolve, reject) => {
     const messages: EventMessage[] = []
-    const socket = new WebSocket(`${service.url.replace('https', 'wss')}/api/v1/ws/subscribe${query}`, {
+    const socket = new WebSocket(`${service.url.replace('http', 'ws')}/api/v1/ws/subscribe${query}`, {
       ca: readFileSync(join(state, 'tls/cert.pem')),
       headers: { ...(token && { authorization: `Bearer ${token}` }), ...headers },
     })
