@@ -40,7 +40,8 @@ export const PassedBody = z.record(z.string(), z.unknown())
 export const RegisteredBody = z.looseObject({
   catalog_id: z
     .string()
-    .regex(/^(?!\.{1,2}$).{1,256}$/u, 'must be a name')
+    .trim()
+    .regex(/^(?!\.{1,2}$)\P{C}{1,256}$/u, 'must be a name')
     .refine(isNoRoute, notAnId),
   version: Segment.optional(),
 })

@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import { normalName } from '#lib/auth/names.ts'
 import type { Principal } from '#lib/auth/principal.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
@@ -49,12 +48,10 @@ export interface ManagedCatalogs {
   import(call: Registration, action: 'import' | 'import-vm'): Promise<Record<string, unknown>>
 }
 
-const pathOf = ({ catalogId, version, architecture }: Place, action?: string): string =>
-  ['/catalog', ...[catalogId, version, architecture, action].flatMap(part => part ?? []).map(encodeURIComponent)].join(
-    '/',
-  )
-
-const Imported = z.looseObject({ manifest: z.unknown() })
+const pathOf = ({ catalogId, version, architecture }: Place, action?: string): string => {
+  const parts = [catalogId, version, architecture, action].filter(part => part !== undefined)
+  return ['/catalog', ...parts.map(part => encodeURIComponent(part.toWellFormed()))].join('/')
+}
 
 interface Options {
   readonly managers: Pick<CatalogManagers, 'forUse'>
@@ -66,17 +63,17 @@ export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCat
   const enter = async ({ caller: someone, params, query, signal }: CatalogCall) => {
     const caller = someone!
     const manager: CatalogManager = await managers.forUse(caller, params.id)
-    const headers = identityHeaders(caller)
+    const common = { caller: caller.id, headers: identityHeaders(caller) }
     const sees = visibleTo(caller)
     return {
       caller,
       sees,
       /** All that a place holds; reading ends when the caller goes away. */
       read: async (path: string, query?: CatalogCall['query']): Promise<readonly Manifest[]> =>
-        manifestsIn(await remote.ask(manager, { method: 'GET', path, query, headers, signal: signal() })),
+        manifestsIn(await remote.ask(manager, { ...common, method: 'GET', path, query, signal: signal() })),
       /** What was begun goes on. */
       send: (method: string, path: string, body?: unknown): Promise<unknown> =>
-        remote.ask(manager, { method, path, query, body, headers }),
+        remote.ask(manager, { ...common, method, path, query, body }),
     }
   }
   type Catalog = Awaited<ReturnType<typeof enter>>
@@ -143,9 +140,10 @@ export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCat
     async import(call, action) {
       const catalog = await enter(call)
       await checkFree(catalog, call.body)
-      const imported = Imported.safeParse(await catalog.send('PUT', `/catalog/${action}`, call.body))
-      if (!imported.success) throw new ServiceError('upstream', 'The remote catalog does not say what it imported.')
-      const { manifest, ...result } = imported.data
+      const reply = await catalog.send('PUT', `/catalog/${action}`, call.body)
+      if (typeof reply !== 'object' || reply === null || Array.isArray(reply))
+        throw new ServiceError('upstream', 'The remote catalog does not say what it imported.')
+      const { manifest, ...result }: { manifest?: unknown } = reply
       const shown = manifest ? manifestsIn(manifest).filter(catalog.sees) : []
       return { ...result, ...(shown.length > 0 && { manifest: shown[0] }) }
     },

@@ -81,8 +81,8 @@ export const createCatalogManagers = ({ store, records, tell, remote }: Options)
       throw new ServiceError('not-found', `There is no catalog manager with the id ${id}.`)
     return found
   }
-  const check = async (manager: CatalogManager): Promise<void> => {
-    if (manager.active) await remote.check(manager)
+  const check = async (manager: CatalogManager, caller: Principal): Promise<void> => {
+    if (manager.active) await remote.check(manager, caller.id)
   }
   const commit = (writes: readonly Write[]): Promise<void> =>
     store.commit(writes).catch((error: unknown) => {
@@ -100,7 +100,7 @@ export const createCatalogManagers = ({ store, records, tell, remote }: Options)
       const base = { ...usual, id: crypto.randomUUID(), owner_id: caller.id, created_at: new Date().toISOString() }
       const made = merged(undefined, base, request)
       checkMayPublish(caller, made, 'CREATE')
-      await check(made)
+      await check(made, caller)
       await commit([records.put(made), told('ADDED', made, [made])])
       return recordOf(made)
     },
@@ -109,7 +109,7 @@ export const createCatalogManagers = ({ store, records, tell, remote }: Options)
       checkMayChange(caller, before, 'UPDATE')
       const next = merged(before, {}, changes)
       checkMayPublish(caller, next, 'UPDATE')
-      await check(next)
+      await check(next, caller)
       await commit([records.put({ ...next, rev: before.rev }), told('UPDATED', next, [before, next])])
       return recordOf(next)
     },

@@ -1,36 +1,41 @@
-import * as z from 'zod'
 import { canonicalClaim } from '#lib/auth/claims.ts'
 import type { Principal } from '#lib/auth/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 
-const Names = z.array(z.string()).nullish()
-const Name = z.string().optional()
-
 /** A manifest of another service: what is decided by is known, the rest is passed on. */
-const Manifest = z
-  .looseObject({
-    catalog_id: Name,
-    name: Name,
-    version: Name,
-    architecture: Name,
-    required_claims: Names,
-    required_roles: Names,
-  })
-  .refine(({ catalog_id, name }) => catalog_id !== undefined || name !== undefined)
-export type Manifest = z.infer<typeof Manifest>
+export interface Manifest {
+  readonly [key: string]: unknown
+  readonly catalog_id?: string | null
+  readonly version?: string | null
+  readonly architecture?: string | null
+  readonly required_claims?: readonly string[] | null
+  readonly required_roles?: readonly string[] | null
+}
 
-/** Lists come flat or, from other services of the field, as one object per catalog id. */
-const Grouped = z.record(z.string(), z.array(Manifest)).transform(groups => Object.values(groups).flat())
-const Manifests = z.union([
-  z.array(z.union([Manifest, Grouped])).transform(items => items.flat()),
-  Manifest.transform(one => [one]),
-])
+const isGroup = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isText = (value: unknown): boolean => value === undefined || value === null || typeof value === 'string'
+const isNames = (value: unknown): boolean =>
+  value === undefined || value === null || (Array.isArray(value) && value.every(name => typeof name === 'string'))
+
+// By hand, and no further than the first mistake: a schema would describe each of millions that a bad service can send.
+const isManifest = (value: unknown): value is Manifest =>
+  isGroup(value) &&
+  (typeof value['name'] === 'string' || typeof value['catalog_id'] === 'string') &&
+  ['catalog_id', 'version', 'architecture'].every(key => isText(value[key])) &&
+  ['required_claims', 'required_roles'].every(key => isNames(value[key]))
+
+/** The items of a list; other services of the field send one object per catalog id, which holds a list of its own. */
+const flat = (item: unknown): readonly unknown[] =>
+  isGroup(item) && !isManifest(item) && Object.values(item).every(Array.isArray)
+    ? (Object.values(item) as unknown[][]).flat()
+    : [item]
 
 /** The manifests of a reply. Throws `upstream` for one that is no catalog's: nothing is passed on that is not understood. */
 export const manifestsIn = (reply: unknown): readonly Manifest[] => {
-  const parsed = Manifests.safeParse(reply)
-  if (!parsed.success) throw new ServiceError('upstream', 'The reply of the remote catalog does not hold manifests.')
-  return parsed.data
+  const items = Array.isArray(reply) ? reply.flatMap(flat) : [reply]
+  if (items.every(isManifest)) return items
+  throw new ServiceError('upstream', 'The reply of the remote catalog is not one of manifests.')
 }
 
 const upper = (names: Iterable<string>): ReadonlySet<string> =>

@@ -26,7 +26,7 @@ export interface OutgoingReply {
 /**
  * Sends one request to a server that somebody has named, and reads its reply whatever the status is; redirects are
  * replies. Throws `forbidden` when the host has no address that may be reached, `upstream` when it cannot be found or
- * reached, or breaks off, or sends too much, `timeout`, and `unavailable` when too many requests are under way.
+ * reached, or breaks off, or sends too much, and `timeout`.
  */
 export type Outgoing = (request: OutgoingRequest) => Promise<OutgoingReply>
 
@@ -42,12 +42,15 @@ interface Options {
   readonly resolve?: (host: string) => Promise<readonly Address[]>
 }
 
-const mostAtOnce = 64
+const givenUp = (host: string, { reason }: AbortSignal, cause = reason as unknown): ServiceError =>
+  (reason as Error).name === 'TimeoutError'
+    ? new ServiceError('timeout', `The host ${host} did not answer in time.`, { cause })
+    : new ServiceError('upstream', `The request to ${host} was given up, because nobody waits for it.`, { cause })
 
-/** Waits for a promise that cannot be ended until the signal says that waiting is over. */
-export const untilAborted = async <T>(signal: AbortSignal, promise: Promise<T>): Promise<T> => {
+/** Waits for what cannot be ended, until the signal says that waiting is over. Throws `timeout` and `upstream` then. */
+export const untilAborted = async <T>(signal: AbortSignal, host: string, promise: Promise<T>): Promise<T> => {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const give = (): void => reject(signal.reason)
+  const give = (): void => reject(givenUp(host, signal))
   if (signal.aborted) give()
   signal.addEventListener('abort', give, { once: true })
   try {
@@ -63,10 +66,7 @@ const certificateFault = /CERT|SIGNATURE/
 const failure = (host: string, error: unknown, signal: AbortSignal): ServiceError => {
   if (error instanceof ServiceError) return error
   const details = { cause: error }
-  if (signal.aborted)
-    return (signal.reason as Error).name === 'TimeoutError'
-      ? new ServiceError('timeout', `The host ${host} did not answer in time.`, details)
-      : new ServiceError('upstream', `The request to ${host} was given up, because nobody waits for it.`, details)
+  if (signal.aborted) return givenUp(host, signal, error)
   const code = (error as NodeJS.ErrnoException).code ?? 'no reason was given'
   if (/^(ENOTFOUND|EAI_)/.test(code))
     return new ServiceError('upstream', `The host ${host} cannot be found: ${code}.`, details)
@@ -94,7 +94,7 @@ export const createOutgoing = (options: Options): Outgoing => {
 
   const reachable = async (host: string, signal: AbortSignal): Promise<readonly Address[]> => {
     const family = isIP(host)
-    const all = family === 0 ? await untilAborted(signal, resolve(host)) : [{ address: host, family }]
+    const all = family === 0 ? await untilAborted(signal, host, resolve(host)) : [{ address: host, family }]
     const found = all.filter(({ address }) => mayReach(address))
     if (found.length === 0)
       throw new ServiceError(
@@ -129,18 +129,12 @@ export const createOutgoing = (options: Options): Outgoing => {
     return { status: response.statusCode!, headers: response.headers, body: await readReply(host, response, most) }
   }
 
-  let running = 0
   return async request => {
     const host = request.url.hostname.replace(/^\[|\]$/g, '')
-    if (running >= mostAtOnce)
-      throw new ServiceError('unavailable', `${mostAtOnce} requests to other hosts are under way; try again later.`)
-    running += 1
     try {
       return await send(request, host)
     } catch (error) {
       throw failure(host, error, request.signal)
-    } finally {
-      running -= 1
     }
   }
 }
