@@ -60,7 +60,7 @@ export const untilAborted = async <T>(signal: AbortSignal, host: string, promise
   }
 }
 
-const certificateFault = /CERT|SIGNATURE/
+const untrusted = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/
 
 /** What went wrong in words. Node's own name the address, and what a name stands for inside is nobody's business. */
 const failure = (host: string, error: unknown, signal: AbortSignal): ServiceError => {
@@ -70,7 +70,7 @@ const failure = (host: string, error: unknown, signal: AbortSignal): ServiceErro
   const code = (error as NodeJS.ErrnoException).code ?? 'no reason was given'
   if (/^(ENOTFOUND|EAI_)/.test(code))
     return new ServiceError('upstream', `The host ${host} cannot be found: ${code}.`, details)
-  const hint = certificateFault.test(code)
+  const hint = untrusted.test(code)
     ? '; a certificate that no public authority signed is trusted when NODE_EXTRA_CA_CERTS of this service names its file'
     : ''
   return new ServiceError('upstream', `The request to ${host} failed: ${code}${hint}.`, details)
@@ -124,6 +124,8 @@ export const createOutgoing = (options: Options): Outgoing => {
     })
     request.once('response', answered)
     request.on('error', reject)
+    // A reply that asks for another protocol ends the connection without an error.
+    request.once('close', () => reject(new ServiceError('upstream', `The host ${host} ended the connection.`)))
     request.end(body)
     const response = await promise
     return { status: response.statusCode!, headers: response.headers, body: await readReply(host, response, most) }
