@@ -167,7 +167,12 @@ describe('the catalog of a manager', () => {
 
   test('nothing that cannot be seen is changed, deleted or replaced', async ({ call, remote }) => {
     const catalog = await enter(call, remote)
-    remote.manifests = [manifest('OPEN', '1', hidden), manifest('OPEN', '2'), manifest('NONE', '1', hidden)]
+    remote.manifests = [
+      manifest('OPEN', '1', hidden),
+      manifest('OPEN', '2'),
+      manifest('NONE', '1', hidden),
+      manifest('A_B', '1', hidden),
+    ]
     const body = { tags: ['x'] }
     for (const [method, path] of [
       ['PATCH', '/open/1/arm64/tags'],
@@ -183,14 +188,15 @@ describe('the catalog of a manager', () => {
       ['PUT', '/import'],
       ['PUT', '/import-vm'],
     ] as const)
-      for (const catalog_id of ['OPEN', ' open '])
+      // The last one is how A_B may be written as well.
+      for (const catalog_id of ['OPEN', ' open ', 'a:b'])
         expect((await catalog(method, path, { body: manifest(catalog_id) })).status, path).toBe(409)
     expect(remote.seen.every(({ method }) => method === 'GET')).toBe(true)
     // Of a whole catalog id what can be seen is deleted.
     expect((await catalog('DELETE', '/open')).status).toBe(202)
-    expect(remote.manifests.map(({ catalog_id, version }) => catalog_id + version)).toEqual(['OPEN1', 'NONE1'])
+    expect(remote.manifests.map(({ catalog_id, version }) => catalog_id + version)).toEqual(['OPEN1', 'NONE1', 'A_B1'])
     expect((await catalog('DELETE', '/open', root)).status).toBe(202)
-    expect(remote.manifests).toHaveLength(1)
+    expect(remote.manifests).toHaveLength(2)
   })
 
   test.for([
