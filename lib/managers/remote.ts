@@ -1,10 +1,11 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
 import { type Outgoing, untilAborted } from '#lib/platform/outgoing.ts'
 import { addressOf } from './address.ts'
+import { jsonOf } from './json.ts'
 import { manifestsIn } from './manifests.ts'
 import type { CatalogManager } from './schemas.ts'
 import { createTokenOf } from './tokens.ts'
-import { failureText, isDone, jsonOf, refusalOf } from './words.ts'
+import { failureText, isDone, refusalOf } from './words.ts'
 
 /** A request to the service that a manager stands for. */
 export interface RemoteRequest {

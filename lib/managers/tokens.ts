@@ -3,7 +3,7 @@ import { ServiceError } from '#lib/errors.ts'
 import type { Outgoing } from '#lib/platform/outgoing.ts'
 import { addressOf } from './address.ts'
 import type { CatalogManager } from './schemas.ts'
-import { jsonOf } from './words.ts'
+import { jsonOf } from './json.ts'
 
 /**
  * The token that a remote catalog takes from this service: asked for once, kept until it ends. `refused` is one that it

@@ -1,27 +1,8 @@
 import * as z from 'zod'
 import { type Fault, ServiceError } from '#lib/errors.ts'
 import type { OutgoingReply } from '#lib/platform/outgoing.ts'
+import { jsonOf } from './json.ts'
 import { type CatalogManager, mask } from './schemas.ts'
-
-/** Lists and objects within each other. What writes a reply calls itself for each. */
-const deepest = 64
-
-const isWithin = (value: unknown, depth: number): boolean =>
-  typeof value !== 'object' ||
-  value === null ||
-  (depth > 0 && Object.values(value).every(member => isWithin(member, depth - 1)))
-
-/** A reply as data; undefined when it is empty. Throws `upstream` for what is no JSON. */
-export const jsonOf = ({ body }: OutgoingReply): unknown => {
-  if (body.length === 0) return undefined
-  try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
-    if (isWithin(value, deepest)) return value
-  } catch {
-    // Told below; the parser's own words quote the reply.
-  }
-  throw new ServiceError('upstream', 'The reply of the remote catalog is not JSON, or is nested too deeply.')
-}
 
 const Said = z.string().optional()
 const Refusal = z.object({ message: Said, error: Said, error_description: Said }).catch(() => ({}))
