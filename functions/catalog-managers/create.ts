@@ -12,4 +12,4 @@ export default endpoint({
   audited,
   reply: CatalogManagerRecord,
   status: 201,
-}).handle(({ body, caller }, { catalogManagers }) => catalogManagers.create(caller!, body))
+}).handle(({ body, caller, again }, { catalogManagers }) => catalogManagers.create(caller!, body, again))

@@ -12,4 +12,6 @@ export default endpoint({
   body: UpdateCatalogManager,
   audited,
   reply: CatalogManagerRecord,
-}).handle(({ params, body, caller }, { catalogManagers }) => catalogManagers.update(caller!, params.id, body))
+}).handle(({ params, body, caller, again }, { catalogManagers }) =>
+  catalogManagers.update(caller!, params.id, body, again),
+)

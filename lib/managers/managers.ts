@@ -17,13 +17,16 @@ import type { CreateCatalogManager, UpdateCatalogManager } from './schemas.ts'
 export interface CatalogManagers {
   list(caller: Principal): Promise<readonly CatalogManagerRecord[]>
   show(caller: Principal, id: string): Promise<CatalogManagerRecord>
-  create(caller: Principal, request: CreateCatalogManager): Promise<CatalogManagerRecord>
+  create(caller: Principal, request: CreateCatalogManager, again: Again): Promise<CatalogManagerRecord>
   /** Throws `conflict` when the manager was changed meanwhile. */
-  update(caller: Principal, id: string, changes: UpdateCatalogManager): Promise<CatalogManagerRecord>
+  update(caller: Principal, id: string, changes: UpdateCatalogManager, again: Again): Promise<CatalogManagerRecord>
   remove(caller: Principal, id: string): Promise<void>
   /** With its credentials, for a request to it. Throws `conflict` when it is switched off. */
   forUse(caller: Principal, id: string): Promise<CatalogManager>
 }
+
+/** Who the caller is by now: a catalog takes as long as it likes to answer. Throws `unauthenticated` for nobody. */
+type Again = () => Promise<Principal>
 
 const most = 100
 
@@ -94,22 +97,26 @@ export const createCatalogManagers = ({ store, records, tell, remote }: Options)
   return {
     list: async caller => (await records.list()).filter(manager => maySee(caller, manager)).map(recordOf),
     show: async (caller, id) => recordOf(await find(caller, id)),
-    async create(caller, request) {
+    async create(caller, request, again) {
       if ((await records.list()).filter(({ owner_id }) => owner_id === caller.id).length >= most)
         throw new ServiceError('conflict', `You have ${most} catalog managers, which is all that one user can have.`)
       const base = { ...usual, id: crypto.randomUUID(), owner_id: caller.id, created_at: new Date().toISOString() }
       const made = merged(undefined, base, request)
       checkMayPublish(caller, made, 'CREATE')
       await check(made, caller)
+      checkMayPublish(await again(), made, 'CREATE')
       await commit([records.put(made), told('ADDED', made, [made])])
       return recordOf(made)
     },
-    async update(caller, id, changes) {
+    async update(caller, id, changes, again) {
       const before = await find(caller, id)
       checkMayChange(caller, before, 'UPDATE')
       const next = merged(before, {}, changes)
       checkMayPublish(caller, next, 'UPDATE')
       await check(next, caller)
+      const callerNow = await again()
+      checkMayChange(callerNow, before, 'UPDATE')
+      checkMayPublish(callerNow, next, 'UPDATE')
       await commit([records.put({ ...next, rev: before.rev }), told('UPDATED', next, [before, next])])
       return recordOf(next)
     },

@@ -8,12 +8,15 @@ import { apiKey, password, test as base } from './remote-catalog.ts'
 const url = 'https://peer.example.test'
 const root = { as: ['*'] }
 
-const test = base.extend<{ remoteLimits: Limits }>({
-  // oxlint-disable-next-line no-empty-pattern -- vitest reads the fixtures that are used off the pattern
-  remoteLimits: async ({}, use) => use({ check: 300, request: 300, reply: 10_000 }),
-})
+const withLimits = (limits: Limits) =>
+  base.extend<{ remoteLimits: Limits }>({
+    // oxlint-disable-next-line no-empty-pattern -- vitest reads the fixtures that are used off the pattern
+    remoteLimits: async ({}, use) => use(limits),
+  })
+const test = withLimits({ check: 10_000, request: 10_000, reply: 10_000 })
+const hurried = withLimits({ check: 1_500, request: 500, reply: 10_000 })
 
-/** Keeps a manager without asking its catalog, then switches it on while that answers well. */
+/** A manager that was made while its catalog answered well, and how to ask that. */
 const enter = async (call: Call, network: SetupServer, more: object = { api_key: apiKey }) => {
   network.use(
     http.get(`${url}/api/v1/catalog`, () => HttpResponse.json([]), { once: true }),
@@ -119,7 +122,7 @@ describe('what a remote catalog does wrong', () => {
     expect(asked).toBe(0)
   })
 
-  test.for([
+  hurried.for([
     ['an answer that does not come', () => delay('infinite').then(() => HttpResponse.json([]))],
     [
       'an answer that does not end',
@@ -168,14 +171,13 @@ describe('what a remote catalog does wrong', () => {
 
 describe('a sign-in that goes wrong', () => {
   const credentials = { username: 'me', password }
-  test.for<[string, () => Response | Promise<Response>, number]>([
-    ['no token', () => HttpResponse.json({ ok: true }), 502],
-    ['a token that is no text', () => HttpResponse.json({ token: 7 }), 502],
-    ['a token that breaks headers', () => HttpResponse.json({ token: 'a\r\nX-Evil: b' }), 502],
-    ['a redirect', () => HttpResponse.redirect('https://elsewhere.example.test/', 307), 502],
-    ['a server that fails', () => HttpResponse.json({}, { status: 500 }), 502],
-    ['no answer', () => delay('infinite').then(() => HttpResponse.json({})), 504],
-  ])('%s', async ([, reply, status], { call, network }) => {
+  test.for<[string, () => Response]>([
+    ['no token', () => HttpResponse.json({ ok: true })],
+    ['a token that is no text', () => HttpResponse.json({ token: 7 })],
+    ['a token that breaks headers', () => HttpResponse.json({ token: 'a\r\nX-Evil: b' })],
+    ['a redirect', () => HttpResponse.redirect('https://elsewhere.example.test/', 307)],
+    ['a server that fails', () => HttpResponse.json({}, { status: 500 })],
+  ])('%s', async ([, reply], { call, network }) => {
     network.use(
       http.post(`${url}/api/v1/auth/token`, reply),
       http.get(`${url}/api/v1/catalog`, () => HttpResponse.json([])),
@@ -184,8 +186,14 @@ describe('a sign-in that goes wrong', () => {
       ...root,
       body: { name: 'QA', url, ...credentials },
     })
-    expect(answer).toMatchObject({ status, body: { message: expect.stringMatching(/\S/) } })
+    expect(answer).toMatchObject({ status: 502, body: { message: expect.stringMatching(/\S/) } })
     expect(JSON.stringify(answer.body)).not.toContain(password)
+  })
+
+  hurried('no answer', async ({ call, network }) => {
+    network.use(http.post(`${url}/api/v1/auth/token`, () => delay('infinite').then(() => HttpResponse.json({}))))
+    const body = { name: 'QA', url, ...credentials }
+    expect((await call('POST', '/api/v1/catalog-managers', { ...root, body })).status).toBe(504)
   })
 
   test('is not tried again at once when it was refused, for wrong passwords lock accounts', async ({

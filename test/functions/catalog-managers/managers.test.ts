@@ -1,4 +1,7 @@
 import { describe, expect } from 'vitest'
+import type { Principal } from '#lib/auth/principal.ts'
+import { ServiceError } from '#lib/errors.ts'
+import { createCatalogManagers } from '#lib/managers/managers.ts'
 import { openManagerRecords } from '#lib/managers/records.ts'
 import type { Answer, Call } from '../../support/harness.ts'
 import { apiKey, letThrough, password, type RemoteCatalog, startRemoteCatalog, test } from './remote-catalog.ts'
@@ -293,6 +296,37 @@ describe('who may do what with a catalog manager', () => {
       (await call('DELETE', at, who)).status,
     ]
     expect(found.join(' ')).toBe(table[caller][kind])
+  })
+
+  test('whose rights go while the catalog is asked keeps nothing', async ({ telling: { store, tell } }) => {
+    const { promise: asked, resolve: answer } = Promise.withResolvers<void>()
+    const records = openManagerRecords(store)
+    const managers = createCatalogManagers({ store, records, tell, remote: { check: () => asked } })
+    const caller = {
+      id: '00000000-0000-4000-8000-0000000000aa',
+      username: 'jane',
+      email: 'jane@example.test',
+      roles: [],
+      claims: new Set(full),
+      superUser: false,
+    }
+    let now: Principal | undefined = caller
+    const again = async (): Promise<Principal> => {
+      if (!now) throw new ServiceError('unauthenticated', 'gone')
+      return now
+    }
+    const request = { name: 'QA', url: 'https://peer.example.test', api_key: apiKey, global: true }
+    const { id } = await managers.create(caller, { ...request, active: false }, again)
+    const late = [
+      managers.create(caller, request, again),
+      managers.update(caller, id, { name: 'New', active: true }, again),
+    ]
+    now = { ...caller, claims: new Set(own) }
+    answer()
+    for (const one of late) await expect(one).rejects.toMatchObject({ fault: 'forbidden' })
+    now = undefined
+    await expect(managers.create(caller, request, again)).rejects.toMatchObject({ fault: 'unauthenticated' })
+    expect(await records.list()).toMatchObject([{ name: 'QA', active: false }])
   })
 
   test('the managers of a user go with the user, but for those that others use', async ({ remote, telling }) => {
