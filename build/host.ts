@@ -1,7 +1,7 @@
 import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { build, type Metafile, type Plugin } from 'esbuild'
+import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild'
 import type { Route } from '#lib/http/endpoint.ts'
 import { servedPath } from '#lib/http/paths.ts'
 import { licensesOf } from './licenses.ts'
@@ -33,28 +33,38 @@ const tableRow = ({ id, endpoint }: Route) => ({
 const banner =
   "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url),__filename=import.meta.filename,__dirname=import.meta.dirname;"
 
-/** Bundles the service for Node into `folder`: vmhost.mjs, its lazy chunks with v86.wasm beside them, routes.json, LICENSES.txt. */
+const common = {
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  minify: true,
+  platform: 'node',
+  mainFields: ['module', 'main'],
+  target: 'node24',
+  format: 'esm',
+  banner: { js: banner },
+  logLevel: 'warning',
+} as const satisfies BuildOptions
+
+/** Bundles the service for Node into `folder`: vmhost.mjs and events.mjs, its lazy chunks with v86.wasm beside them, routes.json, LICENSES.txt. */
 export const buildHost = async (folder: string, routes: readonly Route[]): Promise<Metafile> => {
   // Chunks have their content in their names, so those of an earlier build would stay.
   rmSync(join(folder, 'chunks'), { recursive: true, force: true })
   const { metafile } = await build({
     entryPoints: { vmhost: 'lib/entry/main.ts' },
+    ...common,
     outdir: folder,
-    outExtension: { '.js': '.mjs' },
     chunkNames: 'chunks/[name]-[hash]',
-    bundle: true,
     splitting: true,
-    minify: true,
-    platform: 'node',
-    mainFields: ['module', 'main'],
-    target: 'node24',
-    format: 'esm',
-    banner: { js: banner },
     // ssh2 does without them.
     external: ['cpu-features', '*.node'],
     metafile: true,
-    logLevel: 'warning',
     plugins: [onlyRoutes(routes)],
+  })
+  // On its own: shared chunks would make the service load in pieces what it always needs.
+  await build({
+    entryPoints: { events: 'lib/entry/events.ts' },
+    ...common,
+    outdir: folder,
   })
   const v86 = createRequire(import.meta.url).resolve('v86/package.json')
   cpSync(join(dirname(v86), 'build', 'v86.wasm'), join(folder, 'chunks', 'v86.wasm'))

@@ -66,6 +66,11 @@ import eventsList from './events/list.ts'
 import eventsStream from './events/stream.ts'
 import healthSystem from './health/system.ts'
 import licenseShow from './license/show.ts'
+import jobsList from './jobs/list.ts'
+import jobsCleanUp from './jobs/clean-up.ts'
+import jobsDelete from './jobs/delete.ts'
+import jobsShow from './jobs/show.ts'
+import jobsCancel from './jobs/cancel.ts'
 import machinesList from './machines/list.ts'
 import machinesCreate from './machines/create.ts'
 import machinesDelete from './machines/delete.ts'
@@ -160,6 +165,11 @@ export const routes = [
   { id: 'events/stream', endpoint: eventsStream }, // GET /v1/events/stream
   { id: 'health/system', endpoint: healthSystem }, // GET /v1/health/system
   { id: 'license/show', endpoint: licenseShow }, // GET /v1/hypervisor_desktop/key, GET /v1/parallels_desktop/key
+  { id: 'jobs/list', endpoint: jobsList }, // GET /v1/jobs
+  { id: 'jobs/clean-up', endpoint: jobsCleanUp }, // DELETE /v1/jobs/cleanup
+  { id: 'jobs/delete', endpoint: jobsDelete }, // DELETE /v1/jobs/{id}
+  { id: 'jobs/show', endpoint: jobsShow }, // GET /v1/jobs/{id}
+  { id: 'jobs/cancel', endpoint: jobsCancel }, // POST /v1/jobs/{id}/cancel
   { id: 'machines/list', endpoint: machinesList }, // GET /v1/machines
   { id: 'machines/create', endpoint: machinesCreate }, // POST /v1/machines
   { id: 'machines/delete', endpoint: machinesDelete }, // DELETE /v1/machines/{id}

@@ -13,6 +13,7 @@ import type { OpenStream } from './events/stream.ts'
 import type { Subscriptions } from './events/subscriptions.ts'
 import type { Health } from './health/health.ts'
 import type { Document } from './http/openapi.ts'
+import type { Jobs } from './jobs/jobs.ts'
 import type { License } from './license/license.ts'
 import type { ManagedCatalogs } from './managers/managed-catalogs.ts'
 import type { CatalogManagers } from './managers/managers.ts'
@@ -40,6 +41,7 @@ export interface Services {
   readonly events: Pick<Events, 'place' | 'read'>
   readonly openStream: OpenStream
   readonly subscriptions: Pick<Subscriptions, 'admit' | 'unsubscribe' | 'clients' | 'stats'>
+  readonly jobs: Pick<Jobs, 'list' | 'show' | 'cancel' | 'remove' | 'clean'>
   readonly metrics: Pick<Metrics, 'show'>
   readonly machines: Machines
   readonly ssh: Pick<Ssh, 'execute'>

@@ -167,6 +167,11 @@ export const settings = {
     default: 100_000,
     help: 'events that it holds at most',
   },
+  events: {
+    schema: z.enum(['process', 'inline']),
+    default: 'process',
+    help: 'who serves WebSockets: a process of their own, or the service itself',
+  },
   subscriptions_per_user: {
     schema: z.coerce.number().int().min(1).max(1_000_000),
     default: 100,

@@ -10,4 +10,4 @@ export default endpoint({
   effect: 'read',
   uses: ['subscriptions'],
   reply: z.array(ClientRecord),
-}).handle((_, { subscriptions }) => [...subscriptions.clients()])
+}).handle(async (_, { subscriptions }) => [...(await subscriptions.clients())])

@@ -13,7 +13,7 @@ export default endpoint({
   query: SubscribeQuery,
   tokenInQuery: true,
   reply: z.unknown(),
-}).handle(({ query, caller, address, again }, { subscriptions }) => {
+}).handle(async ({ query, caller, address, again }, { subscriptions }) => {
   const { since, event_types: types } = query
-  return new Upgrade(subscriptions.admit({ since, types, caller: caller!, address, again }))
+  return new Upgrade(await subscriptions.admit({ since, types, caller: caller!, address, again }))
 })

@@ -7,6 +7,7 @@ export default endpoint({
   summary: 'Create a machine',
   access: { claims: ['CREATE_VM'] },
   effect: 'change',
+  job: { type: 'machines', operation: 'create', record: 'virtual_machine' },
   uses: ['machines'],
   body: CreateMachine,
   audited: ['name'],

@@ -8,6 +8,7 @@ export default endpoint({
   summary: 'Delete a stopped machine; force=true stops it first',
   access: { claims: ['DELETE_VM'] },
   effect: 'change',
+  job: { type: 'machines', operation: 'delete' },
   uses: ['machines'],
   params: MachineReference,
   query: ForceQuery,

@@ -8,7 +8,8 @@ export default endpoint({
   summary: 'Halt a machine in memory',
   access: { claims: ['UPDATE_VM_STATES'] },
   effect: 'change',
+  job: { type: 'machines', operation: 'pause', record: 'virtual_machine', repeatable: true },
   uses: ['machines'],
   params: MachineReference,
   reply: OperationResult,
-}).handle(({ params }, { machines }) => machines.run(params.id, 'pause'))
+}).handle(({ params, work }, { machines }) => machines.run(params.id, 'pause', { signal: work.signal }))

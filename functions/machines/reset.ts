@@ -8,7 +8,8 @@ export default endpoint({
   summary: 'Reset a machine, as its reset button does',
   access: { claims: ['UPDATE_VM_STATES'] },
   effect: 'change',
+  job: { type: 'machines', operation: 'reset', record: 'virtual_machine' },
   uses: ['machines'],
   params: MachineReference,
   reply: OperationResult,
-}).handle(({ params }, { machines }) => machines.run(params.id, 'reset'))
+}).handle(({ params, work }, { machines }) => machines.run(params.id, 'reset', { signal: work.signal }))

@@ -8,7 +8,8 @@ export default endpoint({
   summary: 'Shut a machine down and start it again',
   access: { claims: ['UPDATE_VM_STATES'] },
   effect: 'change',
+  job: { type: 'machines', operation: 'restart', record: 'virtual_machine' },
   uses: ['machines'],
   params: MachineReference,
   reply: OperationResult,
-}).handle(({ params }, { machines }) => machines.run(params.id, 'restart'))
+}).handle(({ params, work }, { machines }) => machines.run(params.id, 'restart', { signal: work.signal }))

@@ -8,7 +8,8 @@ export default endpoint({
   summary: 'Let a paused or suspended machine go on',
   access: { claims: ['UPDATE_VM_STATES'] },
   effect: 'change',
+  job: { type: 'machines', operation: 'resume', record: 'virtual_machine', repeatable: true },
   uses: ['machines'],
   params: MachineReference,
   reply: OperationResult,
-}).handle(({ params }, { machines }) => machines.run(params.id, 'resume'))
+}).handle(({ params, work }, { machines }) => machines.run(params.id, 'resume', { signal: work.signal }))

@@ -8,7 +8,8 @@ export default endpoint({
   summary: 'Start a machine; a paused or suspended one goes on',
   access: { claims: ['UPDATE_VM_STATES'] },
   effect: 'change',
+  job: { type: 'machines', operation: 'start', record: 'virtual_machine', repeatable: true },
   uses: ['machines'],
   params: MachineReference,
   reply: OperationResult,
-}).handle(({ params }, { machines }) => machines.run(params.id, 'start'))
+}).handle(({ params, work }, { machines }) => machines.run(params.id, 'start', { signal: work.signal }))

@@ -8,8 +8,9 @@ export default endpoint({
   summary: 'Shut a machine down; force=true cuts its power',
   access: { claims: ['UPDATE_VM_STATES'] },
   effect: 'change',
+  job: { type: 'machines', operation: 'stop', record: 'virtual_machine', repeatable: true },
   uses: ['machines'],
   params: MachineReference,
   query: ForceQuery,
   reply: OperationResult,
-}).handle(({ params, query }, { machines }) => machines.run(params.id, 'stop', query))
+}).handle(({ params, query, work }, { machines }) => machines.run(params.id, 'stop', { ...query, signal: work.signal }))

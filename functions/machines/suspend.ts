@@ -8,7 +8,8 @@ export default endpoint({
   summary: "Save a machine's memory to disk and stop it",
   access: { claims: ['UPDATE_VM_STATES'] },
   effect: 'change',
+  job: { type: 'machines', operation: 'suspend', record: 'virtual_machine', repeatable: true },
   uses: ['machines'],
   params: MachineReference,
   reply: OperationResult,
-}).handle(({ params }, { machines }) => machines.run(params.id, 'suspend'))
+}).handle(({ params, work }, { machines }) => machines.run(params.id, 'suspend', { signal: work.signal }))

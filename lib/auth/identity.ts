@@ -35,6 +35,8 @@ type IdentityServices =
 export interface Identity {
   readonly services: Pick<Services, IdentityServices>
   readonly authenticate: ReturnType<typeof createAuthenticate>
+  /** What the user of this id may do now; undefined when there is none. */
+  principal(id: string): Promise<Principal | undefined>
   /** What root may do, for those who need no credential because the host is theirs. */
   root(): Promise<Principal>
   /** The password that was made up for root, on the first start alone. */
@@ -93,6 +95,7 @@ export const openIdentity = async (options: Options): Promise<Identity> => {
       claims: createClaims(directory),
     },
     authenticate: createAuthenticate({ sessions, apiKeys }),
+    principal: accounts.principal,
     root: async () => (await accounts.principal(rootId))!,
     newPassword,
   }

@@ -1,9 +1,12 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { auditInto } from '#lib/audit/observe.ts'
 import type { Config } from '#lib/config.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
+import { createReadersApart } from '#lib/events/apart.ts'
 import { createHub } from '#lib/events/hub.ts'
+import { createInlineReaders } from '#lib/events/inline.ts'
 import { createStreams } from '#lib/events/stream.ts'
 import { createSubscriptions } from '#lib/events/subscriptions.ts'
 import { createHealth } from '#lib/health/health.ts'
@@ -12,7 +15,9 @@ import type { Observation } from '#lib/http/observation.ts'
 import { createCors } from '#lib/http/cors.ts'
 import { createMetrics } from '#lib/metrics/metrics.ts'
 import { parseFilter } from '#lib/http/filter.ts'
+import { meteredDriver } from '#lib/hypervisor/metered.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
+import { openJobs } from '#lib/jobs/jobs.ts'
 import { freeLicense } from '#lib/license/license.ts'
 import { openMachines } from '#lib/machines/machines.ts'
 import { createManagerServices } from '#lib/managers/services.ts'
@@ -20,7 +25,7 @@ import { createOutgoing } from '#lib/platform/outgoing.ts'
 import { createClientAddress } from '#lib/platform/client-address.ts'
 import { readHostFacts } from '#lib/platform/host-facts.ts'
 import { openListener } from '#lib/platform/listener.ts'
-import { openLocalSocket } from '#lib/platform/local-socket.ts'
+import { openLocalSocket, socketPath } from '#lib/platform/local-socket.ts'
 import { type Log, logOf } from '#lib/platform/log.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
 import { createResolveHost } from '#lib/ssh/allowed-hosts.ts'
@@ -98,7 +103,12 @@ export const openHost = async (
 
   const transport = await openTransport(config, facts.name)
 
-  const { driver, firstStart } = await openDriver(config, { folder: join(config.state, 'machines'), startWorker })
+  const metrics = createMetrics()
+  const { driver: bare, firstStart } = await openDriver(config, {
+    folder: join(config.state, 'machines'),
+    startWorker,
+  })
+  const driver = meteredDriver(bare, metrics.countCall)
   const machines = stack.adopt(
     await openMachines({
       driver,
@@ -124,20 +134,44 @@ export const openHost = async (
     one => one.close(),
   )
 
+  const jobs = stack.adopt(
+    await openJobs({
+      store,
+      tell: events.tell,
+      done: metrics.countJob,
+      failed: error => logOf('jobs').error('A job went wrong: {reason}', { reason: messageOf(error), error }),
+    }),
+    one => one.close(),
+  )
+
   const hub = stack.use(createHub(events))
+  const readers =
+    config.events === 'inline'
+      ? createInlineReaders(hub)
+      : createReadersApart({
+          program: fileURLToPath(new URL('events.mjs', entry)),
+          socket: socketPath(config.state, 'events.sock'),
+          events,
+          reading: store.reading,
+          log: logOf('events'),
+        })
   const subscriptions = createSubscriptions({
     events,
-    hub,
+    readers,
     limits: { user: config.subscriptions_per_user, all: config.subscriptions },
   })
   const streams = createStreams({ events, hub })
 
-  const metrics = createMetrics({
+  let commits = 0
+  stack.use(store.onCommit(() => void (commits += 1)))
+  metrics.watch({
     machines: ['Machines by state', machines.counts],
+    jobs_under_way: ['Jobs under way', jobs.underWay],
     events_total: ['Events that were ever told', () => events.head().seq],
-    event_subscribers: ['WebSockets that read events', () => subscriptions.clients().length],
+    event_subscribers: ['WebSockets that read events', () => subscriptions.stats().total_clients],
     event_messages_sent: ['Events that WebSockets were sent', () => subscriptions.stats().messages_sent],
     passwords_waiting: ['Passwords that wait to be hashed', passwords.waiting],
+    store_commits: ['Commits since the start', () => commits],
     store_writable: ['Whether the store takes changes', () => Number(store.failure === undefined)],
     resident_memory_bytes: ['Memory that the service holds', () => process.memoryUsage.rss()],
     uptime_seconds: ['Time since the start', () => Math.round(process.uptime())],
@@ -158,6 +192,7 @@ export const openHost = async (
         outgoing: createOutgoing({ allowed: config.outgoing_addresses }),
       }),
       events,
+      jobs,
       metrics,
       subscriptions,
       openStream: streams.open,
@@ -181,11 +216,18 @@ export const openHost = async (
     },
     audit: auditInto(audit),
     runOnce: idempotency.run,
+    startJob: jobs.begin,
     checkReplies: false,
     cors: config.cors_origins.length > 0 ? createCors(config.cors_origins) : undefined,
     headers: transport.headers,
   }
   const app = createApp({ ...common, authenticate: identity.authenticate })
+  // Before anybody is served: what was under way comes first.
+  await jobs.resume(async ({ owner, ...call }, work) => {
+    const caller = await identity.principal(owner)
+    if (!caller) throw new ServiceError('forbidden', 'Who asked for this is not a user any more.')
+    return app.repeat({ ...call, caller }, work)
+  })
   // Who can open the socket owns the state folder, and with it everything: the command line acts for root.
   const everything = servedRoutes({ ...config, routes_include: [], routes_exclude: [] })
   const local = createApp({ ...common, routes: everything, authenticate: identity.root })
@@ -210,7 +252,10 @@ export const openHost = async (
   stack.use(subscriptions)
   stack.use(streams)
   // Registered last, so it comes first: operations end, and their callers hear of it before the connections close.
-  stack.defer(() => machines.drain())
+  stack.defer(async () => {
+    jobs.stop()
+    await machines.drain()
+  })
 
   const kept = stack.move()
   return {

@@ -2,20 +2,16 @@ import { randomBytes } from 'node:crypto'
 import type { WebSocket } from 'ws'
 import type { Principal } from '#lib/auth/principal.ts'
 import type { Hub } from './hub.ts'
-import type { Cursor } from './cursor.ts'
-import type { ClientRecord } from './schemas.ts'
+import type { Activity, Admitted } from './readers.ts'
 import { type EventType, eventTypes } from './event.ts'
 
 /** A WebSocket that reads events. */
 export interface EventClient {
   readonly id: string
-  readonly userId: string
-  record(): ClientRecord
-  types(): ReadonlySet<EventType>
+  activity(): Activity
+  setPrincipal(principal: Principal): void
   /** Stops sending events of these types. */
   drop(types: readonly EventType[]): void
-  /** Looks again who this is; ends the connection when the credential is not good any more. */
-  check(): Promise<void>
   /** Sends a heartbeat, or ends a connection that did not answer the last ones. */
   beat(): void
   close(code: number, reason: string): void
@@ -24,14 +20,7 @@ export interface EventClient {
 interface Options {
   readonly socket: WebSocket
   readonly hub: Hub
-  readonly after: Cursor
-  readonly gap: boolean
-  readonly types: readonly EventType[]
-  readonly unknown: readonly string[]
-  readonly caller: Principal
-  readonly address: string
-  /** Who the credential stands for now; throws when for nobody. */
-  readonly again: () => Promise<Principal>
+  readonly admitted: Admitted
   readonly sent: (messages: number) => void
   readonly closed: (client: EventClient) => void
 }
@@ -45,15 +34,13 @@ const pongWithin = 45_000
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.toLowerCase() : '')
 
 export const createClient = (options: Options): EventClient => {
-  const { socket, hub, types: asked, unknown, address, again, sent, closed } = options
-  const id = crypto.randomUUID()
-  const connectedAt = Date.now()
-  const types = new Set<EventType>([...asked, 'global'])
-  let principal = options.caller
-  let [lastPing, lastPong] = [0, connectedAt]
+  const { socket, hub, admitted, sent, closed } = options
+  const { id, after, gap, unknown } = admitted
+  const types = new Set<EventType>([...admitted.types, 'global'])
+  let { principal } = admitted
+  let [lastPing, lastPong] = [0, Date.now()]
   let waiting = false
 
-  const time = (at: number): string => new Date(at).toISOString()
   /** What is for this client alone has no place in the log. */
   const tell = (type: EventType, message: string, more: { body?: object; ref_id?: string } = {}): void =>
     socket.send(
@@ -61,7 +48,7 @@ export const createClient = (options: Options): EventClient => {
         id: randomBytes(32).toString('hex'),
         ...(more.ref_id !== undefined && { ref_id: more.ref_id }),
         event_type: type,
-        timestamp: time(Date.now()),
+        timestamp: new Date().toISOString(),
         message,
         ...(more.body && { body: more.body }),
         client_id: id,
@@ -86,7 +73,7 @@ export const createClient = (options: Options): EventClient => {
       })
     }
   }
-  const subscription = hub.subscribe({ after: options.after, types, principal: () => principal, wake: pump })
+  const subscription = hub.subscribe({ after, types, principal: () => principal, wake: pump })
 
   const answer = (text: string): void => {
     let said: { event_type?: unknown; message?: unknown; id?: unknown }
@@ -111,28 +98,14 @@ export const createClient = (options: Options): EventClient => {
 
   const client: EventClient = {
     id,
-    userId: principal.id,
-    record: () => ({
-      id,
-      user_id: principal.id,
-      username: principal.username,
-      address,
-      connected_at: time(connectedAt),
-      ...(lastPing > 0 && { last_ping_at: time(lastPing) }),
-      last_pong_at: time(lastPong),
-      event_subscriptions: [...types],
-      is_alive: socket.readyState === socket.OPEN,
-      queue_depth: socket.bufferedAmount,
+    activity: () => ({
+      lastPing,
+      lastPong,
+      alive: socket.readyState === socket.OPEN,
+      waiting: socket.bufferedAmount,
     }),
-    types: () => types,
+    setPrincipal: now => void (principal = now),
     drop: dropped => dropped.forEach(type => types.delete(type)),
-    async check() {
-      try {
-        principal = await again()
-      } catch (error) {
-        client.close(1008, (error as Error).message)
-      }
-    },
     beat() {
       if (Date.now() - lastPong > pongWithin) return socket.terminate()
       lastPing = Date.now()
@@ -165,7 +138,7 @@ export const createClient = (options: Options): EventClient => {
       ...(unknown.length > 0 && { unknown_event_types: unknown }),
     },
   })
-  if (options.gap) tell('global', 'gap', { body: { cursor: subscription.cursor() } })
+  if (gap) tell('global', 'gap', { body: { cursor: subscription.cursor() } })
   pump()
   return client
 }

@@ -1,14 +1,18 @@
 import { Hono } from 'hono'
 import { getPath } from 'hono/utils/url'
+import { mayCall } from '#lib/auth/access.ts'
+import type { Principal } from '#lib/auth/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { Services } from '#lib/services.ts'
+import { unfollowed, type Work } from '#lib/work.ts'
 import type { Cors } from './cors.ts'
 import { Encoded } from './encoded.ts'
-import type { Route } from './endpoint.ts'
+import type { Call, Route } from './endpoint.ts'
 import { toServiceError } from './errors.ts'
 import type { Filter } from './filter.ts'
 import { methodTable, pairsOf } from './method-table.ts'
 import type { Action, Observation } from './observation.ts'
+import { type JobRequest, JobStarted, prefersJob } from './job-started.ts'
 import { normalPath, routerPath, servedPath } from './paths.ts'
 import { createReplies } from './reply.ts'
 import { Stream } from './stream.ts'
@@ -41,6 +45,8 @@ export interface AppOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Gives a repeated Idempotency-Key the answer of the first request; without it the header counts for nothing. */
   readonly runOnce?: <T>(once: OnceRequest, work: () => Promise<T> | T) => Promise<T>
+  /** Does a call as a job; without it nobody's preference for one is met. */
+  readonly startJob?: (request: JobRequest, work: (work: Work) => unknown) => Promise<{ readonly id: string }>
   /** Keeps what was done and refused; the reply waits for it. */
   readonly audit?: (what: Action) => Promise<void>
   /** Hold every reply to its schema: costs a parse per reply, for tests and development. */
@@ -52,6 +58,15 @@ export interface App {
   fetch(request: Request, from?: Origin): Response | Promise<Response>
   /** Answers a request to become a WebSocket: what takes the socket, or the refusal. */
   upgrade(request: Request, from: Origin): Promise<Upgrade | Response>
+  /** Calls an endpoint again that was called before, for somebody who may still call it. Throws what it refuses with. */
+  repeat(call: RepeatedCall, work: Work): Promise<unknown>
+}
+
+/** A call of which the parts were parsed, and kept. */
+export interface RepeatedCall extends Pick<Call, 'params' | 'query' | 'body'> {
+  /** The route's id. */
+  readonly operation: string
+  readonly caller: Principal
 }
 
 /** Where a request comes from. */
@@ -76,10 +91,15 @@ const narrowed = async (request: Request, list: unknown, { parseFilter }: AppOpt
   return (items as readonly unknown[]).filter(keep)
 }
 
-const onceOf = (key: string, { id, endpoint }: Route, { caller, params, query, body }: Exchange): OnceRequest => ({
+const onceOf = (
+  key: string,
+  asJob: boolean,
+  { id, endpoint }: Route,
+  { caller, params, query, body }: Exchange,
+): OnceRequest => ({
   key,
   caller: caller!.id,
-  operation: id,
+  operation: asJob ? `${id} as a job` : id,
   content: [params, query, body],
   secret: endpoint.secretReply === true,
 })
@@ -108,13 +128,20 @@ const pipeline = (route: Route, options: AppOptions): ((exchange: Exchange) => P
       lastEventId: () => exchange.request.headers.get('last-event-id') ?? undefined,
       identified: (who: NonNullable<Exchange['identified']>) => void (exchange.identified = who),
       signal: () => exchange.request.signal,
+      work: unfollowed,
     }
+    const { caller, params, query, body } = exchange
+    const asJob = endpoint.job !== undefined && options.startJob !== undefined && prefersJob(exchange.request)
+    const handle = asJob
+      ? () =>
+          options.startJob!({ operation: route.id, kind: endpoint.job!, caller: caller!, params, query, body }, work =>
+            endpoint.handle({ ...call, work }, services),
+          )
+      : () => endpoint.handle(call, services)
     const key = endpoint.effect === 'change' && options.runOnce ? exchange.request.headers.get('idempotency-key') : null
-    const pending =
-      key !== null && exchange.caller
-        ? options.runOnce!(onceOf(key, route, exchange), () => endpoint.handle(call, services))
-        : endpoint.handle(call, services)
+    const pending = key !== null && caller ? options.runOnce!(onceOf(key, asJob, route, exchange), handle) : handle()
     const whole = pending instanceof Promise ? await pending : pending
+    if (asJob) return new JobStarted(whole as JobStarted['job'])
     const value = endpoint.filter ? await narrowed(exchange.request, whole, options) : whole
     const isJson = !(value instanceof Encoded || value instanceof Stream || value instanceof Upgrade)
     return options.checkReplies && isJson ? endpoint.reply.parse(value) : value
@@ -246,11 +273,33 @@ export const createApp = (options: AppOptions): App => {
     const response = await app.fetch(request, from)
     return upgrades.get(request) ?? response
   }
+  const repeat: App['repeat'] = async ({ operation, caller, params, query, body }, work) => {
+    const route = options.routes.find(({ id }) => id === operation)
+    if (!route) throw new ServiceError('not-found', `${operation} is not served any more.`)
+    const refusal = mayCall(route.endpoint.access, caller)
+    if (refusal)
+      throw new ServiceError('forbidden', `This needs ${refusal.missing}, which its owner does not have now.`)
+    const call = {
+      params,
+      query,
+      body,
+      caller,
+      bearer: undefined,
+      address: '',
+      again: async () => caller,
+      lastEventId: () => undefined,
+      identified: () => {},
+      signal: () => work.signal ?? new AbortController().signal,
+      work,
+    }
+    return route.endpoint.handle(call, pick(route, options.services))
+  }
   const serve: App['fetch'] = (request, from = { address: '' }) => app.fetch(request, from)
   const { cors } = options
-  if (!cors) return { fetch: serve, upgrade }
+  if (!cors) return { fetch: serve, upgrade, repeat }
   return {
     upgrade,
+    repeat,
     async fetch(request, from) {
       const answered = cors.preflight(request, () => methodsOf(normalPath(getPath(request))))
       if (answered) return answered

@@ -2,7 +2,9 @@ import type * as z from 'zod'
 import type { Access } from '#lib/auth/access.ts'
 import type { Principal } from '#lib/auth/principal.ts'
 import type { Services } from '#lib/services.ts'
+import type { Work } from '#lib/work.ts'
 import type { Encoded } from './encoded.ts'
+import type { JobKind } from './job-started.ts'
 import type { Stream } from './stream.ts'
 import type { Upgrade } from './upgrade.ts'
 
@@ -43,6 +45,8 @@ export interface Contract<
   readonly filter?: true
   /** The reply holds a secret that is shown once: it is not kept for a repeated Idempotency-Key. */
   readonly secretReply?: true
+  /** The call can be long: who prefers not to wait for it gets a job. */
+  readonly job?: JobKind
   /** Members of the body that the audit tells: what was asked for, never a secret. */
   readonly audited?: readonly string[]
   /** The token may also come as `access_token` or `authorization` in the query: browsers give a WebSocket no headers. */
@@ -71,6 +75,8 @@ export interface Call<P extends Shape = Shape, Q extends Shape = Shape, B extend
   readonly address: string
   /** Aborted when the caller goes away. */
   readonly signal: () => AbortSignal
+  /** Follows what the handler does, where it is done as a job. */
+  readonly work: Work
 }
 
 /** What a handler may return: the reply's value, or what stands for a reply that is no JSON of this moment. */

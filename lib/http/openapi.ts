@@ -70,6 +70,22 @@ const filterParameter = {
   schema: { type: 'string' },
 }
 
+const onceParameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'The same key has one effect, and gets the same answer for a day',
+  schema: { type: 'string' },
+}
+
+const preferParameter = {
+  name: 'Prefer',
+  in: 'header',
+  required: false,
+  description: 'respond-async: do not wait for the end; the answer is 202 with a job, at Location',
+  schema: { type: 'string' },
+}
+
 const accessText = ({ access }: Endpoint): string => {
   if (access === 'public') return 'Open to everybody.'
   if (access === 'signed-in') return 'For every signed-in caller.'
@@ -92,6 +108,8 @@ const operationOf = ({ id, endpoint }: Route, pair: string, components: Record<s
     ...parametersOf(endpoint.params, 'path', components),
     ...parametersOf(endpoint.query, 'query', components),
     ...(endpoint.filter ? [filterParameter] : []),
+    ...(endpoint.effect === 'change' && endpoint.access !== 'public' ? [onceParameter] : []),
+    ...(endpoint.job ? [preferParameter] : []),
   ],
   ...(endpoint.body && {
     requestBody: {
@@ -104,6 +122,12 @@ const operationOf = ({ id, endpoint }: Route, pair: string, components: Record<s
       description: 'Done',
       content: { 'application/json': { schema: jsonSchema(endpoint.reply, 'output', components) } },
     },
+    ...(endpoint.job && {
+      202: {
+        description: 'Begun as a job, for Prefer: respond-async',
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Job' } } },
+      },
+    }),
     '4XX': errorReference,
     '5XX': errorReference,
   },

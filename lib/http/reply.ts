@@ -2,6 +2,8 @@ import type { ServiceError } from '#lib/errors.ts'
 import { Encoded } from './encoded.ts'
 import { Stream } from './stream.ts'
 import { errorBody, statusOf } from './errors.ts'
+import { JobStarted } from './job-started.ts'
+import { servedPath } from './paths.ts'
 
 // Exactly this: clients of the field compare the text.
 const type = { 'Content-Type': 'application/json' }
@@ -35,6 +37,16 @@ export const createReplies = (headers: Readonly<Record<string, string>> = {}): R
       if (value instanceof Stream)
         return new Response(value.body, {
           headers: { ...fresh, 'Content-Type': value.type, 'X-Accel-Buffering': 'no', 'X-Request-Id': requestId },
+        })
+      if (value instanceof JobStarted)
+        return new Response(JSON.stringify(value.job), {
+          status: 202,
+          headers: {
+            ...fresh,
+            Location: servedPath(`/v1/jobs/${value.job.id}`),
+            'Preference-Applied': 'respond-async',
+            'X-Request-Id': requestId,
+          },
         })
       if (!(value instanceof Encoded))
         return new Response(JSON.stringify(value), { status, headers: { ...fresh, 'X-Request-Id': requestId } })

@@ -86,7 +86,12 @@ export interface HypervisorDriver {
   create(machine: NewMachine): Promise<MachineView>
   /** Makes the demo machine that a fresh installation shows. */
   createDemo(): Promise<MachineView>
-  clone(id: string, name: string, how: { linked: boolean; deadline: AbortSignal }): Promise<MachineView>
+  /** `progress` is told from time to time which part is copied, 0 to 1. */
+  clone(
+    id: string,
+    name: string,
+    how: { linked: boolean; deadline: AbortSignal; progress: (part: number) => void },
+  ): Promise<MachineView>
   configure(id: string, changes: Changes): Promise<MachineView>
   /** Deletes a machine that does not run, and what belongs to it. */
   remove(id: string): Promise<void>

@@ -1,6 +1,7 @@
 import { ServiceError } from '#lib/errors.ts'
 import type { MachineContext } from './context.ts'
 import { limits } from './states.ts'
+import { unfollowed, type Work } from '#lib/work.ts'
 
 /**
  * Copies a machine under a new name, with an id and a MAC of its own; `linked` shares the disks that there are.
@@ -10,13 +11,14 @@ export const cloneMachine = async (
   context: MachineContext,
   reference: string,
   name: string,
-  { linked }: { linked: boolean },
+  { linked, work = unfollowed }: { linked: boolean; work?: Work },
 ): Promise<string> => {
   const { driver, inventory, names, operations } = context
   const view = inventory.find(reference)
   if (linked && !driver.features.linkedClone)
     throw new ServiceError('unsupported', `Linked clones are unsupported by the ${driver.kind} driver; clone in full.`)
   if (!operations.shown(view.id)) context.cell(view, 'clone')
+  work.plan([{ name: 'copy', title: linked ? 'Share the disks' : 'Copy the disks', weight: 100, unit: 'percent' }])
   let id: string | undefined
   await context.operate({
     view,
@@ -24,10 +26,14 @@ export const cloneMachine = async (
     key: `clone ${crypto.randomUUID()}`,
     kind: 'clone',
     limit: limits.clone,
+    signal: work.signal,
     work: async deadline => {
       using _name = names.reserve(name)
-      const clone = await driver.clone(view.id, name, { linked, deadline })
+      work.begin('copy')
+      const progress = (part: number): void => work.advance('copy', Math.round(part * 1000) / 10, 100)
+      const clone = await driver.clone(view.id, name, { linked, deadline, progress })
       inventory.accept(clone)
+      work.end('copy')
       id = clone.id
       return (await driver.get(view.id)) ?? view
     },

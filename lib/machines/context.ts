@@ -12,6 +12,7 @@ interface Work {
   readonly kind: keyof typeof transient
   readonly limit: number
   readonly takesOver?: boolean
+  readonly signal?: AbortSignal | undefined
   /** Gives the machine's view afterwards, or undefined when it is gone. */
   readonly work: (deadline: AbortSignal) => Promise<MachineView | undefined>
 }
@@ -39,7 +40,7 @@ export const createContext = (parts: Omit<MachineContext, 'cell' | 'operate'>): 
         throw new ServiceError('conflict', `${view.name} is ${view.state}, so ${action} is not possible now.`)
       return cell
     },
-    operate: ({ view, key, kind, limit, takesOver = false, work }) =>
+    operate: ({ view, key, kind, limit, takesOver = false, signal, work }) =>
       operations.run({
         id: view.id,
         name: view.name,
@@ -47,6 +48,7 @@ export const createContext = (parts: Omit<MachineContext, 'cell' | 'operate'>): 
         shown: transient[kind],
         limit,
         takesOver,
+        signal,
         work: async deadline => {
           try {
             const after = await work(deadline)

@@ -10,6 +10,7 @@ import { createOperations } from './operations.ts'
 import { createPublisher, type Shown } from './publisher.ts'
 import { type Host, machineRecord, type MachineRecord } from './record.ts'
 import type { Store } from '#lib/storage/store.ts'
+import type { Work } from '#lib/work.ts'
 import { removeMachine } from './remove.ts'
 import { runVerb } from './run.ts'
 import type { CreatedMachine, CreateMachine, MachineStatus, OperationResult, SetMachine, SetResult } from './schemas.ts'
@@ -22,10 +23,14 @@ export interface Machines {
   counts(): Readonly<Record<string, number>>
   show(reference: string): MachineRecord
   status(reference: string): MachineStatus
-  run(reference: string, verb: Verb, how?: { force?: boolean }): Promise<OperationResult>
+  run(
+    reference: string,
+    verb: Verb,
+    how?: { force?: boolean; signal?: AbortSignal | undefined },
+  ): Promise<OperationResult>
   create(request: CreateMachine): Promise<CreatedMachine>
   /** Gives the clone's id. */
-  clone(reference: string, name: string, how: { linked: boolean }): Promise<string>
+  clone(reference: string, name: string, how: { linked: boolean; work?: Work }): Promise<string>
   set(reference: string, request: SetMachine, how: { dryRun: boolean }): Promise<SetResult>
   remove(reference: string, how: { force: boolean }): Promise<void>
   /** Makes the demo machine of a fresh installation. */

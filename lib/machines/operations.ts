@@ -20,6 +20,8 @@ interface Request<T> {
   readonly limit: number
   /** Ends a running operation first, instead of being refused because of it. */
   readonly takesOver?: boolean
+  /** Aborted when who asked for it does not want it any more; of a call that joins, only its waiting ends. */
+  readonly signal?: AbortSignal | undefined
   readonly work: (deadline: AbortSignal) => Promise<T>
 }
 
@@ -32,6 +34,15 @@ export interface Operations {
   close(): Promise<void>
 }
 
+/** What a promise gives, unless the signal comes first. */
+const unlessAborted = <T>(result: Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
+  signal
+    ? new Promise((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+        result.then(resolve, reject)
+      })
+    : result
+
 const shuttingDown = (): ServiceError =>
   new ServiceError('unavailable', 'The service is shutting down; try again when it is back.')
 
@@ -40,12 +51,14 @@ export const createOperations = (changed: (id: string) => void): Operations => {
   const running = new Map<string, Operation>()
   let closed = false
 
-  const begin = <T>({ id, name, key, shown, limit, work }: Request<T>, before?: Operation): Promise<T> => {
+  const begin = <T>({ id, name, key, shown, limit, signal, work }: Request<T>, before?: Operation): Promise<T> => {
     const controller = new AbortController()
     const timer = setTimeout(() => {
       const after = limit < 10_000 ? `${limit} ms` : `${Math.round(limit / 1000)} seconds`
       controller.abort(new ServiceError('timeout', `${name} was still ${shown} after ${after}, so that was given up.`))
     }, limit)
+    const cancel = (): void => controller.abort(signal?.reason)
+    signal?.addEventListener('abort', cancel)
     const perform = async (): Promise<T> => {
       try {
         // The operation that was taken over ends in a stable state first; how it ended is its own callers' business.
@@ -54,6 +67,7 @@ export const createOperations = (changed: (id: string) => void): Operations => {
         return await work(controller.signal)
       } finally {
         clearTimeout(timer)
+        signal?.removeEventListener('abort', cancel)
         if (running.get(id) === operation) running.delete(id)
         changed(id)
       }
@@ -70,9 +84,10 @@ export const createOperations = (changed: (id: string) => void): Operations => {
   return {
     run<T>(request: Request<T>): Promise<T> {
       if (closed) return Promise.reject(shuttingDown())
+      if (request.signal?.aborted) return Promise.reject(request.signal.reason as Error)
       const current = running.get(request.id)
       if (!current) return begin(request)
-      if (current.key === request.key) return current.result as Promise<T>
+      if (current.key === request.key) return unlessAborted(current.result as Promise<T>, request.signal)
       if (!request.takesOver)
         return Promise.reject(
           new ServiceError('conflict', `${request.name} is ${current.shown}; wait until that is done, then try again.`),

@@ -15,7 +15,11 @@ export const runVerb = async (
   context: MachineContext,
   reference: string,
   verb: Verb,
-  { force = false, stopLimit = limits.stop }: { force?: boolean; stopLimit?: number } = {},
+  {
+    force = false,
+    stopLimit = limits.stop,
+    signal,
+  }: { force?: boolean; stopLimit?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<OperationResult> => {
   const { driver, inventory, operations } = context
   const view = inventory.find(reference)
@@ -36,6 +40,7 @@ export const runVerb = async (
     kind: verb === 'start' && (view.state === 'paused' || view.state === 'suspended') ? 'resume' : verb,
     limit: verb === 'stop' ? stopLimit : limits[verb],
     takesOver: forced,
+    signal,
     work: deadline => perform(inventory.find(view.id), deadline),
   })
   return result

@@ -2,11 +2,11 @@ import { createServer as createHttpServer, type IncomingMessage, type Server } f
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
-import type { WebSocket } from 'ws'
 import { getRequestListener } from '@hono/node-server'
 import { ServiceError, messageOf } from '#lib/errors.ts'
 import type { Certificate } from './certificate.ts'
 import type { ClientAddress } from './client-address.ts'
+import type { Handshake } from '#lib/http/upgrade.ts'
 import { acceptWebSockets, asksForWebSocket } from './web-sockets.ts'
 
 interface Options {
@@ -16,7 +16,10 @@ interface Options {
   readonly clientAddress: ClientAddress
   readonly fetch: (request: Request, from: From) => Response | Promise<Response>
   /** Answers a request to become a WebSocket: what takes the socket, or the refusal. */
-  readonly upgrade: (request: Request, from: From) => Promise<{ readonly open: (socket: WebSocket) => void } | Response>
+  readonly upgrade: (
+    request: Request,
+    from: From,
+  ) => Promise<{ readonly take: (handshake: Handshake) => void } | Response>
 }
 
 interface From {
@@ -82,7 +85,7 @@ export const openListener = async ({ address, tls, clientAddress, fetch, upgrade
     ? createHttpsServer({ ...limits, ...tls, ...tlsLimits }, handle)
     : createHttpServer(limits, handle)
   server.on('clientError', refuseGarbage)
-  acceptWebSockets(server, { upgrade: (request, incoming) => upgrade(request, originOf(incoming)) })
+  acceptWebSockets(server, (request, incoming) => upgrade(request, originOf(incoming)))
   server.on('checkExpectation', (_, response) => {
     const body = JSON.stringify({ code: 417, message: 'The only expectation that is met is 100-continue.' })
     response.writeHead(417, { 'Content-Type': 'application/json', 'Content-Length': body.length, Connection: 'close' })

@@ -1,20 +1,30 @@
-import { rmSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
 import { ServiceError } from '#lib/errors.ts'
 
 /** The longest path that every system takes for a socket (`sun_path` of macOS, with its final zero). */
 const longest = 103
 
-/** Serves `fetch` on a socket in the file system that its owner alone can open. Removes one that a dead process left. */
-export const openLocalSocket = async (
-  path: string,
-  fetch: (request: Request) => Response | Promise<Response>,
-): Promise<AsyncDisposable> => {
+/**
+ * A path for a socket of this name in a folder, or in a temporary one of this user where the folder's own path leaves no
+ * room for it.
+ */
+export const socketPath = (folder: string, name: string): string => {
+  const path = join(folder, name)
+  return Buffer.byteLength(path) <= longest ? path : join(mkdtempSync(join(tmpdir(), 'vmhost-')), name)
+}
+
+/**
+ * Lets a server listen on a socket in the file system that its owner alone can open. Removes one that a dead process
+ * left. Throws `unavailable` for a path that is too long.
+ */
+export const listenPrivately = async (server: Server, path: string): Promise<void> => {
   if (Buffer.byteLength(path) > longest)
     throw new ServiceError('unavailable', `${path} is too long for a socket; choose a shorter state folder.`)
   rmSync(path, { force: true })
-  const server = createServer(getRequestListener(fetch))
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
   // Closed to others from its birth: a mode that is set afterwards leaves a moment in which anybody is root.
@@ -25,6 +35,15 @@ export const openLocalSocket = async (
     process.umask(usual)
   }
   await listening
+}
+
+/** Serves `fetch` on a socket in the file system that its owner alone can open. */
+export const openLocalSocket = async (
+  path: string,
+  fetch: (request: Request) => Response | Promise<Response>,
+): Promise<AsyncDisposable> => {
+  const server = createServer(getRequestListener(fetch))
+  await listenPrivately(server, path)
   return {
     async [Symbol.asyncDispose]() {
       const closed = new Promise(resolve => server.close(resolve))

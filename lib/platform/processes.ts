@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import type { Readable, Writable } from 'node:stream'
 
 export interface Finished {
   readonly code: number | null
@@ -8,11 +9,13 @@ export interface Finished {
   readonly stderr: string
 }
 
-interface Limits {
+export interface Limits {
   readonly cwd?: string
   /** Milliseconds after which the process is killed. */
   readonly timeout: number
   readonly signal?: AbortSignal
+  /** Is told what the program prints, as it comes. */
+  readonly onOutput?: (text: string) => void
   /** Bytes kept of each output; the rest is read and dropped. */
   readonly cap?: number
 }
@@ -41,6 +44,8 @@ export const runProcess = (program: string, args: readonly string[], limits: Lim
       return () => Buffer.concat(chunks).toString('utf8')
     }
     const stdout = collect(child.stdout)
+    const { onOutput } = limits
+    if (onOutput) child.stdout.on('data', (chunk: Buffer) => onOutput(chunk.toString('utf8')))
     const stderr = collect(child.stderr)
     child.once('error', reject)
     child.once('close', (code, signal) => resolve({ code, signal, stdout: stdout(), stderr: stderr() }))
@@ -67,6 +72,27 @@ export const startDetached = (
       resolve({ pid: child.pid!, exited })
     })
   })
+
+/** A program that runs beside the service and talks with it; it is asked to end by the end of its input. */
+export interface Companion {
+  /** What is written is lost once the process has ended. */
+  readonly input: Writable
+  readonly output: Readable
+  /** Settles when it has ended, or could not be started: with why. */
+  readonly ended: Promise<string>
+  kill(): void
+}
+
+/** Starts a program beside the service, with the service's own standard error. */
+export const startCompanion = (program: string, args: readonly string[]): Companion => {
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.on('error', () => {})
+  const ended = new Promise<string>(settle => {
+    child.once('error', error => settle(error.message))
+    child.once('exit', (code, signal) => settle(`it ended with ${signal ?? code}`))
+  })
+  return { input: child.stdin, output: child.stdout, ended, kill: () => void child.kill('SIGKILL') }
+}
 
 /** The command line of a living process, or undefined when there is none of this pid. */
 export const commandLine = async (pid: number): Promise<string | undefined> => {

@@ -1,14 +1,13 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
+import type { Handshake } from '#lib/http/upgrade.ts'
 
-interface Options {
-  /** Answers a request to become a WebSocket: what takes the socket, or the refusal. */
-  readonly upgrade: (
-    request: Request,
-    incoming: IncomingMessage,
-  ) => Promise<{ readonly open: (socket: WebSocket) => void } | Response>
-}
+/** Answers a request to become a WebSocket: what takes the connection, or the refusal. */
+export type AnswerUpgrade = (
+  request: Request,
+  incoming: IncomingMessage,
+) => Promise<{ readonly take: (handshake: Handshake) => void } | Response>
 
 /** Bytes of a message that a client may send. */
 const longestMessage = 64 * 1024
@@ -20,12 +19,18 @@ const longestMessage = 64 * 1024
 export const asksForWebSocket = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && /^websocket$/i.test(headers.upgrade ?? '')
 
+const json = new Headers({ 'content-type': 'application/json' })
+
 const refuse = (socket: Duplex, status: number, headers: Headers, body: string): void => {
   const lines = [...headers].map(([name, value]) => `${name}: ${value}\r\n`).join('')
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
 }
+
+/** Refuses a connection that was to become a WebSocket, in the documented shape. */
+export const refuseUpgrade = (socket: Duplex, code: number, message: string): void =>
+  refuse(socket, code, json, JSON.stringify({ code, message }))
 
 const requestOf = ({ url = '/', headers }: IncomingMessage): Request => {
   const given = Object.entries(headers).flatMap(([name, value]) =>
@@ -34,26 +39,25 @@ const requestOf = ({ url = '/', headers }: IncomingMessage): Request => {
   return new Request(new URL(url, `http://${headers.host ?? 'localhost'}`), { headers: given })
 }
 
-const badHandshake = new Headers({ 'content-type': 'application/json' })
-
-/** Lets a server take up WebSockets, after the application has admitted each of them. */
-export const acceptWebSockets = (server: Server, { upgrade }: Options): void => {
+/** Makes what completes handshakes: `opened` is given the WebSocket; a handshake that is none is refused. */
+export const createHandshakes = (): ((handshake: Handshake, opened: (socket: WebSocket) => void) => void) => {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: longestMessage, perMessageDeflate: false })
   sockets.on('wsClientError', (error, socket) =>
-    refuse(
-      socket,
-      400,
-      badHandshake,
-      JSON.stringify({ code: 400, message: `This is not a WebSocket handshake: ${error.message}.` }),
-    ),
+    refuseUpgrade(socket, 400, `This is not a WebSocket handshake: ${error.message}.`),
   )
-  const answer = async (incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
-    const answered = await upgrade(requestOf(incoming), incoming)
-    if (answered instanceof Response) return refuse(socket, answered.status, answered.headers, await answered.text())
-    sockets.handleUpgrade(incoming, socket, head, opened => answered.open(opened))
+  return ({ incoming, socket, head }, opened) => sockets.handleUpgrade(incoming, socket, head, opened)
+}
+
+/** Lets a server take up WebSockets, after the application has admitted each of them. */
+export const acceptWebSockets = (server: Server, upgrade: AnswerUpgrade): void => {
+  const answer = async (handshake: Handshake): Promise<void> => {
+    const answered = await upgrade(requestOf(handshake.incoming), handshake.incoming)
+    if (answered instanceof Response)
+      return refuse(handshake.socket, answered.status, answered.headers, await answered.text())
+    answered.take(handshake)
   }
   server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy())
-    answer(incoming, socket, head).catch(() => socket.destroy())
+    answer({ incoming, socket, head }).catch(() => socket.destroy())
   })
 }

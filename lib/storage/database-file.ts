@@ -60,6 +60,8 @@ export const writeDatabase = (file: string, version: number, fill: (database: Da
     database.exec('BEGIN')
     fill(database)
     database.exec('COMMIT')
+    // Now, not when it is opened under its name: a kill in that moment leaves a journal that no reader may roll back.
+    database.exec('PRAGMA journal_mode = WAL')
   } finally {
     database.close()
   }
@@ -155,9 +157,8 @@ export const ensureTables = (file: string): void => {
   database.exec(schema)
 }
 
-/** Brings all that the log of a database holds into its file, and removes the log: nobody may have it open. */
+/** Brings all that the log of a database holds into its file: nobody may have it open. */
 export const foldLog = (file: string): void => {
-  const database = new DatabaseSync(file)
-  database.exec('PRAGMA journal_mode = DELETE')
-  database.close()
+  using database = new DatabaseSync(file)
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
 }

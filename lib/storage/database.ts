@@ -1,9 +1,10 @@
 import { DatabaseSync } from 'node:sqlite'
 import { ServiceError } from '#lib/errors.ts'
-import { type Codec, documentPlace, entryPlace } from './codec.ts'
+import { type Codec, documentPlace, entryPlace, plainCodec } from './codec.ts'
 import { schema, stateRow } from './database-file.ts'
 import { isLogRow, type LogRow, type Row } from './keys.ts'
 import type { LogReader } from './log.ts'
+import { sealCodec } from './seal.ts'
 import type { SealState } from './seal-state.ts'
 import type { Wrap } from './wrap.ts'
 
@@ -41,6 +42,20 @@ const logReader = (database: DatabaseSync, codec: Codec): LogReader => {
       }))
     },
   }
+}
+
+/** What a process needs to read the logs of a store that another one writes. The key must be kept as a secret. */
+export interface Reading {
+  readonly file: string
+  /** Of a sealed store. */
+  readonly dataKey: Uint8Array | undefined
+}
+
+/** Reads the logs of a store while another process writes to it. */
+export const openLogReader = ({ file, dataKey }: Reading): LogReader & Disposable => {
+  const database = new DatabaseSync(file, { readOnly: true })
+  const reader = logReader(database, dataKey ? sealCodec(dataKey) : plainCodec)
+  return { ...reader, [Symbol.dispose]: () => database.close() }
 }
 
 interface Options {

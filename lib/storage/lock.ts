@@ -1,3 +1,4 @@
+import { closeSync, fchmodSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ServiceError } from '#lib/errors.ts'
@@ -7,7 +8,12 @@ import { ServiceError } from '#lib/errors.ts'
  * Throws `conflict` when another process holds it.
  */
 export const lockFolder = (folder: string): Disposable => {
-  const database = new DatabaseSync(join(folder, 'lock.db'))
+  const file = join(folder, 'lock.db')
+  // Who can read it can lock it, and keep the service from starting.
+  const handle = openSync(file, 'a', 0o600)
+  fchmodSync(handle, 0o600)
+  closeSync(handle)
+  const database = new DatabaseSync(file)
   try {
     database.exec('BEGIN EXCLUSIVE')
   } catch (error) {

@@ -5,7 +5,7 @@ import { createStorage } from 'unstorage'
 import { ServiceError } from '#lib/errors.ts'
 import { makePrivateFolder } from '#lib/platform/files.ts'
 import { createStore } from './create-store.ts'
-import { type Database, openDatabase } from './database.ts'
+import { type Database, openDatabase, type Reading } from './database.ts'
 import { copyDatabase, refuseLeftLog } from './database-file.ts'
 import { type Envelope, envelopeOf } from './documents.ts'
 import type { Row } from './keys.ts'
@@ -28,6 +28,8 @@ export interface OpenedStore extends Store {
   readonly sealed: boolean
   /** Where a copy of the plain database was left, when this start sealed it. */
   readonly plainCopy: string | undefined
+  /** What another process reads the logs by. */
+  readonly reading: Reading
   /** Copies what is committed into a new file, while the store is in use. */
   backup(file: string): Promise<void>
   /** Makes another private key open the store too, so that it can be put in place. */
@@ -112,6 +114,7 @@ export const openStore = async ({ folder, migrations = allMigrations, seal }: Op
     },
     sealed: content.dataKey !== undefined,
     plainCopy: content.plainCopy,
+    reading: { file, dataKey: content.dataKey },
     collection: store.collection,
     log: store.log,
     onCommit: store.onCommit,

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { cursorText } from '#lib/events/cursor.ts'
 import { openEvents } from '#lib/events/events.ts'
 import { openStore } from '#lib/storage/open-store.ts'
-import { processorTime, residentMemory, type Server, startBareSockets, startVmhost } from './processes.ts'
+import { familyMemory, familyTime, type Server, startBareSockets, startVmhost } from './processes.ts'
 import { stateWith } from './state.ts'
 import { differenceRow, ratioRow, type Row } from './table.ts'
 
@@ -16,6 +16,11 @@ const idle = 10_000
 const rate = 20
 const events = 100
 const replayed = 100_000
+/** Readers that stop, readers beside them, and events that pile up. */
+const readers = 20
+const piled = 10_000
+
+type Tell = (name: string) => Promise<unknown>
 
 interface Listeners {
   count(): Promise<number>
@@ -24,10 +29,10 @@ interface Listeners {
 
 const nextLine = (lines: Interface): Promise<string> => new Promise(settle => lines.once('line', settle))
 
-const listen = async (port: number, path: string, count: number, token: string): Promise<Listeners> => {
+const listen = async (port: number, path: string, count: number, token: string, how = ''): Promise<Listeners> => {
   const child: ChildProcess = spawn(
     process.execPath,
-    [resolve('test/bench/listeners.ts'), `ws://127.0.0.1:${port}${path}`, String(count), token],
+    [resolve('test/bench/listeners.ts'), `ws://127.0.0.1:${port}${path}`, String(count), token, how],
     { stdio: ['pipe', 'pipe', 'inherit'] },
   )
   const lines = createInterface({ input: child.stdout! })
@@ -42,13 +47,22 @@ const listen = async (port: number, path: string, count: number, token: string):
   }
 }
 
-/** Tells so many events at a steady rate; gives the server's processor µs for each frame, and how many frames came. */
-const fanOut = async (server: Server, crowd: Listeners, tell: (at: number) => Promise<unknown>) => {
-  const [before, had] = [processorTime(server.pid), await crowd.count()]
-  for (let at = 0; at < events; at += 1) await Promise.all([tell(at), wait(1000 / rate)])
+/** Tells so many events at a steady rate; gives the processor µs for each frame, and how many frames came. */
+const steady = async ({ pid }: Server, crowd: Listeners, tell: Tell) => {
+  const [before, had] = [familyTime(pid), await crowd.count()]
+  for (let at = 0; at < events; at += 1) await Promise.all([tell(`steady${at}`), wait(1000 / rate)])
   await wait(1_000)
   const frames = (await crowd.count()) - had
-  return { frames, microseconds: (processorTime(server.pid) - before) / frames }
+  return { frames, microseconds: (familyTime(pid) - before) / frames }
+}
+
+/** Tells so many events as fast as it goes; gives the frames that come in a second. */
+const burst = async (crowd: Listeners, tell: Tell): Promise<number> => {
+  const had = await crowd.count()
+  const begun = performance.now()
+  await Promise.all(Array.from({ length: events }, (_, at) => tell(`burst${at}`)))
+  while ((await crowd.count()) - had < events * listeners) await wait(20)
+  return (events * listeners * 1000) / (performance.now() - begun)
 }
 
 const signIn = async (port: number): Promise<string> => {
@@ -59,63 +73,131 @@ const signIn = async (port: number): Promise<string> => {
   return ((await reply.json()) as { token: string }).token
 }
 
-const socketRows = async (): Promise<readonly Row[]> => {
+const subscribe = '/api/v1/ws/subscribe?event_types=auth'
+
+const tellVmhost =
+  ({ port }: Server, token: string): Tell =>
+  name =>
+    fetch(`http://127.0.0.1:${port}/api/v1/auth/claims`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: JSON.stringify({ name }),
+    }).then(reply => reply.text())
+
+const frame = JSON.stringify({
+  id: 'f'.repeat(64),
+  event_type: 'auth',
+  timestamp: new Date().toISOString(),
+  message: 'CLAIM_ADDED',
+  body: { claim_id: 'STEADY1' },
+  seq: 1,
+  cursor: '00000000-1',
+})
+
+interface Fanned {
+  readonly frames: number
+  readonly microseconds: number
+  readonly rate: number
+}
+
+const fanOut = async (server: Server, path: string, token: string, tell: Tell): Promise<Fanned> => {
+  const crowd = await listen(server.port, path, listeners, token)
+  try {
+    return { ...(await steady(server, crowd, tell)), rate: await burst(crowd, tell) }
+  } finally {
+    crowd.stop()
+    await wait(1_000)
+  }
+}
+
+const bareFanOut = async (): Promise<Fanned> => {
+  const bare = await startBareSockets()
+  try {
+    return await fanOut(bare, '/', '', () =>
+      fetch(`http://127.0.0.1:${bare.port}/`, { method: 'POST', body: frame }).then(reply => reply.text()),
+    )
+  } finally {
+    await bare.stop()
+  }
+}
+
+/** Readers that stop: what memory each holds while events pile up behind it, and what the others get meanwhile. */
+const stoppedRows = async (mode: string, server: Server, token: string): Promise<readonly Row[]> => {
+  const tell = tellVmhost(server, token)
+  const quick = await listen(server.port, subscribe, readers, token)
+  const alone = await behind(quick, readers, tell, 'alone')
+  const stopped = await listen(server.port, subscribe, readers, token, 'stopped')
+  const before = familyMemory(server.pid)
+  const beside = await behind(quick, readers, tell, 'beside')
+  const each = ((familyMemory(server.pid) - before) * 1024) / readers
+  stopped.stop()
+  quick.stop()
+  return [
+    differenceRow(
+      `${mode}: memory of each of ${readers} readers that stopped`,
+      { measured: each, floor: 0, unit: 'KB' },
+      2_048,
+    ),
+    ratioRow(
+      'the same: events a second that the others get',
+      { measured: beside, floor: alone, unit: '/s', digits: 0 },
+      { least: 0.8 },
+    ),
+  ]
+}
+
+/** Events a second that every one of a crowd gets. */
+const behind = async (crowd: Listeners, size: number, tell: Tell, name: string): Promise<number> => {
+  const had = await crowd.count()
+  const begun = performance.now()
+  for (let at = 0; at < piled; at += 20)
+    await Promise.all(Array.from({ length: 20 }, (_, one) => tell(`${name}${at + one}`)))
+  while ((await crowd.count()) - had < piled * size) await wait(5)
+  return (piled * 1000) / (performance.now() - begun)
+}
+
+const modeRows = async (mode: 'process' | 'inline', floor: Fanned): Promise<readonly Row[]> => {
   const state = stateWith(0)
-  const [bare, vmhost] = await Promise.all([
-    startBareSockets(),
-    startVmhost(state, {
-      VMHOST_ROOT_PASSWORD: password,
-      VMHOST_SUBSCRIPTIONS: '20000',
-      VMHOST_SUBSCRIPTIONS_PER_USER: '20000',
-    }),
-  ])
+  const vmhost = await startVmhost(state, {
+    VMHOST_ROOT_PASSWORD: password,
+    VMHOST_EVENTS: mode,
+    VMHOST_SUBSCRIPTIONS: '20000',
+    VMHOST_SUBSCRIPTIONS_PER_USER: '20000',
+  })
   try {
     const token = await signIn(vmhost.port)
-    const path = '/api/v1/ws/subscribe?event_types=auth'
-    const empty = residentMemory(vmhost.pid)
-    const crowd = await listen(vmhost.port, path, listeners, token)
-    const ours = await fanOut(vmhost, crowd, at =>
-      fetch(`http://127.0.0.1:${vmhost.port}/api/v1/auth/claims`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}` },
-        body: JSON.stringify({ name: `C${at}` }),
-      }),
-    )
-    crowd.stop()
-    const frame = JSON.stringify({
-      id: 'f'.repeat(64),
-      event_type: 'auth',
-      timestamp: new Date().toISOString(),
-      message: 'CLAIM_ADDED',
-      body: { claim_id: 'C1' },
-      seq: 1,
-      cursor: '00000000-1',
-    })
-    const bareCrowd = await listen(bare.port, '/', listeners, '')
-    const theirs = await fanOut(bare, bareCrowd, () =>
-      fetch(`http://127.0.0.1:${bare.port}/`, { method: 'POST', body: frame }),
-    )
-    bareCrowd.stop()
-    await wait(1_000)
-    const quiet = await listen(vmhost.port, '/api/v1/ws/subscribe', idle, token)
+    const ours = await fanOut(vmhost, subscribe, token, tellVmhost(vmhost, token))
+    const empty = familyMemory(vmhost.pid)
+    const quiet = await listen(vmhost.port, subscribe, idle, token)
     await wait(2_000)
-    const each = ((residentMemory(vmhost.pid) - empty) * 1024) / idle
+    const each = ((familyMemory(vmhost.pid) - empty) * 1024) / idle
     quiet.stop()
+    await wait(1_000)
     return [
       ratioRow(
-        `events to ${listeners} WebSockets, each frame`,
-        { measured: ours.microseconds, floor: theirs.microseconds, unit: 'µs CPU' },
+        `${mode}: events to ${listeners} WebSockets, each frame`,
+        { measured: ours.microseconds, floor: floor.microseconds, unit: 'µs CPU' },
         { most: 1.25 },
       ),
       ratioRow(
-        'the same: frames that came of those that were told',
+        'the same: frames a second, as fast as it goes',
+        { measured: ours.rate, floor: floor.rate, unit: '/s', digits: 0 },
+        { least: 0.8 },
+      ),
+      ratioRow(
+        `the same: frames that came of those that were told at ${rate}/s`,
         { measured: ours.frames, floor: events * listeners, unit: '', digits: 0 },
         { least: 1 },
       ),
-      differenceRow(`memory of each of ${idle} idle WebSockets`, { measured: each, floor: 0, unit: 'KB' }, 30),
+      differenceRow(
+        `the same: memory of each of ${idle} idle WebSockets`,
+        { measured: each, floor: 0, unit: 'KB' },
+        30,
+      ),
+      ...(await stoppedRows(mode, vmhost, token)),
     ]
   } finally {
-    await Promise.all([bare.stop(), vmhost.stop()])
+    await vmhost.stop()
     rmSync(state, { recursive: true })
   }
 }
@@ -155,4 +237,7 @@ const replayRow = async (): Promise<Row> => {
   }
 }
 
-export const eventRows = async (): Promise<readonly Row[]> => [...(await socketRows()), await replayRow()]
+export const eventRows = async (): Promise<readonly Row[]> => {
+  const floor = await bareFanOut()
+  return [...(await modeRows('process', floor)), ...(await modeRows('inline', floor)), await replayRow()]
+}

@@ -54,6 +54,18 @@ export const startVmhost = (state: string, env: NodeJS.ProcessEnv = {}): Promise
     ...env,
   })
 
+/** A process and those that it has started, which still run. */
+const family = (pid: number): readonly number[] => {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  return [pid, ...children.flatMap(family)]
+}
+
+/** Microseconds of processor time that a process and its children have used so far. */
+export const familyTime = (pid: number): number => family(pid).reduce((sum, one) => sum + processorTime(one), 0)
+
+/** MB of memory that a process and its children hold. */
+export const familyMemory = (pid: number): number => family(pid).reduce((sum, one) => sum + residentMemory(one), 0)
+
 /** Microseconds of processor time that a process has used so far. */
 export const processorTime = (pid: number): number => {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')

@@ -3,7 +3,10 @@ import { createMetrics } from '#lib/metrics/metrics.ts'
 
 test('metrics count replies by operation and status, and read what they are given', async () => {
   let states: Record<string, number> = { running: 2, stopped: 1 }
-  const metrics = createMetrics({ machines: ['Machines by state', () => states], queue: ['Waiting', () => 7] })
+  const metrics = createMetrics()
+  metrics.watch({ machines: ['Machines by state', () => states], queue: ['Waiting', () => 7] })
+  metrics.countCall({ call: 'start', outcome: 'done', milliseconds: 300 })
+  metrics.countJob({ operation: 'machines/start', outcome: 'failed' })
   for (const [status, milliseconds] of [
     [200, 2],
     [200, 20],
@@ -22,6 +25,9 @@ test('metrics count replies by operation and status, and read what they are give
     'vmhost_http_duration_seconds_count{operation="machines/show"} 3',
     'vmhost_machines{kind="running"} 3',
     'vmhost_queue 7',
+    'vmhost_hypervisor_call_seconds_bucket{le="0.5",call="start",outcome="done"} 1',
+    'vmhost_hypervisor_call_seconds_count{call="start",outcome="done"} 1',
+    'vmhost_jobs_ended_total{operation="machines/start",outcome="failed"} 1',
   ])
     expect(body).toContain(`${line}\n`)
   expect(body).not.toContain('stopped')

@@ -11,7 +11,9 @@ import { withoutQemu } from '../support/qemu.ts'
 import { typeInto } from '../support/serial.ts'
 import { newState, rootPassword, type Service, startService } from '../support/service.ts'
 
-const env = { VMHOST_ROOT_PASSWORD: rootPassword }
+const modes = ['process', 'inline'] as const
+type Mode = (typeof modes)[number]
+const envOf = (mode: Mode): Record<string, string> => ({ VMHOST_ROOT_PASSWORD: rootPassword, VMHOST_EVENTS: mode })
 
 interface Reader {
   readonly messages: EventMessage[]
@@ -49,6 +51,8 @@ const read = (
         })
     })
     socket.once('error', reject)
+    // Killed between the handshake and the welcome.
+    socket.once('close', () => reject(new Error('closed')))
     socket.once('unexpected-response', (_, response) => {
       let text = ''
       response.on('data', (chunk: Buffer) => void (text += chunk.toString()))
@@ -56,7 +60,9 @@ const read = (
     })
   })
 
-describe('events over a WebSocket', () => {
+describe.each(modes)('events over a WebSocket, served by: %s', mode => {
+  const env = envOf(mode)
+
   test('come as they happen, after a welcome, and pings are answered', async () => {
     using state = newState()
     const service = await startService({ state: state.path, env })
@@ -173,39 +179,88 @@ describe('events over a WebSocket', () => {
     await service.stop()
   })
 
-  test('lose nothing over disconnects, and kills of the service: the union is the log', async () => {
+  test('wait in the log for a reader that stops reading, not in memory, and no other reader waits for it', async () => {
     using state = newState()
-    let service = await startService({ state: state.path, env: { ...env, VMHOST_DEMO: 'off' } })
+    const service = await startService({ state: state.path, env })
     const token = await service.signIn()
-    const received: EventMessage[] = []
-    let cursor = ''
-    let stop = false
-    const reading = (async () => {
-      while (!stop) {
-        const reader = await read(service, state.path, token, `?event_types=auth${cursor && `&since=${cursor}`}`).catch(
+    const stopped = await read(service, state.path, token, '?event_types=pdfm')
+    const { client_id: slow } = stopped.messages[0]!.body!
+    stopped.socket.pause()
+    const quick = await read(service, state.path, token, '?event_types=pdfm')
+    const updates = 1_000
+    let most = 0
+    for (let at = 0; at < updates; at += 1) {
+      const operations = [{ group: 'description', operation: 'set', value: `${at} ${'x'.repeat(4_000)}` }]
+      const { status } = await service.call('PUT', '/api/v1/machines/demo/set', { token, body: { operations } })
+      expect(status).toBe(200)
+      if (at % 50 !== 49) continue
+      const clients = (await service.call('GET', '/api/v1/ws/clients', { token })).body
+      most = Math.max(most, clients.find(({ id }: { id: string }) => id === slow).queue_depth)
+    }
+    const updated = ({ messages }: Reader): readonly EventMessage[] =>
+      messages.filter(({ message }) => message === 'VM_UPDATED')
+    await vi.waitFor(() => expect(updated(quick)).toHaveLength(updates), { timeout: 10_000 })
+    const bytes = JSON.stringify(quick.messages).length
+    expect(bytes).toBeGreaterThan(8e6)
+    expect(most).toBeGreaterThan(0)
+    expect(most).toBeLessThan(4e6)
+    expect(stopped.messages.length).toBeLessThan(updates / 2)
+    stopped.socket.resume()
+    await vi.waitFor(() => expect(updated(stopped)).toHaveLength(updates), { timeout: 10_000 })
+    expect(updated(stopped)).toEqual(updated(quick))
+    await service.stop()
+  })
+
+  test('lose nothing over 1,000 disconnects, and kills: the union is the log', async () => {
+    using state = newState()
+    const settings = { ...env, VMHOST_DEMO: 'off' }
+    let service = await startService({ state: state.path, env: settings })
+    const token = await service.signIn()
+    let disconnects = 0
+    let ended = 0
+    const wanted = 1_000
+    const follow = async (since: string): Promise<readonly EventMessage[]> => {
+      const received: EventMessage[] = []
+      let cursor = since
+      while (ended === 0 || cursor !== last) {
+        const reader = await read(service, state.path, token, `?event_types=auth&since=${cursor}`).catch(
           () => undefined,
         )
         if (!reader) {
           await wait(50)
           continue
         }
-        cursor ||= String(reader.messages[0]!.body!['cursor'])
         await Promise.race([wait(Math.random() * 60), reader.closed])
         reader.socket.terminate()
         await reader.closed
+        disconnects += 1
         for (const message of reader.messages.filter(one => one.seq !== undefined)) {
           received.push(message)
-          cursor = message.cursor
+          ;({ cursor } = message)
         }
       }
-    })()
-    await vi.waitFor(() => expect(cursor).not.toBe(''), { timeout: 10_000 })
-    const begin = cursor
-    for (let at = 0; at < 300; at += 1) {
-      await service.call('POST', '/api/v1/auth/claims', { token, body: { name: `C${at}` } }).catch(() => undefined)
-      if (at % 100 === 60) {
+      return received
+    }
+    const begin = (await service.call('GET', '/api/v1/events?limit=1000', { token })).body.cursor
+    let last = ''
+    const readers = Array.from({ length: 10 }, () => follow(begin))
+    let made = 0
+    const kills = { service: 0, events: 0 }
+    while (disconnects < wanted) {
+      const [method, path] = made % 2 === 0 ? (['POST', ''] as const) : (['DELETE', '/MINE'] as const)
+      const body = method === 'POST' ? { name: 'MINE' } : undefined
+      await service.call(method, `/api/v1/auth/claims${path}`, { token, ...(body && { body }) }).catch(() => undefined)
+      made += 1
+      const due = Math.floor((disconnects * 10) / wanted)
+      if (kills.service + kills.events >= due) continue
+      const events = due % 3 === 0 ? undefined : service.eventsProcess()
+      if (events !== undefined) {
+        process.kill(events, 'SIGKILL')
+        kills.events += 1
+      } else {
         await service.kill()
-        service = await startService({ state: state.path, env: { ...env, VMHOST_DEMO: 'off' } })
+        service = await startService({ state: state.path, env: settings })
+        kills.service += 1
       }
     }
     const all: EventMessage[] = []
@@ -215,11 +270,15 @@ describe('events over a WebSocket', () => {
       if (body.cursor === since) break
       since = body.cursor
     }
-    await vi.waitFor(() => expect(received.at(-1)?.seq).toBe(all.at(-1)!.seq), { timeout: 20_000 })
-    stop = true
-    await reading
-    expect(all.length).toBeGreaterThanOrEqual(297)
-    expect(received.map(({ id }) => id)).toEqual(all.map(({ id }) => id))
+    last = all.at(-1)!.cursor
+    ended = all.length
+    for (const received of await Promise.all(readers))
+      expect(received.map(({ id }) => id)).toEqual(all.map(({ id }) => id))
+    expect(kills.service).toBeGreaterThan(2)
+    if (mode === 'process') expect(kills.events).toBeGreaterThan(2)
+    console.log(
+      `${mode}: 10 readers, ${disconnects} disconnects, ${kills.service} kills of the service and ${kills.events} of its events process: each got all ${all.length} events once, in order`,
+    )
     await service.stop()
   })
 })
@@ -227,56 +286,65 @@ describe('events over a WebSocket', () => {
 describe.skipIf(withoutQemu)(
   withoutQemu ? 'QEMU is not installed' : 'events of what happens to a machine on QEMU',
   () => {
-    test('a guest that powers itself off, a QEMU that is killed, and what happened while nobody looked', async () => {
-      using state = newState()
-      const settings = { ...env, VMHOST_DEMO: 'off' }
-      let service = await startService({ state: state.path, driver: 'qemu', env: settings })
-      const token = await service.signIn()
-      const ask = (method: string, path: string, body?: object) =>
-        service.call(method, `/api/v1/machines${path}`, { token, ...(body && { body }) })
-      const disk = join(state.path, 'boot.img')
-      buildBootSectorDisk(disk)
-      expect((await ask('POST', '', { name: 'one', memory: 16, disks: [{ path: disk }] })).status).toBe(201)
-      const home = (await ask('GET', '/one')).body[0].Home
-      const booted = async (): Promise<void> => {
-        await ask('PUT', '/one/start')
-        const log = (): string => readFileSync(join(home, 'serial.log'), 'latin1')
-        const before = (log().match(/BOOT/g) ?? []).length
-        await vi.waitFor(() => expect((log().match(/BOOT/g) ?? []).length + Number(before === 0)).toBeGreaterThan(0), {
-          timeout: 10_000,
+    test.each(modes)(
+      'a guest that powers itself off, a QEMU that is killed, and what happened while nobody looked, served by: %s',
+      async mode => {
+        using state = newState()
+        const settings = { ...envOf(mode), VMHOST_DEMO: 'off' }
+        let service = await startService({ state: state.path, driver: 'qemu', env: settings })
+        const token = await service.signIn()
+        const ask = (method: string, path: string, body?: object) =>
+          service.call(method, `/api/v1/machines${path}`, { token, ...(body && { body }) })
+        const disk = join(state.path, 'boot.img')
+        buildBootSectorDisk(disk)
+        expect((await ask('POST', '', { name: 'one', memory: 16, disks: [{ path: disk }] })).status).toBe(201)
+        const home = (await ask('GET', '/one')).body[0].Home
+        const booted = async (): Promise<void> => {
+          await ask('PUT', '/one/start')
+          const log = (): string => readFileSync(join(home, 'serial.log'), 'latin1')
+          const before = (log().match(/BOOT/g) ?? []).length
+          await vi.waitFor(
+            () => expect((log().match(/BOOT/g) ?? []).length + Number(before === 0)).toBeGreaterThan(0),
+            {
+              timeout: 10_000,
+            },
+          )
+          await wait(1_000)
+        }
+        const reader = await read(service, state.path, token, '?event_types=pdfm')
+        const states = (messages = reader.messages): readonly string[] =>
+          messages.filter(one => one.message === 'VM_STATE_CHANGED').map(one => String(one.body!['current_state']))
+
+        await booted()
+        await typeInto({ home }, 'q')
+        await vi.waitFor(() => expect(states()).toEqual(['starting', 'running', 'stopped']), { timeout: 1_000 })
+        await booted()
+        process.kill(Number(readFileSync(join(home, 'run/pid'), 'utf8')), 'SIGKILL')
+        await vi.waitFor(() => expect(states().slice(3)).toEqual(['starting', 'running', 'stopped']), {
+          timeout: 1_000,
         })
-        await wait(1_000)
-      }
-      const reader = await read(service, state.path, token, '?event_types=pdfm')
-      const states = (messages = reader.messages): readonly string[] =>
-        messages.filter(one => one.message === 'VM_STATE_CHANGED').map(one => String(one.body!['current_state']))
+        expect(reader.messages.at(-1)!.body).toMatchObject({
+          previous_state: 'running',
+          problem: expect.stringContaining('crashed'),
+        })
 
-      await booted()
-      await typeInto({ home }, 'q')
-      await vi.waitFor(() => expect(states()).toEqual(['starting', 'running', 'stopped']), { timeout: 1_000 })
-      await booted()
-      process.kill(Number(readFileSync(join(home, 'run/pid'), 'utf8')), 'SIGKILL')
-      await vi.waitFor(() => expect(states().slice(3)).toEqual(['starting', 'running', 'stopped']), { timeout: 1_000 })
-      expect(reader.messages.at(-1)!.body).toMatchObject({
-        previous_state: 'running',
-        problem: expect.stringContaining('crashed'),
-      })
-
-      await booted()
-      const { cursor } = reader.messages.at(-1)!
-      await service.kill()
-      await typeInto({ home }, 'q')
-      await vi.waitFor(() => expect(existsSync(join(home, 'run/pid'))).toBe(false))
-      service = await startService({ state: state.path, driver: 'qemu', env: settings })
-      const { events } = (await service.call('GET', `/api/v1/events?types=pdfm&since=${cursor}`, { token })).body
-      expect(states(events)).toEqual(['stopped'])
-      await service.stop()
-    })
+        await booted()
+        const { cursor } = reader.messages.at(-1)!
+        await service.kill()
+        await typeInto({ home }, 'q')
+        await vi.waitFor(() => expect(existsSync(join(home, 'run/pid'))).toBe(false))
+        service = await startService({ state: state.path, driver: 'qemu', env: settings })
+        const { events } = (await service.call('GET', `/api/v1/events?types=pdfm&since=${cursor}`, { token })).body
+        expect(states(events)).toEqual(['stopped'])
+        await service.stop()
+      },
+    )
   },
 )
 
 test('events as a stream: from a cursor, and on', async () => {
   using state = newState()
+  const env = envOf('process')
   const service = await startService({ state: state.path, env: { ...env, VMHOST_DEMO: 'off' } })
   const token = await service.signIn()
   const add = (name: string) => service.call('POST', '/api/v1/auth/claims', { token, body: { name } })

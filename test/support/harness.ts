@@ -6,6 +6,7 @@ import { test as base } from 'vitest'
 import type { Principal } from '#lib/auth/principal.ts'
 import type { Events } from '#lib/events/events.ts'
 import { createHub } from '#lib/events/hub.ts'
+import { createInlineReaders } from '#lib/events/inline.ts'
 import { createStreams } from '#lib/events/stream.ts'
 import { createSubscriptions } from '#lib/events/subscriptions.ts'
 import { createHealth } from '#lib/health/health.ts'
@@ -13,6 +14,7 @@ import { type App, createApp } from '#lib/http/app.ts'
 import type { Observation } from '#lib/http/observation.ts'
 import { parseFilter } from '#lib/http/filter.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
+import { openJobs } from '#lib/jobs/jobs.ts'
 import { freeLicense } from '#lib/license/license.ts'
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
 import { openManagerRecords } from '#lib/managers/records.ts'
@@ -90,6 +92,8 @@ interface Fixtures {
   outgoing: Outgoing
   remoteLimits: Limits
   observed: Observation[]
+  /** What of a job was nobody's mistake but ours. */
+  defects: unknown[]
   call: Call
 }
 
@@ -126,10 +130,18 @@ export const test = base.extend<Fixtures>({
   remoteLimits: async ({}, use) => use(usualLimits),
   // oxlint-disable-next-line no-empty-pattern -- as above
   observed: async ({}, use) => use([]),
-  call: async ({ machines, observed, outgoing, remoteLimits, telling: { store, events } }, use) => {
+  // oxlint-disable-next-line no-empty-pattern -- as above
+  defects: async ({}, use) => use([]),
+  call: async ({ machines, observed, defects, outgoing, remoteLimits, telling: { store, events } }, use) => {
     const idempotency = openIdempotency(store, new Uint8Array(32))
+    const failed = (error: unknown): void => void defects.push(error)
+    const jobs = await openJobs({ store, tell: events.tell, failed, done: () => {} })
     const hub = createHub(events)
-    const subscriptions = createSubscriptions({ events, hub, limits: { user: 3, all: 5 } })
+    const subscriptions = createSubscriptions({
+      events,
+      readers: createInlineReaders(hub),
+      limits: { user: 3, all: 5 },
+    })
     const streams = createStreams({ events, hub })
     const app = createApp({
       routes,
@@ -139,7 +151,8 @@ export const test = base.extend<Fixtures>({
         audit: { page: async () => ({ entries: [] }) },
         ssh: { execute: async () => ({ output: '', error: '' }) },
         events,
-        metrics: createMetrics({ machines: ['Machines', machines.counts] }),
+        jobs,
+        metrics: createMetrics(),
         openStream: streams.open,
         subscriptions,
         userConfigs: openUserConfigs(store, events.tell),
@@ -158,9 +171,12 @@ export const test = base.extend<Fixtures>({
       parseFilter,
       observe: what => observed.push(what),
       runOnce: idempotency.run,
+      startJob: jobs.begin,
       checkReplies: true,
     })
     await use(callOf(app))
+    await machines.drain()
+    await jobs.close()
     streams[Symbol.dispose]()
     await subscriptions[Symbol.asyncDispose]()
     hub[Symbol.dispose]()

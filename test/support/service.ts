@@ -30,6 +30,8 @@ export interface Service {
   stop(): Promise<number | null>
   /** SIGKILL. */
   kill(): Promise<void>
+  /** The pid of its events process; undefined when there is none just now. */
+  eventsProcess(): number | undefined
   /** All that it wrote to its log. */
   log(): string
 }
@@ -154,6 +156,14 @@ export const startService = async ({
     printed,
     call,
     log: () => log,
+    eventsProcess() {
+      const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
+      return children
+        .split(' ')
+        .filter(Boolean)
+        .map(Number)
+        .find(pid => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('events.mjs'))
+    },
     async signIn(password = rootPassword) {
       const { status, body } = await call('POST', '/api/v1/auth/token', { body: { email: 'root', password } })
       if (status !== 200) throw new Error(`sign-in gave ${status}: ${body.message}`)

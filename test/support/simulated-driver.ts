@@ -103,8 +103,10 @@ export const createSimulatedDriver = (folder: string): SimulatedDriver => {
       return add({ ...machine, id: randomUUID(), disks, networks, created_at: new Date().toISOString() })
     },
     createDemo: () => driver.create({ name: 'demo', description: '', cpus: 1, memory: 16, disks: [{ size: 1 }] }),
-    async clone(id, name, { linked, deadline }) {
+    async clone(id, name, { linked, deadline, progress }) {
+      progress(0.5)
       await work(deadline)
+      progress(1)
       const { definition } = views.get(id)!
       return add({ ...definition, id: randomUUID(), name, ...(linked && { base: id }) })
     },

@@ -104,12 +104,12 @@ export const createEmbeddedDriver = ({ folder, startWorker, log }: Options): Emb
     run: (id, verb, how) => find(id).run(verb, how),
     create: async machine => make(await draftMachine(machine)),
     createDemo: () => make(draftDemo()),
-    async clone(id, name, { linked, deadline }) {
+    async clone(id, name, { linked, deadline, progress }) {
       if (linked) throw new ServiceError('unsupported', 'Linked clones are unsupported by the embedded driver.')
       const source = find(id).view()
       if (source.state !== 'stopped')
         throw new ServiceError('conflict', `${source.name} is ${source.state}; stop it, then clone it.`)
-      const { definition, fill } = draftClone(source, name)
+      const { definition, fill } = draftClone(source, name, progress)
       return withDiskStill(source, diskOf(source), () =>
         make({
           definition,

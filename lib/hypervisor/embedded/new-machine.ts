@@ -85,14 +85,20 @@ export const draftDemo = (): Draft => {
 }
 
 /** A full copy of a machine; disks that it uses in place become the clone's own. Its files are read in `fill`. */
-export const draftClone = ({ home, definition: source }: MachineView, name: string): Draft => {
+export const draftClone = (
+  { home, definition: source }: MachineView,
+  name: string,
+  progress: (part: number) => void,
+): Draft => {
   const disks = source.disks.map((disk, at) => ({ ...disk, path: ownDisk(at) }))
   const definition = { ...source, ...identity(), name, disks }
   return {
     definition,
     async fill(folder) {
-      for (const [at, disk] of source.disks.entries())
+      for (const [at, disk] of source.disks.entries()) {
         await copyShared(resolve(home, disk.path), join(folder, ownDisk(at)))
+        progress((at + 1) / source.disks.length)
+      }
       for (const file of [source.kernel, source.initrd])
         if (file !== undefined && !isAbsolute(file)) await copyShared(join(home, file), join(folder, file))
     },

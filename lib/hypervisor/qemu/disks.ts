@@ -44,15 +44,20 @@ interface Copy {
   readonly folder: string
   readonly images: Images
   readonly deadline: AbortSignal
+  readonly progress: (part: number) => void
 }
 
 const copyDisk = async (
   { path, format }: Disk,
   at: number,
-  { home, folder, images, deadline }: Copy,
+  { disks, home, folder, images, deadline, progress }: Copy,
 ): Promise<void> => {
   const from = isAbsolute(path) ? path : join(home, path)
-  await images.convert({ path: from, format }, join(folder, ownName(at)), deadline).catch((error: unknown) => {
+  const whole = disks.reduce((sum, { size }) => sum + size, 0)
+  const before = disks.slice(0, at).reduce((sum, { size }) => sum + size, 0)
+  const told = (part: number): void => progress((before + part * disks[at]!.size) / whole)
+  const to = join(folder, ownName(at))
+  await images.convert({ path: from, format }, to, { signal: deadline, progress: told }).catch((error: unknown) => {
     throw deadline.aborted ? deadline.reason : error
   })
 }

@@ -108,7 +108,7 @@ export const createQemuDriver = async ({ folder, programs, log }: Options): Prom
         await createDisks(disks, staging, images)
       })
     },
-    async clone(id, name, { linked, deadline }) {
+    async clone(id, name, { linked, deadline, progress }) {
       const { definition: source, home } = machineOf(id).view()
       const { base: _, ...rest } = source
       const clone: Definition = {
@@ -121,7 +121,7 @@ export const createQemuDriver = async ({ folder, programs, log }: Options): Prom
         disks: clonedDisks(source.disks),
       }
       return create(clone, async folder => {
-        const copy = { disks: source.disks, home, folder, images, deadline }
+        const copy = { disks: source.disks, home, folder, images, deadline, progress }
         await (linked ? linkDisks(copy) : copyDisks(copy))
         await copyOwnFiles(source, copy)
       })

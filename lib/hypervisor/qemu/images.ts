@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
-import { lastLine, runProcess } from '#lib/platform/processes.ts'
+import { lastLine, type Limits, runProcess } from '#lib/platform/processes.ts'
 
 export interface ImageInfo {
   readonly format: 'raw' | 'qcow2'
@@ -17,7 +17,11 @@ export interface Images {
   /** An empty qcow2 image of `size` bytes. */
   create(path: string, size: number): Promise<void>
   /** Copies an image, with all that it builds on, into a new qcow2 image. */
-  convert(from: { path: string; format: string }, to: string, signal: AbortSignal): Promise<void>
+  convert(
+    from: { path: string; format: string },
+    to: string,
+    how: { signal: AbortSignal; progress: (part: number) => void },
+  ): Promise<void>
   /** A new qcow2 image that builds on `base` (absolute, qcow2). */
   overlay(base: string, path: string): Promise<void>
 }
@@ -32,8 +36,12 @@ const Info = z.object({
 const minute = 60_000
 
 export const createImages = (program: string): Images => {
-  const run = async (args: readonly string[], timeout: number, signal?: AbortSignal): Promise<string> => {
-    const { code, stdout, stderr } = await runProcess(program, args, { timeout, ...(signal && { signal }) })
+  const run = async (
+    args: readonly string[],
+    timeout: number,
+    more: Pick<Limits, 'signal' | 'onOutput'> = {},
+  ): Promise<string> => {
+    const { code, stdout, stderr } = await runProcess(program, args, { timeout, ...more })
     if (code === 0) return stdout
     const reason = lastLine(stderr) || `it ended with ${code}`
     if (/no space left/i.test(stderr)) throw new ServiceError('no-space', `The disk of the host is full: ${reason}`)
@@ -54,8 +62,14 @@ export const createImages = (program: string): Images => {
     async create(path, size) {
       await run(['create', '-q', '-f', 'qcow2', path, String(size)], minute)
     },
-    async convert({ path, format }, to, signal) {
-      await run(['convert', '-f', format, '-O', 'qcow2', path, to], 24 * 60 * minute, signal)
+    async convert({ path, format }, to, { signal, progress }) {
+      await run(['convert', '-p', '-f', format, '-O', 'qcow2', path, to], 24 * 60 * minute, {
+        signal,
+        onOutput(text) {
+          const percent = text.match(/\d+(?:\.\d+)?(?=\/100%)/g)?.at(-1)
+          if (percent !== undefined) progress(Number(percent) / 100)
+        },
+      })
     },
     async overlay(base, path) {
       await run(['create', '-q', '-f', 'qcow2', '-F', 'qcow2', '-b', base, path], minute)

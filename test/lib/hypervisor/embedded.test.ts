@@ -235,14 +235,18 @@ describe('the embedded driver', () => {
     await expect(run(two.id, 'start')).rejects.toMatchObject(busy)
     await run(one.id, 'suspend')
     await expect(run(two.id, 'start')).rejects.toMatchObject(busy)
-    await expect(driver.clone(two.id, 'three', { linked: false, deadline: AbortSignal.timeout(5000) })).rejects.toThrow(
-      'in use',
-    )
+    await expect(
+      driver.clone(two.id, 'three', { linked: false, deadline: AbortSignal.timeout(5000), progress: () => {} }),
+    ).rejects.toThrow('in use')
     await run(one.id, 'stop', { force: true })
     await run(two.id, 'start')
     await heard(two, /^MB BOOT 00000002/m)
     await run(two.id, 'stop')
-    const three = await driver.clone(two.id, 'three', { linked: false, deadline: AbortSignal.timeout(5000) })
+    const three = await driver.clone(two.id, 'three', {
+      linked: false,
+      deadline: AbortSignal.timeout(5000),
+      progress: () => {},
+    })
     expect(three.definition.disks).toEqual([{ path: 'disk0.img', size: 1 << 20, format: 'raw' }])
     expect(three.definition.networks).not.toEqual(two.definition.networks)
     await run(three.id, 'start')
@@ -254,13 +258,19 @@ describe('the embedded driver', () => {
   test('a clone that is given up leaves nothing', async () => {
     const { id } = await driver.createDemo()
     const deadline = AbortSignal.abort(new ServiceError('timeout', 'given up'))
-    await expect(driver.clone(id, 'late', { linked: false, deadline })).rejects.toBe(deadline.reason)
+    await expect(driver.clone(id, 'late', { linked: false, deadline, progress: () => {} })).rejects.toBe(
+      deadline.reason,
+    )
     expect(await readdir(join(folder, 'machines'))).toEqual([id])
   })
 
   test('the demo machine and its clone count apart, and hardware changes apply at the next start', async () => {
     const demo = await driver.createDemo()
-    const clone = await driver.clone(demo.id, 'copy', { linked: false, deadline: AbortSignal.timeout(5000) })
+    const clone = await driver.clone(demo.id, 'copy', {
+      linked: false,
+      deadline: AbortSignal.timeout(5000),
+      progress: () => {},
+    })
     await driver.configure(clone.id, { memory: 32 })
     for (const { id } of [clone, demo]) await run(id, 'start')
     await Promise.all([clone, demo].map(view => heard(view, /^MB BOOT 00000001/m)))

@@ -166,14 +166,14 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'machines o
     await says(demo.id, 'BOOT 00000001')
     await run(demo.id, 'stop')
     const deadline = AbortSignal.timeout(10_000)
-    const clone = await driver.clone(demo.id, 'linked', { linked: true, deadline })
+    const clone = await driver.clone(demo.id, 'linked', { linked: true, deadline, progress: () => {} })
     expect(clone.definition.base).toBe(demo.id)
     for (const { id } of [demo, clone]) {
       await run(id, 'start')
       await says(id, 'BOOT 00000002')
       await run(id, 'stop')
     }
-    const full = await driver.clone(clone.id, 'full', { linked: false, deadline })
+    const full = await driver.clone(clone.id, 'full', { linked: false, deadline, progress: () => {} })
     expect(full.definition.base).toBeUndefined()
     await driver.remove(clone.id)
     await run(full.id, 'start')
@@ -187,7 +187,9 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'machines o
   test('a clone that runs out of time leaves nothing behind', async () => {
     const demo = await driver.createDemo()
     const deadline = AbortSignal.abort(new Error('time is up'))
-    await expect(driver.clone(demo.id, 'late', { linked: false, deadline })).rejects.toThrow('time is up')
+    await expect(driver.clone(demo.id, 'late', { linked: false, deadline, progress: () => {} })).rejects.toThrow(
+      'time is up',
+    )
     expect(await readdir(join(folder, 'machines'))).toEqual([demo.id])
     expect(await driver.list()).toHaveLength(1)
   })

@@ -1,0 +1,13 @@
+import { Accepted, accepted } from '#lib/http/accepted.ts'
+import { endpoint } from '#lib/http/endpoint.ts'
+
+export default endpoint({
+  method: 'DELETE',
+  path: '/v1/jobs/cleanup',
+  summary: 'Delete the records of all jobs that have ended',
+  access: { anyClaim: ['JOB_MANAGER_DELETE', 'JOB_MANAGER_LIST_OWN'] },
+  effect: 'change',
+  uses: ['jobs'],
+  reply: Accepted,
+  status: 202,
+}).handle(async ({ caller }, { jobs }) => accepted(`${await jobs.clean(caller!)} jobs were deleted.`))

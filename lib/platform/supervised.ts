@@ -1,0 +1,76 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Companion, startCompanion } from './processes.ts'
+
+/** A program of ours that runs beside the service, and is started again when it ends. */
+export interface Supervised extends AsyncDisposable {
+  /** Settles when it runs; starts it the first time. Rejects with what kept it from running. */
+  running(): Promise<void>
+}
+
+interface Options {
+  readonly program: string
+  readonly args: readonly string[]
+  /** Settles when a process that was just started can be used. */
+  readonly ready: (companion: Companion) => Promise<void>
+  /** Is told of each end that was not asked for. */
+  readonly ended: (why: string) => void
+  /** Asks the process to end. */
+  readonly end: () => void
+}
+
+const firstDelay = 100
+const longestDelay = 10_000
+/** A process that lived this long was well: the next one is not held back. */
+const goodLife = 30_000
+const readyWithin = 10_000
+const endWithin = 3_000
+
+/** Keeps one process running from its first use on, each start after a failure later than the one before. */
+export const supervise = ({ program, args, ready, ended, end }: Options): Supervised => {
+  let current: Promise<void> | undefined
+  let companion: Companion | undefined
+  let delay = 0
+  const closing = new AbortController()
+
+  const start = async (): Promise<void> => {
+    await wait(delay, undefined, { signal: closing.signal })
+    const begun = Date.now()
+    const started = startCompanion(program, args)
+    companion = started
+    void started.ended.then(why => {
+      companion = undefined
+      if (closing.signal.aborted) return
+      delay = Date.now() - begun > goodLife ? firstDelay : Math.min(Math.max(delay * 2, firstDelay), longestDelay)
+      ended(why)
+      begin()
+    })
+    const failed = async (): Promise<never> => {
+      throw new Error(await started.ended)
+    }
+    const timer = setTimeout(() => started.kill(), readyWithin)
+    try {
+      await Promise.race([ready(started), failed()])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+  const begin = (): void => {
+    current = start()
+    // Who waits for it hears of it; the next start comes by itself.
+    current.catch(() => {})
+  }
+
+  return {
+    running() {
+      if (!current) begin()
+      return current!
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort()
+      if (!companion) return
+      end()
+      await Promise.race([companion.ended, wait(endWithin, undefined, { ref: false })])
+      companion?.kill()
+    },
+  }
+}
