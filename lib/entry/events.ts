@@ -24,7 +24,8 @@ const say = (what: Up): void => void process.stdout.write(`${JSON.stringify(what
 const open = async ({ file, dataKey, epoch, socket: path }: Beginning): Promise<(line: Down) => void> => {
   const reader = openLogReader({ file, dataKey: dataKey === undefined ? undefined : Buffer.from(dataKey, 'base64') })
   const log = followEvents(reader, epoch)
-  const clients = createClients(createHub(log))
+  const hub = createHub(log)
+  const clients = createClients(hub)
   const complete = createHandshakes()
   const server = createServer({ maxHeaderSize })
   server.on('upgrade', (incoming, socket, head) => {
@@ -52,6 +53,7 @@ const open = async ({ file, dataKey, epoch, socket: path }: Beginning): Promise<
     else if (line.do === 'principal') clients.setPrincipal(line.id, readPrincipal(line.principal))
     else if (line.do === 'drop') clients.drop(line.id, line.types)
     else if (line.do === 'close') clients.close(line.id, line.code, line.reason)
+    else if (line.do === 'pass') hub.pass(line.event)
     else if (line.do === 'tell activity')
       void clients.activity().then(activity => say({ said: 'activity', clients: [...activity] }))
     else end()

@@ -10,6 +10,7 @@ import type { Handshake } from '#lib/http/upgrade.ts'
 import { refuseUpgrade } from '#lib/platform/web-sockets.ts'
 import type { Reading } from '#lib/storage/database.ts'
 import type { Events } from './events.ts'
+import type { StoredEvent } from './event.ts'
 import type { Activity, Readers } from './readers.ts'
 import { admittedText, type Beginning, clientHeader, type Down, principalText, type Up } from './wire.ts'
 
@@ -42,11 +43,17 @@ const requestText = ({ incoming: { headers } }: Handshake, admitted: string): st
     '\r\n',
   ].join('\r\n')
 
+/** Readers that have no hub of this process. */
+export interface ReadersApart extends Readers {
+  /** Hands on an event of the moment. */
+  pass(event: StoredEvent): void
+}
+
 /**
  * Serves WebSockets in a process of their own, which reads the log beside this one. Connections are handed through: this
  * process has ended their TLS. When the process dies they end, and clients come back with their cursors.
  */
-export const createReadersApart = ({ program, socket: path, events, reading, log }: Options): Readers => {
+export const createReadersApart = ({ program, socket: path, events, reading, log }: Options): ReadersApart => {
   let companion: Companion | undefined
   let sentBefore = 0
   let sentNow = 0
@@ -125,6 +132,7 @@ export const createReadersApart = ({ program, socket: path, events, reading, log
     setPrincipal: (id, principal) => write({ do: 'principal', id, principal: principalText(principal) }),
     drop: (id, types) => write({ do: 'drop', id, types }),
     close: (id, code, reason) => write({ do: 'close', id, code, reason }),
+    pass: event => write({ do: 'pass', event }),
     activity() {
       if (!companion) return Promise.resolve(new Map())
       write({ do: 'tell activity' })

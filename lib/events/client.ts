@@ -73,7 +73,11 @@ export const createClient = (options: Options): EventClient => {
       })
     }
   }
-  const subscription = hub.subscribe({ after, types, principal: () => principal, wake: pump })
+  /** Who reads slowly misses what was of the moment. */
+  const pass = (bytes: Buffer): void => {
+    if (!waiting && socket.readyState === socket.OPEN) socket.send(bytes, asText)
+  }
+  const subscription = hub.subscribe({ after, types, principal: () => principal, wake: pump, pass })
 
   const answer = (text: string): void => {
     let said: { event_type?: unknown; message?: unknown; id?: unknown }

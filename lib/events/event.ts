@@ -67,6 +67,15 @@ export const storedEvent = ({ type, message, body, audience }: NewEvent): Stored
   audience,
 })
 
+/** What is sent of an event but its place in the log. */
+export const sentPart = ({
+  id,
+  event_type,
+  timestamp,
+  message,
+  body,
+}: StoredEvent): Omit<EventMessage, 'seq' | 'cursor'> => ({ id, event_type, timestamp, message, ...(body && { body }) })
+
 /** Whether a principal may see an event. */
 export const maySee = (
   { claims = [], users = [], private: hidden = false }: Audience,

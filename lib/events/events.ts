@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Principal } from '#lib/auth/principal.ts'
 import type { Store, Write } from '#lib/storage/store.ts'
 import { type Cursor, cursorText, readCursor } from './cursor.ts'
-import { type EventMessage, maySee, type NewEvent, type Numbered, StoredEvent, storedEvent } from './event.ts'
+import { type EventMessage, maySee, type NewEvent, type Numbered, sentPart, StoredEvent, storedEvent } from './event.ts'
 
 /** Tells of a change: a write for the commit that makes the change, so that both are there or neither is. */
 export type Tell = (event: NewEvent) => Write
@@ -43,17 +43,10 @@ export interface Events {
 }
 
 /** An event as it is sent: all but who may see it. */
-export const messageOf = (
-  epoch: string,
-  { id, event_type, timestamp, message, body, seq }: Numbered,
-): EventMessage => ({
-  id,
-  event_type,
-  timestamp,
-  message,
-  ...(body && { body }),
-  seq,
-  cursor: cursorText({ epoch, seq }),
+export const messageOf = (epoch: string, event: Numbered): EventMessage => ({
+  ...sentPart(event),
+  seq: event.seq,
+  cursor: cursorText({ epoch, seq: event.seq }),
 })
 
 const Epoch = z.object({ id: z.uuid(), epoch: z.string() })

@@ -1,6 +1,6 @@
 import type { Principal } from '#lib/auth/principal.ts'
 import { type Cursor, cursorText } from './cursor.ts'
-import { type Audience, maySee, type Numbered } from './event.ts'
+import { type Audience, maySee, type Numbered, sentPart, type StoredEvent } from './event.ts'
 import { type Events, messageOf } from './events.ts'
 
 /** An event as JSON text in bytes, made once for all who get it. */
@@ -30,11 +30,15 @@ export interface Subscriber {
   readonly principal: () => Principal
   /** Is called when there may be something to read. */
   readonly wake: () => void
+  /** Takes an event of the moment, as JSON text in bytes. */
+  readonly pass: (bytes: Buffer) => void
 }
 
 /** Hands each event to all who want it. What was told last is kept ready; who is further behind reads from the log. */
 export interface Hub extends Disposable {
   subscribe(subscriber: Subscriber): Subscription
+  /** Hands an event of the moment to all who want it now: it is in no log. */
+  pass(event: StoredEvent): void
 }
 
 const kept = 10_000
@@ -105,6 +109,11 @@ export const createHub = (events: Pick<Events, 'head' | 'beginning' | 'entries' 
         cursor: () => cursorText({ epoch, seq: at }),
         [Symbol.dispose]: () => void subscribers.delete(subscriber),
       }
+    },
+    pass(event) {
+      const bytes = Buffer.from(JSON.stringify(sentPart(event)))
+      for (const { types, principal, pass } of subscribers)
+        if (types.has(event.event_type) && maySee(event.audience, principal())) pass(bytes)
     },
     [Symbol.dispose]() {
       clearInterval(timer)

@@ -38,7 +38,14 @@ export const createStreams = ({ events, hub }: Options): Streams => {
     const { at, gap } = since === undefined ? { at: events.head(), gap: false } : events.place(since)
     let principal = caller
     let wake = (): void => {}
-    const subscription = hub.subscribe({ after: at, types: wanted, principal: () => principal, wake: () => wake() })
+    let passed = (_: Buffer): void => {}
+    const subscription = hub.subscribe({
+      after: at,
+      types: wanted,
+      principal: () => principal,
+      wake: () => wake(),
+      pass: bytes => passed(bytes),
+    })
     let timer: NodeJS.Timeout | undefined
     let ended = false
     const end = (): void => {
@@ -52,6 +59,10 @@ export const createStreams = ({ events, hub }: Options): Streams => {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
         controller.enqueue(encoder.encode(`retry: 2000\n\n${gap ? gapText(subscription.cursor()) : ''}`))
+        // Who reads slowly misses what was of the moment.
+        passed = bytes => {
+          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(`data: ${bytes.toString()}\n\n`))
+        }
         let ticks = 0
         timer = setInterval(() => {
           ticks += 1

@@ -1,5 +1,5 @@
 import type { Principal } from '#lib/auth/principal.ts'
-import type { EventType } from './event.ts'
+import type { EventType, StoredEvent } from './event.ts'
 import type { Activity, Admitted } from './readers.ts'
 
 /** How the service and its events process talk: lines of JSON down its standard input, and up its standard output. */
@@ -21,6 +21,7 @@ export type Down =
   | { readonly do: 'principal'; readonly id: string; readonly principal: PrincipalText }
   | { readonly do: 'drop'; readonly id: string; readonly types: readonly EventType[] }
   | { readonly do: 'close'; readonly id: string; readonly code: number; readonly reason: string }
+  | { readonly do: 'pass'; readonly event: StoredEvent }
   | { readonly do: 'tell activity' }
   | { readonly do: 'end' }
 

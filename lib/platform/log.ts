@@ -8,11 +8,26 @@ export interface Log {
   error(message: string, fields?: Record<string, unknown>): void
 }
 
+const listeners = new Set<(record: LogRecord) => void>()
+
+/** Tells `listener` of every line of the log, until disposed. */
+export const onLogLine = (listener: (line: { level: string; message: string; time: string }) => void): Disposable => {
+  const tell = ({ level, message, timestamp }: LogRecord): void =>
+    listener({ level, message: message.map(String).join(''), time: new Date(timestamp).toISOString() })
+  listeners.add(tell)
+  return { [Symbol.dispose]: () => void listeners.delete(tell) }
+}
+
 /** Sends the service's log as JSON lines to standard error. Called once, by the entry. */
 export const openLog = async (lowestLevel: LogLevel): Promise<void> => {
   await configure({
     reset: true,
-    sinks: { lines: (record: LogRecord) => process.stderr.write(jsonLinesFormatter(record)) },
+    sinks: {
+      lines(record: LogRecord) {
+        process.stderr.write(jsonLinesFormatter(record))
+        for (const tell of listeners) tell(record)
+      },
+    },
     loggers: [
       { category: 'vmhost', sinks: ['lines'], lowestLevel },
       { category: ['logtape', 'meta'], sinks: ['lines'], lowestLevel: 'warning' },

@@ -179,6 +179,39 @@ describe.each(modes)('events over a WebSocket, served by: %s', mode => {
     await service.stop()
   })
 
+  test('of the moment are what the service uses, and for super users its log; they are in no log of events', async () => {
+    using state = newState()
+    const service = await startService({ state: state.path, env: { ...env, VMHOST_LOG: 'debug' } })
+    const root = await service.signIn()
+    const user = { username: 'jane', name: 'Jane', email: 'j@example.test', password: rootPassword }
+    await service.call('POST', '/api/v1/auth/users', { token: root, body: user })
+    const { body } = await service.call('POST', '/api/v1/auth/token', {
+      body: { username: 'jane', password: rootPassword },
+    })
+    const [ours, theirs] = await Promise.all(
+      [root, body.token].map(token => read(service, state.path, token, '?event_types=stats,system_logs')),
+    )
+    await service.call('GET', '/api/health/probe')
+    await vi.waitFor(() =>
+      expect(ours!.messages).toContainEqual(
+        expect.objectContaining({
+          event_type: 'system_logs',
+          message: 'System Log',
+          body: { level: 'debug', message: expect.stringContaining('health/probe'), time: expect.any(String) },
+        }),
+      ),
+    )
+    for (const { waitFor } of [ours!, theirs!]) {
+      const stats = await waitFor('System Stats')
+      expect(stats).toMatchObject({ event_type: 'stats', body: { memory_bytes: expect.any(Number) } })
+      expect(stats).not.toHaveProperty('seq')
+    }
+    expect(theirs!.messages.map(({ message }) => message)).not.toContain('System Log')
+    const { events } = (await service.call('GET', '/api/v1/events?types=stats,system_logs', { token: root })).body
+    expect(events).toEqual([])
+    await service.stop()
+  })
+
   test('wait in the log for a reader that stops reading, not in memory, and no other reader waits for it', async () => {
     using state = newState()
     const service = await startService({ state: state.path, env })
