@@ -317,7 +317,10 @@ describe('who may do what with a catalog manager', () => {
     }
     const request = { name: 'QA', url: 'https://peer.example.test', api_key: apiKey, global: true }
     const { id } = await managers.create(caller, { ...request, active: false }, again)
+    const hers = await managers.create(caller, { ...request, global: false, active: false }, again)
+    const other = { ...caller, id: '00000000-0000-4000-8000-0000000000bb' }
     const late = [
+      managers.update(other, hers.id, { name: 'New', active: true }, async () => ({ ...other, claims: new Set(own) })),
       managers.create(caller, request, again),
       managers.update(caller, id, { name: 'New', active: true }, again),
     ]
@@ -326,7 +329,11 @@ describe('who may do what with a catalog manager', () => {
     for (const one of late) await expect(one).rejects.toMatchObject({ fault: 'forbidden' })
     now = undefined
     await expect(managers.create(caller, request, again)).rejects.toMatchObject({ fault: 'unauthenticated' })
-    expect(await records.list()).toMatchObject([{ name: 'QA', active: false }])
+    const kept = (await records.list()).map(({ name, active }) => [name, active])
+    expect(kept).toEqual([
+      ['QA', false],
+      ['QA', false],
+    ])
   })
 
   test('the managers of a user go with the user, but for those that others use', async ({ remote, telling }) => {
