@@ -39,6 +39,29 @@ import usersUnlock from './users/unlock.ts'
 import usersListRoles from './users/list-roles.ts'
 import usersGiveRole from './users/give-role.ts'
 import usersTakeRole from './users/take-role.ts'
+import catalogManagersList from './catalog-managers/list.ts'
+import catalogManagersCreate from './catalog-managers/create.ts'
+import catalogManagersDelete from './catalog-managers/delete.ts'
+import catalogManagersShow from './catalog-managers/show.ts'
+import catalogManagersUpdate from './catalog-managers/update.ts'
+import catalogManagersCatalogList from './catalog-managers/catalog-list.ts'
+import catalogManagersCatalogRegister from './catalog-managers/catalog-register.ts'
+import catalogManagersCatalogImport from './catalog-managers/catalog-import.ts'
+import catalogManagersCatalogImportVm from './catalog-managers/catalog-import-vm.ts'
+import catalogManagersCatalogDelete from './catalog-managers/catalog-delete.ts'
+import catalogManagersCatalogShow from './catalog-managers/catalog-show.ts'
+import catalogManagersCatalogRemoveClaims from './catalog-managers/catalog-remove-claims.ts'
+import catalogManagersCatalogAddClaims from './catalog-managers/catalog-add-claims.ts'
+import catalogManagersCatalogConnect from './catalog-managers/catalog-connect.ts'
+import catalogManagersCatalogDownload from './catalog-managers/catalog-download.ts'
+import catalogManagersCatalogDescribe from './catalog-managers/catalog-describe.ts'
+import catalogManagersCatalogRevoke from './catalog-managers/catalog-revoke.ts'
+import catalogManagersCatalogRemoveRoles from './catalog-managers/catalog-remove-roles.ts'
+import catalogManagersCatalogAddRoles from './catalog-managers/catalog-add-roles.ts'
+import catalogManagersCatalogRemoveTags from './catalog-managers/catalog-remove-tags.ts'
+import catalogManagersCatalogAddTags from './catalog-managers/catalog-add-tags.ts'
+import catalogManagersCatalogTaint from './catalog-managers/catalog-taint.ts'
+import catalogManagersCatalogUntaint from './catalog-managers/catalog-untaint.ts'
 import eventsList from './events/list.ts'
 import eventsStream from './events/stream.ts'
 import healthSystem from './health/system.ts'
@@ -115,6 +138,29 @@ export const routes = [
   { id: 'users/list-roles', endpoint: usersListRoles }, // GET /v1/auth/users/{id}/roles
   { id: 'users/give-role', endpoint: usersGiveRole }, // POST /v1/auth/users/{id}/roles
   { id: 'users/take-role', endpoint: usersTakeRole }, // DELETE /v1/auth/users/{id}/roles/{role}
+  { id: 'catalog-managers/list', endpoint: catalogManagersList }, // GET /v1/catalog-managers
+  { id: 'catalog-managers/create', endpoint: catalogManagersCreate }, // POST /v1/catalog-managers
+  { id: 'catalog-managers/delete', endpoint: catalogManagersDelete }, // DELETE /v1/catalog-managers/{id}
+  { id: 'catalog-managers/show', endpoint: catalogManagersShow }, // GET /v1/catalog-managers/{id}
+  { id: 'catalog-managers/update', endpoint: catalogManagersUpdate }, // PUT /v1/catalog-managers/{id}
+  { id: 'catalog-managers/catalog-list', endpoint: catalogManagersCatalogList }, // GET /v1/catalog-managers/{id}/catalog
+  { id: 'catalog-managers/catalog-register', endpoint: catalogManagersCatalogRegister }, // POST /v1/catalog-managers/{id}/catalog
+  { id: 'catalog-managers/catalog-import', endpoint: catalogManagersCatalogImport }, // PUT /v1/catalog-managers/{id}/catalog/import
+  { id: 'catalog-managers/catalog-import-vm', endpoint: catalogManagersCatalogImportVm }, // PUT /v1/catalog-managers/{id}/catalog/import-vm
+  { id: 'catalog-managers/catalog-delete', endpoint: catalogManagersCatalogDelete }, // DELETE /v1/catalog-managers/{id}/catalog/{catalogId}, DELETE /v1/catalog-managers/{id}/catalog/{catalogId}/{version}, DELETE /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}
+  { id: 'catalog-managers/catalog-show', endpoint: catalogManagersCatalogShow }, // GET /v1/catalog-managers/{id}/catalog/{catalogId}, GET /v1/catalog-managers/{id}/catalog/{catalogId}/{version}, GET /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}
+  { id: 'catalog-managers/catalog-remove-claims', endpoint: catalogManagersCatalogRemoveClaims }, // DELETE /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/claims
+  { id: 'catalog-managers/catalog-add-claims', endpoint: catalogManagersCatalogAddClaims }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/claims
+  { id: 'catalog-managers/catalog-connect', endpoint: catalogManagersCatalogConnect }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/connection
+  { id: 'catalog-managers/catalog-download', endpoint: catalogManagersCatalogDownload }, // GET /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/download
+  { id: 'catalog-managers/catalog-describe', endpoint: catalogManagersCatalogDescribe }, // PUT /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/metadata
+  { id: 'catalog-managers/catalog-revoke', endpoint: catalogManagersCatalogRevoke }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/revoke
+  { id: 'catalog-managers/catalog-remove-roles', endpoint: catalogManagersCatalogRemoveRoles }, // DELETE /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/roles
+  { id: 'catalog-managers/catalog-add-roles', endpoint: catalogManagersCatalogAddRoles }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/roles
+  { id: 'catalog-managers/catalog-remove-tags', endpoint: catalogManagersCatalogRemoveTags }, // DELETE /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/tags
+  { id: 'catalog-managers/catalog-add-tags', endpoint: catalogManagersCatalogAddTags }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/tags
+  { id: 'catalog-managers/catalog-taint', endpoint: catalogManagersCatalogTaint }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/taint
+  { id: 'catalog-managers/catalog-untaint', endpoint: catalogManagersCatalogUntaint }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/untaint
   { id: 'events/list', endpoint: eventsList }, // GET /v1/events
   { id: 'events/stream', endpoint: eventsStream }, // GET /v1/events/stream
   { id: 'health/system', endpoint: healthSystem }, // GET /v1/health/system

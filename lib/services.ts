@@ -15,6 +15,8 @@ import type { Health } from './health/health.ts'
 import type { Document } from './http/openapi.ts'
 import type { Jobs } from './jobs/jobs.ts'
 import type { License } from './license/license.ts'
+import type { ManagedCatalogs } from './managers/managed-catalogs.ts'
+import type { CatalogManagers } from './managers/managers.ts'
 import type { Machines } from './machines/machines.ts'
 import type { Ssh } from './ssh/ssh.ts'
 import type { Metrics } from './metrics/metrics.ts'
@@ -34,6 +36,8 @@ export interface Services {
   readonly apiKeys: ApiKeys
   readonly audit: Pick<Audit, 'page'>
   readonly userConfigs: UserConfigs
+  readonly catalogManagers: Pick<CatalogManagers, 'list' | 'show' | 'create' | 'update' | 'remove'>
+  readonly managedCatalogs: ManagedCatalogs
   readonly events: Pick<Events, 'place' | 'read'>
   readonly openStream: OpenStream
   readonly subscriptions: Pick<Subscriptions, 'admit' | 'unsubscribe' | 'clients' | 'stats'>

@@ -209,6 +209,11 @@ export const settings = {
     default: 1_048_576,
     help: 'bytes that are kept of what a command prints',
   },
+  outgoing_addresses: {
+    schema: list.pipe(z.array(z.string().refine(isAddressRule, 'must be addresses or ranges such as 10.0.0.0/8'))),
+    default: [],
+    help: 'addresses and ranges, beside the public ones, that catalog managers may reach; a cloud metadata address by itself',
+  },
   driver: {
     schema: z.enum(['auto', 'qemu', 'embedded']),
     default: 'auto',

@@ -22,6 +22,8 @@ import { createOpenApi } from '#lib/http/openapi.ts'
 import { openJobs } from '#lib/jobs/jobs.ts'
 import { freeLicense } from '#lib/license/license.ts'
 import { openMachines } from '#lib/machines/machines.ts'
+import { createManagerServices } from '#lib/managers/services.ts'
+import { createOutgoing } from '#lib/platform/outgoing.ts'
 import { createClientAddress } from '#lib/platform/client-address.ts'
 import { readHostFacts } from '#lib/platform/host-facts.ts'
 import { openListener } from '#lib/platform/listener.ts'
@@ -85,7 +87,7 @@ export const openHost = async (
   const startWorker = workersFrom(entry)
   const facts = readHostFacts()
 
-  const { store, identity, audit, userConfigs, events, passwords, idempotency } = stack.use(
+  const { store, identity, audit, userConfigs, managerRecords, events, passwords, idempotency } = stack.use(
     await openState(config, startWorker),
   )
   // At once: what comes next can fail, and nothing else ever shows it.
@@ -193,6 +195,12 @@ export const openHost = async (
       ...identity.services,
       audit,
       userConfigs,
+      ...createManagerServices({
+        store,
+        records: managerRecords,
+        tell: events.tell,
+        outgoing: createOutgoing({ allowed: config.outgoing_addresses }),
+      }),
       events,
       jobs,
       metrics,

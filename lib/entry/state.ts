@@ -13,6 +13,7 @@ import { type Events, openEvents } from '#lib/events/events.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { makePrivateFolder } from '#lib/platform/files.ts'
 import { openIdempotency, type RunOnce } from '#lib/idempotency/idempotency.ts'
+import { type ManagerRecords, openManagerRecords } from '#lib/managers/records.ts'
 import { logOf } from '#lib/platform/log.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import { restoredMark } from '#lib/storage/restore.ts'
@@ -26,6 +27,7 @@ export interface State extends AsyncDisposable {
   readonly identity: Identity
   readonly audit: Audit
   readonly userConfigs: UserConfigs
+  readonly managerRecords: ManagerRecords
   readonly events: Events
   readonly passwords: Pick<Passwords, 'waiting'>
   readonly idempotency: { readonly run: RunOnce }
@@ -99,6 +101,7 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
   rmSync(restored, { force: true })
   stack.defer(() => events.close())
   const userConfigs = openUserConfigs(store, events.tell)
+  const managerRecords = openManagerRecords(store)
   const method = { kind: config.password_hash, cost: usualCost[config.password_hash] }
   const passwords = stack.adopt(createPasswords({ startWorker, method }), one => one.close())
   const pepper = await loadPepper(join(folder, 'api-keys.pepper'))
@@ -126,7 +129,7 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
       tokenLifetime: config.token_lifetime,
     },
     rootPassword: config.root_password,
-    belongings: [userConfigs.removalOf],
+    belongings: [userConfigs.removalOf, managerRecords.removalOf],
   })
   const audit = stack.adopt(
     openAudit({ store, log: logOf('audit'), keep: { days: config.audit_days, entries: config.audit_kept } }),
@@ -138,6 +141,7 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
     identity,
     audit,
     userConfigs,
+    managerRecords,
     events,
     passwords,
     idempotency,

@@ -17,6 +17,10 @@ import { createOpenApi } from '#lib/http/openapi.ts'
 import { openJobs } from '#lib/jobs/jobs.ts'
 import { freeLicense } from '#lib/license/license.ts'
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
+import { openManagerRecords } from '#lib/managers/records.ts'
+import { type Limits, usualLimits } from '#lib/managers/remote.ts'
+import { createManagerServices } from '#lib/managers/services.ts'
+import { createOutgoing, type Outgoing } from '#lib/platform/outgoing.ts'
 import { openIdempotency } from '#lib/idempotency/idempotency.ts'
 import { createMetrics } from '#lib/metrics/metrics.ts'
 import { openUserConfigs } from '#lib/user-configs/user-configs.ts'
@@ -84,6 +88,9 @@ interface Fixtures {
   telling: Awaited<ReturnType<typeof newTelling>>
   events: Events
   machines: Machines
+  /** How other hosts are reached. */
+  outgoing: Outgoing
+  remoteLimits: Limits
   observed: Observation[]
   /** What of a job was nobody's mistake but ours. */
   defects: unknown[]
@@ -118,10 +125,14 @@ export const test = base.extend<Fixtures>({
     await machines.close()
   },
   // oxlint-disable-next-line no-empty-pattern -- as above
+  outgoing: async ({}, use) => use(createOutgoing({ allowed: [] })),
+  // oxlint-disable-next-line no-empty-pattern -- as above
+  remoteLimits: async ({}, use) => use(usualLimits),
+  // oxlint-disable-next-line no-empty-pattern -- as above
   observed: async ({}, use) => use([]),
   // oxlint-disable-next-line no-empty-pattern -- as above
   defects: async ({}, use) => use([]),
-  call: async ({ machines, observed, defects, telling: { store, events } }, use) => {
+  call: async ({ machines, observed, defects, outgoing, remoteLimits, telling: { store, events } }, use) => {
     const idempotency = openIdempotency(store, new Uint8Array(32))
     const failed = (error: unknown): void => void defects.push(error)
     const jobs = await openJobs({ store, tell: events.tell, failed, done: () => {} })
@@ -145,6 +156,13 @@ export const test = base.extend<Fixtures>({
         openStream: streams.open,
         subscriptions,
         userConfigs: openUserConfigs(store, events.tell),
+        ...createManagerServices({
+          store,
+          records: openManagerRecords(store),
+          tell: events.tell,
+          outgoing,
+          limits: remoteLimits,
+        }),
         license: freeLicense('simulated', { id: host.id, cpus: 2, memory: 4096 }),
         health: createHealth({ hypervisor: async () => 'simulated' }),
         openapi: createOpenApi(routes, '0.0.0'),

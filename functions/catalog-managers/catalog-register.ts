@@ -1,0 +1,17 @@
+import { endpoint } from '#lib/http/endpoint.ts'
+import { bodyLimit, Catalog, PassedQuery, RegisteredBody, RemoteManifests } from '#lib/managers/catalog-schemas.ts'
+
+export default endpoint({
+  method: 'POST',
+  path: '/v1/catalog-managers/{id}/catalog',
+  summary: 'Register a manifest in a remote catalog',
+  access: { anyClaim: ['CREATE_CATALOG_MANIFEST', 'CATALOG_MANAGER_CREATE_CATALOG_MANIFEST_OWN'] },
+  effect: 'change',
+  uses: ['managedCatalogs'],
+  params: Catalog,
+  query: PassedQuery,
+  body: RegisteredBody,
+  bodyLimit,
+  audited: ['catalog_id', 'version', 'architecture'],
+  reply: RemoteManifests,
+}).handle((call, { managedCatalogs }) => managedCatalogs.register(call))

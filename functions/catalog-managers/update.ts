@@ -1,0 +1,17 @@
+import { endpoint } from '#lib/http/endpoint.ts'
+import { audited, CatalogManagerRecord, CatalogManagerReference, UpdateCatalogManager } from '#lib/managers/schemas.ts'
+
+export default endpoint({
+  method: 'PUT',
+  path: '/v1/catalog-managers/{id}',
+  summary: 'Change a catalog manager',
+  access: { anyClaim: ['CATALOG_MANAGER_UPDATE', 'CATALOG_MANAGER_UPDATE_OWN'] },
+  effect: 'change',
+  uses: ['catalogManagers'],
+  params: CatalogManagerReference,
+  body: UpdateCatalogManager,
+  audited,
+  reply: CatalogManagerRecord,
+}).handle(({ params, body, caller, again }, { catalogManagers }) =>
+  catalogManagers.update(caller!, params.id, body, again),
+)

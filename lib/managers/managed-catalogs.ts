@@ -1,0 +1,151 @@
+import { normalName } from '#lib/auth/names.ts'
+import type { Principal } from '#lib/auth/principal.ts'
+import { isFault, ServiceError } from '#lib/errors.ts'
+import { identityHeaders } from './identity-headers.ts'
+import type { CatalogManagers } from './managers.ts'
+import { type Manifest, manifestsIn, visibleTo } from './manifests.ts'
+import type { Remote } from './remote.ts'
+import type { CatalogManager } from './schemas.ts'
+
+/** A call of an endpoint below `/v1/catalog-managers/{id}/catalog`. */
+export interface CatalogCall {
+  readonly caller: Principal | undefined
+  readonly params: Place & { readonly id: string }
+  readonly query: Readonly<Record<string, string>>
+  readonly signal: () => AbortSignal
+}
+
+interface Place {
+  readonly catalogId?: string | undefined
+  readonly version?: string | undefined
+  readonly architecture?: string | undefined
+}
+
+interface CatalogChange extends CatalogCall {
+  readonly body?: unknown
+}
+
+interface Registration extends CatalogCall {
+  readonly body: { readonly catalog_id: string; readonly version?: string | undefined }
+}
+
+/**
+ * The catalogs that managers stand for, as far as the caller's own rights reach: what they do not see here they neither
+ * get nor change, whatever the manager's credentials can. Each throws what `CatalogManagers.forUse` and `Remote.ask` do.
+ */
+export interface ManagedCatalogs {
+  list(call: CatalogCall): Promise<Manifest[]>
+  /** Throws `not-found` when nothing there can be seen. */
+  show(call: CatalogCall): Promise<Manifest[]>
+  download(call: CatalogCall): Promise<Manifest[]>
+  /** Changes one manifest; `action` is the last segment of the path. */
+  change(call: CatalogChange, method: 'PATCH' | 'PUT' | 'DELETE', action: string): Promise<Manifest[]>
+  /** Deletes what can be seen of a catalog id, a version or an architecture. */
+  remove(call: CatalogCall): Promise<void>
+  /** Throws `conflict` where a manifest is in the way that cannot be seen. */
+  register(call: Registration): Promise<Manifest[]>
+  /** As `register`. */
+  import(call: Registration, action: 'import' | 'import-vm'): Promise<Record<string, unknown>>
+}
+
+const pathOf = ({ catalogId, version, architecture }: Place, action?: string): string => {
+  const parts = [catalogId, version, architecture, action].filter(part => part !== undefined)
+  return ['/catalog', ...parts.map(part => encodeURIComponent(part.toWellFormed()))].join('/')
+}
+
+interface Options {
+  readonly managers: Pick<CatalogManagers, 'forUse'>
+  readonly remote: Pick<Remote, 'ask'>
+}
+
+export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCatalogs => {
+  /** The manager's catalog as this caller is shown it. */
+  const enter = async ({ caller: someone, params, query, signal }: CatalogCall) => {
+    const caller = someone!
+    const manager: CatalogManager = await managers.forUse(caller, params.id)
+    const common = { caller: caller.id, headers: identityHeaders(caller) }
+    const sees = visibleTo(caller)
+    return {
+      caller,
+      sees,
+      /** All that a place holds; reading ends when the caller goes away. */
+      read: async (path: string, query?: CatalogCall['query']): Promise<readonly Manifest[]> =>
+        manifestsIn(await remote.ask(manager, { ...common, method: 'GET', path, query, signal: signal() })),
+      /** What was begun goes on. */
+      send: (method: string, path: string, body?: unknown): Promise<unknown> =>
+        remote.ask(manager, { ...common, method, path, query, body }),
+    }
+  }
+  type Catalog = Awaited<ReturnType<typeof enter>>
+
+  const nothing = (): ServiceError => new ServiceError('not-found', 'There is no such manifest in the remote catalog.')
+
+  const seen = async ({ read, sees }: Catalog, path: string, query?: CatalogCall['query']): Promise<Manifest[]> => {
+    const found = (await read(path, query)).filter(sees)
+    if (found.length === 0) throw nothing()
+    return found
+  }
+  /** Passes a place where something can be seen; a super user sees all. */
+  const checkSeen = async (catalog: Catalog, place: Place): Promise<void> => {
+    if (!catalog.caller.superUser) await seen(catalog, pathOf(place))
+  }
+  const checkFree = async ({ caller, read, sees }: Catalog, { catalog_id, version }: Registration['body']) => {
+    if (caller.superUser) return
+    // Of all architectures: those have several names.
+    const there = await read(pathOf({ catalogId: normalName(catalog_id), version })).catch((error: unknown) => {
+      if (isFault(error, 'not-found')) return []
+      throw error
+    })
+    if (!there.every(sees))
+      throw new ServiceError('conflict', 'The remote catalog has this manifest already, and it is not yours to change.')
+  }
+
+  return {
+    async list(call) {
+      const { read, sees } = await enter(call)
+      return (await read(pathOf({}), call.query)).filter(sees)
+    },
+    show: async call => seen(await enter(call), pathOf(call.params), call.query),
+    async download(call) {
+      const catalog = await enter(call)
+      // It is counted there, so it must not reach what is not shown here.
+      await checkSeen(catalog, call.params)
+      return seen(catalog, pathOf(call.params, 'download'), call.query)
+    },
+    async change(call, method, action) {
+      const catalog = await enter(call)
+      await checkSeen(catalog, call.params)
+      return manifestsIn(await catalog.send(method, pathOf(call.params, action), call.body)).filter(catalog.sees)
+    },
+    async remove({ params, ...call }) {
+      const catalog = await enter({ params, ...call })
+      const { caller, read, sees, send } = catalog
+      const all = caller.superUser ? [] : await read(pathOf(params))
+      const mine = all.filter(sees)
+      if (!caller.superUser && mine.length === 0) throw nothing()
+      if (mine.length === all.length) await send('DELETE', pathOf(params))
+      else
+        for (const { catalog_id: catalogId, version, architecture } of mine) {
+          // A place that is not complete would hold others as well.
+          if (!catalogId || !version || !architecture)
+            throw new ServiceError('upstream', 'The remote catalog has manifests without a version or an architecture.')
+          await send('DELETE', pathOf({ catalogId, version, architecture }))
+        }
+    },
+    async register(call) {
+      const catalog = await enter(call)
+      await checkFree(catalog, call.body)
+      return manifestsIn(await catalog.send('POST', pathOf({}), call.body)).filter(catalog.sees)
+    },
+    async import(call, action) {
+      const catalog = await enter(call)
+      await checkFree(catalog, call.body)
+      const reply = await catalog.send('PUT', `/catalog/${action}`, call.body)
+      if (typeof reply !== 'object' || reply === null || Array.isArray(reply))
+        throw new ServiceError('upstream', 'The remote catalog does not say what it imported.')
+      const { manifest, ...result }: { manifest?: unknown } = reply
+      const shown = manifest ? manifestsIn(manifest).filter(catalog.sees) : []
+      return { ...result, ...(shown.length > 0 && { manifest: shown[0] }) }
+    },
+  }
+}

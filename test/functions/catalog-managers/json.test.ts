@@ -1,0 +1,36 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { jsonOf } from '#lib/managers/json.ts'
+
+const read = (text: string): unknown => jsonOf({ status: 200, headers: {}, body: Buffer.from(text) })
+
+describe('a reply as data', () => {
+  test('is what was sent, whatever its texts hold', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), value => {
+        const text = JSON.stringify(value)
+        expect(read(text)).toEqual(JSON.parse(text))
+      }),
+      { numRuns: 500 },
+    )
+    const signs = `${'[{'.repeat(100)}\\"\\\\",`
+    expect(read(JSON.stringify([signs, { [signs]: signs }]))).toEqual([signs, { [signs]: signs }])
+  })
+
+  test.for([
+    ['deep lists', `${'['.repeat(65)}${']'.repeat(65)}`],
+    ['deep objects', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`],
+    ['depth after a text', `["\\"]",${'['.repeat(64)}${']'.repeat(64)}]`],
+    ['many values', `[${'0,'.repeat(2_000_001)}0]`],
+    ['many lists', `[${'[]'.repeat(2_000_001)}]`],
+  ])('%s are refused before they are read', ([, text]) =>
+    expect(() => read(text!)).toThrow(
+      expect.objectContaining({ fault: 'upstream', message: expect.stringMatching(/too/) }),
+    ),
+  )
+
+  test('as much as a large catalog has is read at once', () => {
+    expect(read(`[${'0,'.repeat(1_999_990)}0]`)).toHaveLength(1_999_991)
+    expect(read(`${'['.repeat(64)}${']'.repeat(64)}`)).toHaveLength(1)
+  })
+})
