@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto'
+import { open } from 'node:fs/promises'
+import { setTimeout as wait } from 'node:timers/promises'
+import { describe, expect, test, vi } from 'vitest'
+import type { EventMessage } from '#lib/events/event.ts'
+import type { Job } from '#lib/jobs/schemas.ts'
+import { withoutQemu } from '../support/qemu.ts'
+import { newState, rootPassword, type Service, startService } from '../support/service.ts'
+
+const env = { VMHOST_ROOT_PASSWORD: rootPassword }
+const prefer = { prefer: 'respond-async' }
+/** Milliseconds after the request at which the service is killed. */
+const moments = [0, 4, 12, 30, 70]
+const verbs = ['start', 'stop', 'suspend', 'resume', 'restart', 'clone'] as const
+const before: Readonly<Record<(typeof verbs)[number], 'stopped' | 'running' | 'suspended'>> = {
+  start: 'stopped',
+  stop: 'running',
+  suspend: 'running',
+  resume: 'suspended',
+  restart: 'running',
+  clone: 'stopped',
+}
+const after = { start: 'running', stop: 'stopped', suspend: 'suspended', resume: 'running' } as const
+
+/** A raw image of so many MB, none of them empty. */
+const writeNoise = async (path: string, megabytes: number): Promise<void> => {
+  await using file = await open(path, 'wx')
+  const noise = randomBytes(1 << 20)
+  for (let at = 0; at < megabytes; at += 1) await file.write(noise)
+}
+
+const ended = (service: Service, token: string, id: string): Promise<Job> =>
+  vi.waitFor(
+    async () => {
+      const { body } = await service.call('GET', `/api/v1/jobs/${id}`, { token })
+      expect(['completed', 'failed']).toContain(body.state)
+      return body
+    },
+    { timeout: 20_000, interval: 20 },
+  )
+
+describe.each(['embedded', 'qemu'] as const)('jobs on %s', driver => {
+  const left = driver === 'qemu' && withoutQemu
+  describe.skipIf(left)(left ? 'QEMU is not installed' : 'with the service killed at any moment of', () => {
+    test.for(verbs)('%s: each is resumed, or has failed with the reason, and what it says is so', async verb => {
+      using state = newState()
+      let service = await startService({ state: state.path, driver, env })
+      const token = await service.signIn()
+      const machine = (method: string, path: string, body?: object, headers = {}) =>
+        service.call(method, `/api/v1/machines${path}`, { token, headers, ...(body && { body }) })
+      const states = async (): Promise<ReadonlyMap<string, string>> =>
+        new Map((await machine('GET', '')).body.map((one: { Name: string; State: string }) => [one.Name, one.State]))
+      const ends = { completed: 0, failed: 0 }
+      for (const [round, moment] of moments.entries()) {
+        const name = `m${round}`
+        expect((await machine('PUT', '/demo/clone', { clone_name: name })).status).toBe(200)
+        if (before[verb] !== 'stopped') await machine('PUT', `/${name}/start`)
+        if (before[verb] === 'suspended') await machine('PUT', `/${name}/suspend`)
+        const { status, body: job } = await machine(
+          'PUT',
+          `/${name}/${verb}`,
+          verb === 'clone' ? { clone_name: `${name} copy` } : undefined,
+          prefer,
+        )
+        expect(status).toBe(202)
+        await wait(moment)
+        await service.kill()
+        const killed = new Date().toISOString()
+        service = await startService({ state: state.path, driver, env })
+        const end = await ended(service, token, job.id)
+        const shown = await states()
+        if (end.state === 'completed') {
+          ends.completed += 1
+          // An embedded machine ends with the service: what was so before the kill may not be so now.
+          if (verb in after && end.updated_at > killed) expect(shown.get(name)).toBe(after[verb as keyof typeof after])
+          if (verb === 'clone') expect(shown.has(`${name} copy`)).toBe(true)
+        } else {
+          ends.failed += 1
+          expect(end.error).toMatch(/\w/)
+        }
+        for (const other of shown.keys())
+          if (other !== 'demo') expect((await machine('DELETE', `/${other}?force=true`)).status).toBe(202)
+      }
+      const { events } = (await service.call('GET', '/api/v1/events?types=job_manager&limit=1000', { token })).body
+      const told = (message: string) => events.filter((one: EventMessage) => one.message === message).length
+      expect(told('JOB_CREATED')).toBe(moments.length)
+      expect(told('JOB_COMPLETED')).toBe(ends.completed)
+      console.log(`${driver} ${verb}: ${ends.completed} completed, ${ends.failed} failed`)
+      // What QEMU machines outlive is done again to its end.
+      if (verb in after && driver === 'qemu') expect(ends.failed).toBe(0)
+      await service.stop()
+    })
+  })
+})
+
+describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'a clone with something to copy, as a job', () => {
+  test('tells how far it is, with rate and time left, and can be cancelled', async () => {
+    using state = newState()
+    const service = await startService({ state: state.path, driver: 'qemu', env })
+    const token = await service.signIn()
+    const ask = (method: string, path: string, body?: object, headers = {}) =>
+      service.call(method, `/api/v1${path}`, { token, headers, ...(body && { body }) })
+    const disk = `${state.path}/full.img`
+    await writeNoise(disk, 1024)
+    expect((await ask('POST', '/machines', { name: 'big', memory: 16, disks: [{ path: disk }] })).status).toBe(201)
+    const clone = async (name: string): Promise<string> =>
+      (await ask('PUT', '/machines/big/clone', { clone_name: name }, prefer)).body.id
+
+    const first = await clone('copied')
+    expect((await ended(service, token, first)).state).toBe('completed')
+    const { events } = (await ask('GET', '/events?types=job_manager&limit=1000')).body
+    const parts = events.map(({ body }: EventMessage) => (body as unknown as Job).steps?.[0])
+    const middle = parts.filter((step: NonNullable<Job['steps']>[number] | undefined) => step?.eta !== undefined)
+    expect(middle.length).toBeGreaterThan(0)
+    expect(middle[0]).toMatchObject({ state: 'running', unit: 'percent', total: 100, rate: expect.any(Number) })
+
+    const second = await clone('cancelled')
+    await vi.waitFor(async () => expect((await ask('GET', `/jobs/${second}`)).body.progress).toBeGreaterThan(0), {
+      timeout: 10_000,
+    })
+    expect((await ask('POST', `/jobs/${second}/cancel`)).status).toBe(202)
+    expect(await ended(service, token, second)).toMatchObject({ state: 'failed', code: 409 })
+    const { body } = await ask('GET', '/machines')
+    expect(body.map((one: { Name: string }) => one.Name).sort()).toEqual(['big', 'copied', 'demo'])
+    await service.stop()
+  })
+})
