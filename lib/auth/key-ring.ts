@@ -4,7 +4,14 @@ import { join } from 'node:path'
 import type { JWK } from 'jose'
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
-import { exists, isSystemError, makePrivateFolder, renameSynced, writeFileAtomic } from '#lib/platform/files.ts'
+import {
+  exists,
+  isSystemError,
+  makePrivateFolder,
+  removeUnfinished,
+  renameSynced,
+  writeFileAtomic,
+} from '#lib/platform/files.ts'
 import { type Algorithm, algorithms, isSecret } from './algorithms.ts'
 import { checkPrivate, generateKey, readPrivateKey } from './signing-key.ts'
 import { publicJwk, readVerificationText, type TokenKey, tokenKeyOf, verificationText } from './token-key.ts'
@@ -106,6 +113,7 @@ export const openKeyRing = async (options: Options): Promise<KeyRing> => {
 
   // A rotation that did not come to its end: the old key is still in place.
   await rm(files.nextKey, { force: true })
+  await removeUnfinished(folder)
   await loadRetired()
   let current = await currentKey()
   let rotation: Promise<string> | undefined

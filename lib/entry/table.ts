@@ -8,6 +8,10 @@ export const visible = (text: string): string =>
     character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
+/** Data as JSON for people and programs. */
+export const jsonText = (value: unknown): string =>
+  JSON.stringify(value, undefined, 2).split('\n').map(visible).join('\n')
+
 /** Rows as text, in columns as wide as their widest cell. */
 export const tableText = (given: readonly (readonly string[])[]): string => {
   const rows = given.map(row => row.map(visible))

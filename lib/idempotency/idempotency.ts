@@ -15,6 +15,7 @@ const Kept = z.object({
   id: z.uuid(),
   /** Digest of caller and key. */
   name: z.string(),
+  caller: z.string().default(''),
   /** Digest of operation and content, by a key of this service: a content may be a password. */
   content: z.string(),
   at: z.number(),
@@ -33,6 +34,8 @@ const keyForm = /^[\x21-\x7e]{1,255}$/
 const memory = 24 * 3_600_000
 const cleanEvery = 3_600_000
 const mostKept = 20_000
+/** Of one caller, so that nobody's keys push out those of others. */
+const mostOfOne = 10_000
 /** New ones after which it is looked whether there are too many: anybody signed in can send them by the thousand. */
 const lookAfter = 1_000
 /** Characters of an answer that are kept. */
@@ -69,10 +72,13 @@ export const openIdempotency = (store: Store, pepper: Uint8Array): { readonly ru
   const running = new Map<string, { readonly content: string; readonly result: Promise<unknown> }>()
 
   const forgetOld = async (): Promise<void> => {
-    const all = (await kept.list()).toSorted((a, b) => a.at - b.at)
-    const old = all.filter(
-      ({ at, name }, index) => !running.has(name) && (at < Date.now() - memory || index < all.length - mostKept),
-    )
+    const all = (await kept.list()).toSorted((a, b) => b.at - a.at)
+    const of = new Map<string, number>()
+    const old = all.filter(({ at, name, caller }, index) => {
+      const theirs = (of.get(caller) ?? 0) + 1
+      of.set(caller, theirs)
+      return !running.has(name) && (at < Date.now() - memory || index >= mostKept || theirs > mostOfOne)
+    })
     if (old.length > 0) await store.commit(old.map(({ id }) => kept.remove({ id })))
   }
   // What cannot be forgotten now is forgotten later.
@@ -129,7 +135,7 @@ export const openIdempotency = (store: Store, pepper: Uint8Array): { readonly ru
         refuseOther(again.content)
         return again.result as ReturnType<typeof work>
       }
-      const result = perform({ id: crypto.randomUUID(), name, content, at: Date.now() }, secret, work)
+      const result = perform({ id: crypto.randomUUID(), name, caller, content, at: Date.now() }, secret, work)
       running.set(name, { content, result })
       try {
         return await result

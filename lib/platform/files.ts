@@ -1,4 +1,4 @@
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative } from 'node:path'
 import { randomUUID } from 'node:crypto'
 
@@ -44,6 +44,12 @@ export const writeFileAtomic = async (path: string, data: string | Uint8Array, m
 /** A folder that only its owner can enter; made with its parents when missing. */
 export const makePrivateFolder = async (path: string): Promise<void> => {
   await mkdir(path, { recursive: true, mode: 0o700 })
+}
+
+/** Deletes what `writeFileAtomic` left in a folder when it was killed. Nobody else may be writing there. */
+export const removeUnfinished = async (folder: string): Promise<void> => {
+  for (const name of await readdir(folder))
+    if (/^\..+\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name)) await rm(join(folder, name))
 }
 
 /** Renames and makes the new name survive a power cut. */

@@ -16,8 +16,18 @@ test('keys that somebody sends by the thousand do not pile up until the hour is 
   }
   const { run, close } = openIdempotency(store, new Uint8Array(32))
   for (let at = 0; at < 22_500; at += 1)
-    await run({ key: `key-${at}`, caller: 'one', operation: 'x', content: at, secret: false }, () => at)
+    await run({ key: `key-${at}`, caller: `caller-${at % 3}`, operation: 'x', content: at, secret: false }, () => at)
   close()
   expect(rows).toBeGreaterThan(20_000)
   expect(rows).toBeLessThan(21_100)
+})
+
+test('the keys of one caller do not push out those of another', async () => {
+  const { run, close } = openIdempotency(await createMemoryStore(), new Uint8Array(32))
+  const ask = (caller: string, key: string, answer: number) =>
+    run({ key, caller, operation: 'x', content: 0, secret: false }, () => answer)
+  await ask('quiet', 'k', 1)
+  for (let at = 0; at < 22_000; at += 1) await ask('loud', `key-${at}`, at)
+  expect(await ask('quiet', 'k', 2)).toBe(1)
+  close()
 })

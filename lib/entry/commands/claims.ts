@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { ClaimRecord, ClaimWithUsers } from '#lib/auth/role-schemas.ts'
-import { tableText } from '../table.ts'
+import { jsonText, tableText } from '../table.ts'
 import type { Run } from './run.ts'
 
 const rowOf = ({ name, group = 'Custom', resource = '', users }: ClaimWithUsers): readonly string[] => [
@@ -16,7 +16,7 @@ export const claimsCommand = (run: Run): Command => {
 
   run(claims.command('list').description('List the claims').option('--json', 'as JSON'), async (ask, { options }) => {
     const all = await ask<ClaimWithUsers[]>('GET', '/auth/claims')
-    if (options['json']) console.log(JSON.stringify(all, undefined, 2))
+    if (options['json']) console.log(jsonText(all))
     else console.log(tableText([['CLAIM', 'GROUP', 'ABOUT', 'HELD DIRECTLY BY'], ...all.map(rowOf)]))
   })
   run(

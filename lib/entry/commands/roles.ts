@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { RoleRecord } from '#lib/auth/role-schemas.ts'
-import { tableText } from '../table.ts'
+import { jsonText, tableText } from '../table.ts'
 import { list, type Run } from './run.ts'
 
 const at = (role: string, ...rest: readonly string[]): string =>
@@ -19,7 +19,7 @@ export const rolesCommand = (run: Run): Command => {
 
   run(roles.command('list').description('List the roles').option('--json', 'as JSON'), async (ask, { options }) => {
     const all = await ask<RoleRecord[]>('GET', '/auth/roles')
-    if (options['json']) console.log(JSON.stringify(all, undefined, 2))
+    if (options['json']) console.log(jsonText(all))
     else console.log(tableText([['ROLE', 'GIVES', 'USERS', ''], ...all.map(rowOf)]))
   })
   run(

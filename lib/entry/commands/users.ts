@@ -3,7 +3,7 @@ import type { UserRecord } from '#lib/auth/user-schemas.ts'
 import type { Config } from '#lib/config.ts'
 import { characterKindNames, createPasswordRules } from '#lib/auth/password-policy.ts'
 import { readPassword } from '../read-password.ts'
-import { tableText } from '../table.ts'
+import { jsonText, tableText } from '../table.ts'
 import { list, type Run } from './run.ts'
 
 interface Granted {
@@ -40,7 +40,7 @@ export const usersCommand = (run: Run): Command => {
 
   run(users.command('list').description('List the users').option('--json', 'as JSON'), async (ask, { options }) => {
     const all = await ask<UserRecord[]>('GET', '/auth/users')
-    if (options['json']) console.log(JSON.stringify(all, undefined, 2))
+    if (options['json']) console.log(jsonText(all))
     else console.log(tableText([['USER', 'E-MAIL', 'NAME', 'ROLES', ''], ...all.map(rowOf)]))
   })
   run(
