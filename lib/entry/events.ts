@@ -35,11 +35,8 @@ const open = async ({ file, dataKey, epoch, socket: path }: Beginning) => {
   })
   await listenPrivately(server, path)
   setInterval(log.look, lookEvery)
-  let told = 0
-  setInterval(() => {
-    const count = clients.sent()
-    if (count !== told) say({ said: 'sent', count: (told = count) })
-  }, tellEvery)
+  // Also to be heard of: a process that says nothing is ended.
+  setInterval(() => say({ said: 'sent', count: clients.sent() }), tellEvery)
 
   return {
     clients,

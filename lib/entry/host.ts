@@ -151,7 +151,7 @@ export const openHost = async (
     config.events === 'process'
       ? createReadersApart({
           program: fileURLToPath(new URL('events.mjs', entry)),
-          socket: socketPath(config.state, 'events.sock'),
+          socket: stack.use(socketPath(config.state, 'events.sock')).path,
           events,
           reading: store.reading,
           log: logOf('events'),

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -26,6 +25,11 @@ interface Options {
 
 /** Milliseconds that a client waits for the process to start. */
 const patience = 3_000
+
+/** Milliseconds that the process may be silent, which tells every second that it is there. */
+const longestSilence = 10_000
+const silenceEvery = 2_000
+const answerWithin = 2_000
 
 const away = 'Events are not served just now; try again in a moment.'
 
@@ -70,6 +74,7 @@ export interface ReadersApart extends Readers {
  */
 export const createReadersApart = ({ program, socket: path, events, reading, log }: Options): ReadersApart => {
   let companion: Companion | undefined
+  let heard = Date.now()
   let sentBefore = 0
   let sentNow = 0
   let asked: ((clients: ReadonlyMap<string, Activity>) => void)[] = []
@@ -84,8 +89,10 @@ export const createReadersApart = ({ program, socket: path, events, reading, log
     ready(started) {
       const { promise, resolve } = Promise.withResolvers<void>()
       companion = started
+      heard = Date.now()
       started.onMessage(message => {
         const said = message as Up
+        heard = Date.now()
         if (said.said === 'ready') resolve()
         else if (said.said === 'sent') sentNow = said.count
         else answer(said.clients)
@@ -107,6 +114,11 @@ export const createReadersApart = ({ program, socket: path, events, reading, log
     await wait(patience, undefined, { ref: false })
     throw new Error('it is not ready')
   }
+
+  const listening = setInterval(() => {
+    if (Date.now() - heard > longestSilence) companion?.kill()
+  }, silenceEvery)
+  listening.unref()
 
   let told = false
   const watching = events.onCommit(() => {
@@ -135,14 +147,17 @@ export const createReadersApart = ({ program, socket: path, events, reading, log
     activity() {
       if (!companion) return Promise.resolve(new Map())
       write({ do: 'tell activity' })
-      return new Promise(resolve => asked.push(resolve))
+      const { promise, resolve } = Promise.withResolvers<ReadonlyMap<string, Activity>>()
+      asked.push(resolve)
+      setTimeout(() => resolve(new Map()), answerWithin).unref()
+      return promise
     },
     sent: () => sentBefore + sentNow,
     async [Symbol.asyncDispose]() {
+      clearInterval(listening)
       watching[Symbol.dispose]()
       await supervised[Symbol.asyncDispose]()
       answer(new Map())
-      rmSync(path, { force: true })
     },
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmdirSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,9 +12,18 @@ const longest = 103
  * A path for a socket of this name in a folder, or in a temporary one of this user where the folder's own path leaves no
  * room for it.
  */
-export const socketPath = (folder: string, name: string): string => {
+export const socketPath = (folder: string, name: string): { readonly path: string } & Disposable => {
   const path = join(folder, name)
-  return Buffer.byteLength(path) <= longest ? path : join(mkdtempSync(join(tmpdir(), 'vmhost-')), name)
+  if (Buffer.byteLength(path) <= longest) return { path, [Symbol.dispose]: () => rmSync(path, { force: true }) }
+  const own = mkdtempSync(join(tmpdir(), 'vmhost-'))
+  const short = join(own, name)
+  return {
+    path: short,
+    [Symbol.dispose]() {
+      rmSync(short, { force: true })
+      rmdirSync(own)
+    },
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { join } from 'node:path'
@@ -315,6 +315,32 @@ describe.each(modes)('events over a WebSocket, served by: %s', mode => {
       `${mode}: 10 readers, ${disconnects} disconnects, ${kills.service} kills of the service and ${kills.events} of its events process: each got all ${all.length} events once, in order`,
     )
     await service.stop()
+  })
+})
+
+describe('the process that serves events', () => {
+  test('is ended when it hangs, and comes back; meanwhile the service serves', async () => {
+    using state = newState()
+    const service = await startService({ state: state.path, env: envOf('process') })
+    const token = await service.signIn()
+    const reader = await read(service, state.path, token)
+    const pid = service.eventsProcess()!
+    process.kill(pid, 'SIGSTOP')
+    expect((await service.call('GET', '/api/v1/ws/clients', { token })).body).toMatchObject([{ is_alive: false }])
+    expect(await reader.closed).toBe(1006)
+    await vi.waitFor(async () => (await read(service, state.path, token)).socket.terminate(), { timeout: 10_000 })
+    expect(service.eventsProcess()).not.toBe(pid)
+    await service.stop()
+  })
+
+  test('serves where the path of the state folder is too long for a socket, and leaves nothing behind', async () => {
+    using folder = newState()
+    const state = join(folder.path, 'x'.repeat(120))
+    const service = await startService({ state, env: { ...envOf('process'), TMPDIR: folder.path } })
+    const reader = await read(service, state, await service.signIn())
+    await service.stop()
+    expect(await reader.closed).toBe(1001)
+    expect(readdirSync(folder.path)).toEqual(['x'.repeat(120)])
   })
 })
 
