@@ -11,6 +11,8 @@ export interface PlannedStep {
 
 /** How long work tells how far it is, and hears that it is not wanted any more. */
 export interface Work {
+  /** Of the job that follows it. */
+  readonly id?: string
   /** Aborted, with the reason, when somebody cancels the work. */
   readonly signal?: AbortSignal
   /** Says which steps there will be, in order. */

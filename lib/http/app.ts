@@ -5,13 +5,14 @@ import type { Principal } from '#lib/auth/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { Services } from '#lib/services.ts'
 import { unfollowed, type Work } from '#lib/work.ts'
+import { actionOf, type Audit, auditedWork } from './actions.ts'
 import type { Cors } from './cors.ts'
 import { Encoded } from './encoded.ts'
 import type { Call, Route } from './endpoint.ts'
 import { toServiceError } from './errors.ts'
 import type { Filter } from './filter.ts'
 import { methodTable, pairsOf } from './method-table.ts'
-import type { Action, Observation } from './observation.ts'
+import type { Observation } from './observation.ts'
 import { type JobRequest, JobStarted, prefersJob } from './job-started.ts'
 import { normalPath, routerPath, servedPath } from './paths.ts'
 import { createReplies } from './reply.ts'
@@ -48,7 +49,7 @@ export interface AppOptions {
   /** Does a call as a job; without it nobody's preference for one is met. */
   readonly startJob?: (request: JobRequest, work: (work: Work) => unknown) => Promise<{ readonly id: string }>
   /** Keeps what was done and refused; the reply waits for it. */
-  readonly audit?: (what: Action) => Promise<void>
+  readonly audit?: Audit
   /** Hold every reply to its schema: costs a parse per reply, for tests and development. */
   readonly checkReplies: boolean
 }
@@ -134,8 +135,11 @@ const pipeline = (route: Route, options: AppOptions): ((exchange: Exchange) => P
     const asJob = endpoint.job !== undefined && options.startJob !== undefined && prefersJob(exchange.request)
     const handle = asJob
       ? () =>
-          options.startJob!({ operation: route.id, kind: endpoint.job!, caller: caller!, params, query, body }, work =>
-            endpoint.handle({ ...call, work }, services),
+          options.startJob!(
+            { operation: route.id, kind: endpoint.job!, caller: caller!, params, query, body },
+            auditedWork(options.audit, route, { ...call, method: exchange.request.method }, work =>
+              endpoint.handle({ ...call, work }, services),
+            ),
           )
       : () => endpoint.handle(call, services)
     const key = endpoint.effect === 'change' && options.runOnce ? exchange.request.headers.get('idempotency-key') : null
@@ -158,16 +162,6 @@ const notUpgraded = (): ServiceError =>
   })
 
 const isRefusal = (status: number): boolean => status === 401 || status === 403 || status === 429
-
-const picked = (value: unknown, names: readonly string[] = []): Record<string, unknown> | undefined => {
-  const found = Object.entries(value ?? {}).filter(([name, member]) => names.includes(name) && member !== undefined)
-  return found.length > 0 ? Object.fromEntries(found) : undefined
-}
-
-const createdBy = (value: unknown): string | undefined => {
-  const { id } = (value ?? {}) as { id?: unknown }
-  return typeof id === 'string' ? id : undefined
-}
 
 /** Mounts every route with the same steps around each handler. */
 export const createApp = (options: AppOptions): App => {
@@ -207,18 +201,19 @@ export const createApp = (options: AppOptions): App => {
       error,
     })
     if (options.audit && route && (route.endpoint.effect === 'change' || isRefusal(response.status)))
-      await options.audit({
-        requestId,
-        method: request.method,
-        operation: route.id,
-        caller: exchange.caller ?? exchange.identified,
-        address: exchange.address,
-        target: picked(exchange.params, Object.keys(exchange.params ?? {})) as Record<string, string> | undefined,
-        details: picked(exchange.body, route.endpoint.audited),
-        created: response.status === 201 ? createdBy(value) : undefined,
-        status: response.status,
-        error,
-      })
+      await options.audit(
+        actionOf(
+          route,
+          {
+            method: request.method,
+            caller: exchange.caller ?? exchange.identified,
+            address: exchange.address,
+            params: exchange.params,
+            body: exchange.body,
+          },
+          { requestId, status: response.status, value, error },
+        ),
+      )
     return response
   }
 
@@ -285,14 +280,17 @@ export const createApp = (options: AppOptions): App => {
       body,
       caller,
       bearer: undefined,
-      address: '',
+      address: 'local',
       again: async () => caller,
       lastEventId: () => undefined,
       identified: () => {},
       signal: () => work.signal ?? new AbortController().signal,
       work,
     }
-    return route.endpoint.handle(call, pick(route, options.services))
+    const { method } = route.endpoint
+    return auditedWork(options.audit, route, { ...call, method }, () =>
+      route.endpoint.handle(call, pick(route, options.services)),
+    )(work)
   }
   const serve: App['fetch'] = (request, from = { address: '' }) => app.fetch(request, from)
   const { cors } = options

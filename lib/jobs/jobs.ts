@@ -63,6 +63,8 @@ const shown = (job: StoredJob): Job => Job.parse(job)
 export const openJobs = async ({ store, tell, failed, done }: Options): Promise<Jobs> => {
   const records = store.collection('jobs', StoredJob)
   const running = new Map<string, Runner>()
+  /** Owners of jobs whose records are being made. */
+  const beginning: string[] = []
   let stopping = false
 
   const told = (what: string, job: StoredJob): Write =>
@@ -129,7 +131,8 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
   return {
     async begin({ operation, kind, caller, params, query, body }, work) {
       if (stopping) throw new ServiceError('unavailable', 'The service is shutting down; try again when it is back.')
-      const theirs = [...running.values()].filter(({ owner }) => owner === caller.id).length
+      const owners = [...[...running.values()].map(({ owner }) => owner), ...beginning]
+      const theirs = owners.filter(owner => owner === caller.id).length
       if (theirs >= mostRunning)
         throw new ServiceError('unavailable', `You have ${theirs} jobs under way, which is all that one user can have.`)
       const now = new Date().toISOString()
@@ -147,7 +150,12 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
         updated_at: now,
         ...(kind.repeatable && { request: { operation, params, query, body } }),
       }
-      await store.commit([records.put(job), told('CREATED', job)])
+      beginning.push(caller.id)
+      try {
+        await store.commit([records.put(job), told('CREATED', job)])
+      } finally {
+        beginning.splice(beginning.indexOf(caller.id), 1)
+      }
       run(job, work)
       return shown(job)
     },

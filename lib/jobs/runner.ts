@@ -84,7 +84,7 @@ export const createRunner = ({ job: first, work, failed, leave, keep }: Options)
     let value: unknown
     try {
       controller.signal.throwIfAborted()
-      value = await work({ signal: controller.signal, ...steps.report })
+      value = await work({ id: job.id, signal: controller.signal, ...steps.report })
       over = true
     } catch (error) {
       over = true

@@ -77,6 +77,19 @@ describe('Prefer: respond-async', () => {
     expect((await call('GET', '/api/v1/machines')).body).toHaveLength(2)
   })
 
+  test('nobody has more than 100 under way, however they ask', async ({ call, driver }) => {
+    await newMachine(call)
+    driver.delay = 60_000
+    const start = () => call('PUT', '/api/v1/machines/one/start', { headers: prefer })
+    const answers = await Promise.all(Array.from({ length: 130 }, start))
+    const begun = answers.filter(({ status }) => status === 202)
+    expect(begun).toHaveLength(100)
+    expect(answers.filter(({ status }) => status === 503)).toHaveLength(30)
+    for (const { body } of begun) await call('POST', `/api/v1/jobs/${body.id}/cancel`)
+    for (const { body } of begun) await ended(call, body.id)
+    expect((await call('PUT', '/api/v1/machines/one/pause', { headers: prefer })).status).toBe(202)
+  })
+
   test('a defect fails the job and shows nothing of itself', async ({ call, driver, defects }) => {
     await newMachine(call)
     driver.failure = new Error('secret of the inside')

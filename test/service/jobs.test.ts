@@ -85,6 +85,13 @@ describe.each(['embedded', 'qemu'] as const)('jobs on %s', driver => {
       const told = (message: string) => events.filter((one: EventMessage) => one.message === message).length
       expect(told('JOB_CREATED')).toBe(moments.length)
       expect(told('JOB_COMPLETED')).toBe(ends.completed)
+      // The audit tells of the request, and of how its job ended.
+      const { entries } = (await service.call('GET', '/api/v1/audit?limit=1000', { token })).body
+      const audited = entries.filter(
+        (one: { operation: string; outcome: string; status: number }) =>
+          [`machines/${verb}`].includes(one.operation) && one.status !== 202 && one.outcome !== 'refused',
+      )
+      expect(audited.length).toBeGreaterThanOrEqual(ends.completed)
       console.log(`${driver} ${verb}: ${ends.completed} completed, ${ends.failed} failed`)
       // What QEMU machines outlive is done again to its end.
       if (verb in after && driver === 'qemu') expect(ends.failed).toBe(0)
