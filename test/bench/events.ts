@@ -19,7 +19,9 @@ const events = 100
 const replayed = 100_000
 /** Readers that stop, readers beside them, and events that pile up. */
 const readers = 20
-const piled = 10_000
+const piled = 16_000
+/** Characters of each: what the system keeps of a connection is some megabytes, and they have to be more. */
+const nameLength = 120
 
 type Tell = (name: string) => Promise<unknown>
 
@@ -174,7 +176,7 @@ const behind = async (crowd: Listeners, size: number, tell: Tell, name: string):
   const had = await crowd.count()
   const begun = performance.now()
   for (let at = 0; at < piled; at += 40)
-    await Promise.all(Array.from({ length: 20 }, (_, one) => tell(`${name}${at + one}`)))
+    await Promise.all(Array.from({ length: 20 }, (_, one) => tell(`${name}${at + one}`.padEnd(nameLength, 'X'))))
   while ((await crowd.count()) - had < piled * size) await wait(5)
   return (piled * 1000) / (performance.now() - begun)
 }
