@@ -85,6 +85,17 @@ export const createClient = (options: Options): EventClient => {
   }
   const subscription = hub.subscribe({ after, types, principal: () => principal, wake: pump, pass })
 
+  let held = false
+  /** Who does not read the answers is not heard any further: neither asking nor pinging fills the memory. */
+  const hold = (): void => {
+    if (held || socket.bufferedAmount < bound) return
+    held = true
+    socket.pause()
+    connection.once('drain', () => {
+      held = false
+      socket.resume()
+    })
+  }
   const answer = (text: string): void => {
     let said: { event_type?: unknown; message?: unknown; id?: unknown }
     try {
@@ -133,7 +144,12 @@ export const createClient = (options: Options): EventClient => {
       setTimeout(() => socket.terminate(), 2_000).unref()
     },
   }
-  socket.on('message', (data: Buffer) => answer(data.toString('utf8')))
+  socket.on('message', (data: Buffer) => {
+    answer(data.toString('utf8'))
+    hold()
+  })
+  // Answered by the library.
+  socket.on('ping', hold)
   socket.on('pong', () => void (lastPong = Date.now()))
   socket.on('error', () => socket.terminate())
   socket.once('close', () => {

@@ -6,7 +6,7 @@ import type { JobRequest } from '#lib/http/job-started.ts'
 import type { Store, Write } from '#lib/storage/store.ts'
 import type { Work } from '#lib/work.ts'
 import { createRunner, type Runner } from './runner.ts'
-import { Job, StoredJob } from './schemas.ts'
+import { type Job, StoredJob } from './schemas.ts'
 
 /** What to do again after a restart, and for whom. */
 export interface Repeated {
@@ -57,7 +57,7 @@ const mostRunning = 100
 const cleanEvery = 3_600_000
 
 const hasEnded = ({ state }: Job): boolean => state === 'completed' || state === 'failed'
-const shown = (job: StoredJob): Job => Job.parse(job)
+const shown = ({ request: _, cancelled: __, rev: ___, ...job }: StoredJob & { readonly rev?: number }): Job => job
 
 /** Opens the jobs of a store. */
 export const openJobs = async ({ store, tell, failed, done }: Options): Promise<Jobs> => {
