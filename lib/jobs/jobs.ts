@@ -57,7 +57,10 @@ const mostRunning = 100
 const cleanEvery = 3_600_000
 
 const hasEnded = ({ state }: Job): boolean => state === 'completed' || state === 'failed'
-const shown = ({ request: _, cancelled: __, rev: ___, ...job }: StoredJob & { readonly rev?: number }): Job => job
+const shown = (stored: StoredJob & { readonly rev?: number }): Job => {
+  const { request: _, cancelled: __, rev: ___, ...job } = stored
+  return job
+}
 
 /** Opens the jobs of a store. */
 export const openJobs = async ({ store, tell, failed, done }: Options): Promise<Jobs> => {
