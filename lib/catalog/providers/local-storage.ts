@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, open, opendir, realpath, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { ServiceError } from '#lib/errors.ts'
+import { isInside, isSystemError, renameSynced, syncFolder } from '#lib/platform/files.ts'
+import { hidden, segmentsOf } from './object-path.ts'
+import type { ObjectStat, Provider, Source, WriteOptions } from './provider.ts'
+
+/** Bytes between two moments at which what is written is made to stay. */
+const step = 16 * 1024 * 1024
+
+const partOf = (target: string, sha256: string): string =>
+  join(dirname(target), `${hidden}${basename(target)}.${sha256}`)
+
+const notFound = (path: string): ServiceError => new ServiceError('not-found', `There is no object ${path}.`)
+
+const gone = (error: unknown): boolean => isSystemError(error, 'ENOENT') || isSystemError(error, 'ENOTDIR')
+
+/** Keeps objects as files below a folder of this host. */
+export const createLocalStorage = async (folder: string): Promise<Provider> => {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const root = await realpath(folder)
+  const writing = new Set<string>()
+
+  /** The file of an object; a link may not lead out of the root. */
+  const fileOf = async (path: string, make = false): Promise<string> => {
+    const file = join(root, ...segmentsOf(path))
+    const parent = dirname(file)
+    if (make) await mkdir(parent, { recursive: true, mode: 0o700 })
+    const real = await realpath(parent).catch((error: unknown) => {
+      throw gone(error) ? notFound(path) : error
+    })
+    if (real !== root && !isInside(root, real))
+      throw new ServiceError('forbidden', `The folder of ${path} is a link that leads out of the catalog.`)
+    return join(real, basename(file))
+  }
+  const look = async (path: string): Promise<{ file: string; size: number; modifiedAt: string } | undefined> => {
+    try {
+      const file = await fileOf(path)
+      const real = await realpath(file)
+      if (!isInside(root, real)) throw new ServiceError('forbidden', `${path} is a link that leads out of the catalog.`)
+      const found = await stat(real)
+      return found.isFile() ? { file: real, size: found.size, modifiedAt: found.mtime.toISOString() } : undefined
+    } catch (error) {
+      if (gone(error) || (error instanceof ServiceError && error.fault === 'not-found')) return undefined
+      throw error
+    }
+  }
+
+  /** Writes the rest of a source behind what an earlier try has left, and gives the digest of the whole. */
+  const fill = async (part: string, { size, read }: Source, { signal, onProgress }: WriteOptions): Promise<string> => {
+    await using file = await open(part, 'a+', 0o600)
+    const digest = createHash('sha256')
+    let done = (await file.stat()).size
+    if (done > size) {
+      await file.truncate(0)
+      done = 0
+    }
+    if (done > 0) for await (const chunk of createReadStream(part, { end: done - 1 })) digest.update(chunk as Buffer)
+    onProgress?.(done)
+    let synced = done
+    if (done < size)
+      for await (const chunk of read({ start: done, end: size })) {
+        signal?.throwIfAborted()
+        await file.appendFile(chunk)
+        digest.update(chunk)
+        done += chunk.byteLength
+        if (done - synced >= step) {
+          await file.datasync()
+          synced = done
+        }
+        onProgress?.(done)
+      }
+    if (done !== size)
+      throw new ServiceError('upstream', `Of ${size} bytes ${done} came; what came is kept, send it again to go on.`)
+    await file.sync()
+    return digest.digest('hex')
+  }
+
+  return {
+    type: 'local-storage',
+    async stat(path) {
+      const found = await look(path)
+      return found && { path, size: found.size, modifiedAt: found.modifiedAt }
+    },
+    async read(path, { range, signal } = {}) {
+      const found = await look(path)
+      if (!found) throw notFound(path)
+      if (range && (range.start < 0 || range.start >= range.end || range.end > found.size))
+        throw new ServiceError(
+          'invalid',
+          `${path} has ${found.size} bytes, and none from ${range.start} to ${range.end}.`,
+        )
+      const bounds = range && { start: range.start, end: range.end - 1 }
+      return Readable.toWeb(
+        createReadStream(found.file, { ...bounds, ...(signal && { signal }) }),
+      ) as ReadableStream<Uint8Array>
+    },
+    async write(path, source, options = {}) {
+      const target = await fileOf(path, true)
+      if (writing.has(target)) throw new ServiceError('conflict', `${path} is being written already.`)
+      writing.add(target)
+      const { sha256 } = options
+      // What nobody can recognise later is of no use to a later try.
+      const part = partOf(target, sha256 ?? crypto.randomUUID())
+      try {
+        const digest = await fill(part, source, options)
+        if (sha256 !== undefined && digest !== sha256) {
+          await rm(part, { force: true })
+          throw new ServiceError('conflict', `The bytes of ${path} are not those that their SHA-256 says.`)
+        }
+        await renameSynced(part, target)
+      } catch (error) {
+        if (sha256 === undefined) await rm(part, { force: true })
+        if (isSystemError(error, 'ENOSPC'))
+          throw new ServiceError('no-space', `The disk of the catalog is full, so ${path} was not written.`)
+        throw error
+      } finally {
+        writing.delete(target)
+      }
+    },
+    async *list(folderPath, signal): AsyncGenerator<ObjectStat> {
+      const start = folderPath === '' ? root : join(root, ...segmentsOf(folderPath))
+      const names = async function* (at: string, path: string): AsyncGenerator<string> {
+        const entries = await opendir(at).catch((error: unknown) => {
+          if (gone(error)) return undefined
+          throw error
+        })
+        if (!entries) return
+        for await (const entry of entries) {
+          signal?.throwIfAborted()
+          if (entry.name.startsWith(hidden)) continue
+          const name = path === '' ? entry.name : `${path}/${entry.name}`
+          if (entry.isDirectory()) yield* names(join(at, entry.name), name)
+          else if (entry.isFile()) yield name
+        }
+      }
+      for await (const path of names(start, folderPath)) {
+        const found = await look(path)
+        if (found) yield { path, size: found.size, modifiedAt: found.modifiedAt }
+      }
+    },
+    async remove(path) {
+      const file = await fileOf(path).catch((error: unknown) => {
+        if (error instanceof ServiceError && error.fault === 'not-found') return undefined
+        throw error
+      })
+      if (file === undefined) return
+      await rm(file, { force: true })
+      await syncFolder(dirname(file))
+    },
+  }
+}

@@ -1,0 +1,20 @@
+import { ServiceError } from '#lib/errors.ts'
+
+/** Begins the names of what is not an object: unfinished writes. */
+export const hidden = '.vmhost-'
+
+/** The segments of an object's path, checked. Throws `invalid`. */
+export const segmentsOf = (path: string): readonly string[] => {
+  const segments = path.split('/')
+  const bad = segments.some(
+    segment =>
+      segment === '' ||
+      segment === '.' ||
+      segment === '..' ||
+      segment.startsWith(hidden) ||
+      /[\\\p{Cc}]/u.test(segment) ||
+      Buffer.byteLength(segment) > 255,
+  )
+  if (bad || path.length > 1024) throw new ServiceError('invalid', `${JSON.stringify(path)} cannot name an object.`)
+  return segments
+}
