@@ -1,14 +1,9 @@
 import { endpoint } from '#lib/http/endpoint.ts'
-import { CatalogManifest, PassedQuery, RemoteManifests } from '#lib/managers/catalog-schemas.ts'
+import { marking } from '#lib/managers/contracts.ts'
 
 export default endpoint({
+  ...marking,
   method: 'PATCH',
   path: '/v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/taint',
   summary: 'Mark a manifest of a remote catalog as not to be used',
-  access: { roles: ['SUPER_USER'] },
-  effect: 'change',
-  uses: ['managedCatalogs'],
-  params: CatalogManifest,
-  query: PassedQuery,
-  reply: RemoteManifests,
 }).handle((call, { managedCatalogs }) => managedCatalogs.change(call, 'PATCH', 'taint'))
