@@ -1,21 +1,13 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { auditInto } from '#lib/audit/observe.ts'
 import type { Config } from '#lib/config.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
-import { createReadersApart } from '#lib/events/apart.ts'
-import { type NewEvent, storedEvent } from '#lib/events/event.ts'
-import { createHub } from '#lib/events/hub.ts'
-import { createInlineReaders } from '#lib/events/inline.ts'
-import { createStreams } from '#lib/events/stream.ts'
-import { createSubscriptions } from '#lib/events/subscriptions.ts'
 import { createHealth } from '#lib/health/health.ts'
 import { createApp } from '#lib/http/app.ts'
 import type { Observation } from '#lib/http/observation.ts'
 import { createCors } from '#lib/http/cors.ts'
 import { createMetrics } from '#lib/metrics/metrics.ts'
-import { tellStatistics } from '#lib/metrics/statistics.ts'
 import { parseFilter } from '#lib/http/filter.ts'
 import { meteredDriver } from '#lib/hypervisor/metered.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
@@ -27,14 +19,15 @@ import { createOutgoing } from '#lib/platform/outgoing.ts'
 import { createClientAddress } from '#lib/platform/client-address.ts'
 import { readHostFacts } from '#lib/platform/host-facts.ts'
 import { openListener } from '#lib/platform/listener.ts'
-import { openLocalSocket, socketPath } from '#lib/platform/local-socket.ts'
-import { type Log, logOf, onLogLine } from '#lib/platform/log.ts'
+import { openLocalSocket } from '#lib/platform/local-socket.ts'
+import { type Log, logOf } from '#lib/platform/log.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
 import { createResolveHost } from '#lib/ssh/allowed-hosts.ts'
 import { createHostKeys } from '#lib/ssh/host-keys.ts'
 import { createSsh } from '#lib/ssh/ssh.ts'
 import { scheduleBackups } from '#lib/storage/backups.ts'
 import { openDriver } from './driver.ts'
+import { openEventServices } from './event-services.ts'
 import { servedRoutes } from './served-routes.ts'
 import { openState, socketOf } from './state.ts'
 import { openTransport } from './transport.ts'
@@ -146,31 +139,7 @@ export const openHost = async (
     one => one.close(),
   )
 
-  const hub = stack.use(createHub(events))
-  const apart =
-    config.events === 'process'
-      ? createReadersApart({
-          program: fileURLToPath(new URL('events.mjs', entry)),
-          socket: stack.use(socketPath(config.state, 'events.sock')).path,
-          events,
-          reading: store.reading,
-          log: logOf('events'),
-        })
-      : undefined
-  const pass = (event: NewEvent): void => {
-    const whole = storedEvent(event)
-    hub.pass(whole)
-    apart?.pass(whole)
-  }
-  stack.use(tellStatistics(pass))
-  // Of super users alone: a log tells of everybody.
-  stack.use(onLogLine(line => pass({ type: 'system_logs', message: 'System Log', body: line, audience: {} })))
-  const subscriptions = createSubscriptions({
-    events,
-    readers: apart ?? createInlineReaders(hub),
-    limits: { user: config.subscriptions_per_user, all: config.subscriptions },
-  })
-  const streams = createStreams({ events, hub })
+  const { subscriptions, streams } = stack.use(openEventServices({ config, entry, store, events }))
 
   let commits = 0
   stack.use(store.onCommit(() => void (commits += 1)))

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import * as z from 'zod'
-import type { OnceRequest } from '#lib/http/app.ts'
+import type { OnceRequest } from '#lib/http/options.ts'
 import { type Fault, ServiceError } from '#lib/errors.ts'
 import type { Store, Stored } from '#lib/storage/store.ts'
 

@@ -1,0 +1,86 @@
+import type { Services } from '#lib/services.ts'
+import { unfollowed } from '#lib/work.ts'
+import { auditedWork } from './actions.ts'
+import { Encoded } from './encoded.ts'
+import type { Route } from './endpoint.ts'
+import { JobStarted, prefersJob } from './job-started.ts'
+import type { AppOptions, OnceRequest } from './options.ts'
+import { type Exchange, stepsOf } from './steps.ts'
+import { Stream } from './stream.ts'
+import { Upgrade } from './upgrade.ts'
+
+/** The handler's services and no others, looked up once. A missing one is a mistake in the wiring. */
+export const pick = ({ id, endpoint }: Route, services: Partial<Services>): Services => {
+  const missing = endpoint.uses.filter(name => !services[name])
+  if (missing.length > 0) throw new Error(`${id} uses ${missing.join(', ')}, which this program does not provide`)
+  return Object.fromEntries(endpoint.uses.map(name => [name, services[name]])) as unknown as Services
+}
+
+/** Leaves of a list what the request's X-Filter asks for; without one the list is left as it is. */
+const narrowed = async (request: Request, list: unknown, { parseFilter }: AppOptions): Promise<unknown> => {
+  const header = request.headers.get('x-filter')
+  if (!header || !parseFilter) return list
+  const keep = await parseFilter(header)
+  const items = list instanceof Encoded ? JSON.parse(new TextDecoder().decode(list.bytes)) : list
+  return (items as readonly unknown[]).filter(keep)
+}
+
+const onceOf = (
+  key: string,
+  asJob: boolean,
+  { id, endpoint }: Route,
+  { caller, params, query, body }: Exchange,
+): OnceRequest => ({
+  key,
+  caller: caller!.id,
+  operation: asJob ? `${id} as a job` : id,
+  content: [params, query, body],
+  secret: endpoint.secretReply === true,
+})
+
+/** The call of a route as one function: its steps in order, then its handler. */
+export const pipeline = (route: Route, options: AppOptions): ((exchange: Exchange) => Promise<unknown>) => {
+  const { endpoint } = route
+  if (endpoint.filter && !options.parseFilter) throw new Error(`${route.id} takes a filter, which nobody here reads`)
+  const services = pick(route, options.services)
+  const steps = stepsOf(endpoint, options.authenticate, origin => options.cors?.allows(origin) ?? false)
+  return async exchange => {
+    for (const step of steps) {
+      const pending = step(exchange)
+      if (pending) await pending
+    }
+    const call = {
+      params: exchange.params,
+      query: exchange.query,
+      body: exchange.body,
+      caller: exchange.caller,
+      bearer: exchange.bearer,
+      address: exchange.address,
+      again: exchange.again,
+      // Functions, not getters: a literal with getters makes a new hidden class each time, which holds the whole request
+      // until the next collection of the old generation.
+      lastEventId: () => exchange.request.headers.get('last-event-id') ?? undefined,
+      identified: (who: NonNullable<Exchange['identified']>) => void (exchange.identified = who),
+      signal: () => exchange.request.signal,
+      work: unfollowed,
+    }
+    const { caller, params, query, body } = exchange
+    const asJob = endpoint.job !== undefined && options.startJob !== undefined && prefersJob(exchange.request)
+    const handle = asJob
+      ? () =>
+          options.startJob!(
+            { operation: route.id, kind: endpoint.job!, caller: caller!, params, query, body },
+            auditedWork(options.audit, route, { ...call, method: exchange.request.method }, work =>
+              endpoint.handle({ ...call, work }, services),
+            ),
+          )
+      : () => endpoint.handle(call, services)
+    const key = endpoint.effect === 'change' && options.runOnce ? exchange.request.headers.get('idempotency-key') : null
+    const pending = key !== null && caller ? options.runOnce!(onceOf(key, asJob, route, exchange), handle) : handle()
+    const whole = pending instanceof Promise ? await pending : pending
+    if (asJob) return new JobStarted(whole as JobStarted['job'])
+    const value = endpoint.filter ? await narrowed(exchange.request, whole, options) : whole
+    const isJson = !(value instanceof Encoded || value instanceof Stream || value instanceof Upgrade)
+    return options.checkReplies && isJson ? endpoint.reply.parse(value) : value
+  }
+}
