@@ -10,4 +10,7 @@ export default endpoint({
   uses: ['jobs'],
   reply: Accepted,
   status: 202,
-}).handle(async ({ caller }, { jobs }) => accepted(`${await jobs.clean(caller!)} jobs were deleted.`))
+}).handle(async ({ caller }, { jobs }) => {
+  const count = await jobs.clean(caller!)
+  return accepted(count === 1 ? '1 job was deleted.' : `${count} jobs were deleted.`)
+})

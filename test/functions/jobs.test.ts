@@ -180,7 +180,7 @@ describe('records', () => {
     driver.delay = 10_000
     const { body } = await call('PUT', '/api/v1/machines/one/stop', { headers: prefer })
     expect((await call('DELETE', `/api/v1/jobs/${body.id}`)).status).toBe(409)
-    expect((await call('DELETE', '/api/v1/jobs/cleanup')).body.message).toBe('1 jobs were deleted.')
+    expect((await call('DELETE', '/api/v1/jobs/cleanup')).body.message).toBe('1 job was deleted.')
     expect((await call('GET', '/api/v1/jobs')).body.map(({ id }: { id: string }) => id)).toEqual([body.id])
     expect((await jobMessages(call)).filter(({ message }) => message === 'JOB_DELETED')).toHaveLength(1)
     await call('POST', `/api/v1/jobs/${body.id}/cancel`)

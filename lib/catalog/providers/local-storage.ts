@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { mkdir, open, opendir, realpath, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
-import { ServiceError } from '#lib/errors.ts'
+import { isFault, ServiceError } from '#lib/errors.ts'
 import { isInside, isSystemError, renameSynced, syncFolder } from '#lib/platform/files.ts'
 import { hidden, segmentsOf } from './object-path.ts'
 import type { ObjectStat, Provider, Source, WriteOptions } from './provider.ts'
@@ -44,7 +44,7 @@ export const createLocalStorage = async (folder: string): Promise<Provider> => {
       const found = await stat(real)
       return found.isFile() ? { file: real, size: found.size, modifiedAt: found.mtime.toISOString() } : undefined
     } catch (error) {
-      if (gone(error) || (error instanceof ServiceError && error.fault === 'not-found')) return undefined
+      if (gone(error) || isFault(error, 'not-found')) return undefined
       throw error
     }
   }
@@ -144,7 +144,7 @@ export const createLocalStorage = async (folder: string): Promise<Provider> => {
     },
     async remove(path) {
       const file = await fileOf(path).catch((error: unknown) => {
-        if (error instanceof ServiceError && error.fault === 'not-found') return undefined
+        if (isFault(error, 'not-found')) return undefined
         throw error
       })
       if (file === undefined) return
