@@ -1,6 +1,8 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { auditInto } from '#lib/audit/observe.ts'
+import { createCatalog, openCatalogContext } from '#lib/catalog/catalog.ts'
+import { createStorages } from '#lib/catalog/storages.ts'
 import type { Config } from '#lib/config.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { createHealth } from '#lib/health/health.ts'
@@ -129,6 +131,16 @@ export const openHost = async (
     one => one.close(),
   )
 
+  const catalog = await openCatalogContext({
+    store,
+    tell: events.tell,
+    storages: createStorages({
+      folder: join(config.state, 'catalog'),
+      allowed: config.allowed_folders.map(realFolder),
+      state: config.state,
+    }),
+  })
+
   const jobs = stack.adopt(
     await openJobs({
       store,
@@ -164,6 +176,7 @@ export const openHost = async (
       ...identity.services,
       audit,
       userConfigs,
+      catalog: createCatalog(catalog),
       ...createManagerServices({
         store,
         records: managerRecords,

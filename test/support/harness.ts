@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { type SetupServer, setupServer } from 'msw/node'
 import { test as base } from 'vitest'
 import type { Principal } from '#lib/auth/principal.ts'
+import { createCatalog, openCatalogContext } from '#lib/catalog/catalog.ts'
+import { createStorages } from '#lib/catalog/storages.ts'
 import type { Events } from '#lib/events/events.ts'
 import { createHub } from '#lib/events/hub.ts'
 import { createInlineReaders } from '#lib/events/inline.ts'
@@ -77,7 +79,9 @@ export const callOf =
       }),
     )
     const text = await response.text()
-    return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers }
+    const isJson = response.headers.get('content-type') === 'application/json'
+    const answer = text === '' ? undefined : isJson ? JSON.parse(text) : text
+    return { status: response.status, body: answer, headers: response.headers }
   }
 
 interface Fixtures {
@@ -132,7 +136,7 @@ export const test = base.extend<Fixtures>({
   observed: async ({}, use) => use([]),
   // oxlint-disable-next-line no-empty-pattern -- as above
   defects: async ({}, use) => use([]),
-  call: async ({ machines, observed, defects, outgoing, remoteLimits, telling: { store, events } }, use) => {
+  call: async ({ folder, machines, observed, defects, outgoing, remoteLimits, telling: { store, events } }, use) => {
     const idempotency = openIdempotency(store, new Uint8Array(32))
     const failed = (error: unknown): void => void defects.push(error)
     const jobs = await openJobs({ store, tell: events.tell, failed, done: () => {} })
@@ -143,6 +147,11 @@ export const test = base.extend<Fixtures>({
       limits: { user: 3, all: 5 },
     })
     const streams = createStreams({ events, hub })
+    const storages = createStorages({
+      folder: join(folder, 'catalog'),
+      allowed: [folder],
+      state: join(folder, 'state'),
+    })
     const app = createApp({
       routes,
       services: {
@@ -156,6 +165,7 @@ export const test = base.extend<Fixtures>({
         openStream: streams.open,
         subscriptions,
         userConfigs: openUserConfigs(store, events.tell),
+        catalog: createCatalog(await openCatalogContext({ store, tell: events.tell, storages })),
         ...createManagerServices({
           store,
           records: openManagerRecords(store),
