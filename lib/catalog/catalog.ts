@@ -8,6 +8,7 @@ import type { Store } from '#lib/storage/store.ts'
 import { type CatalogContext, changeManifest, type ManifestCall } from './changes.ts'
 import { connectManifest } from './connect.ts'
 import { type ContentPart, contentOf } from './content.ts'
+import { countDownload } from './count.ts'
 import { describe, editLists, type listsOf } from './edits.ts'
 import { findManifest, findManifests } from './find.ts'
 import { type Mark, refuseMarked, revoke, taint, untaint } from './flags.ts'
@@ -72,7 +73,7 @@ export const openCatalogContext = async ({ store, tell, storages }: Options): Pr
 }
 
 export const createCatalog = (context: CatalogContext): Catalog => {
-  const { inventory, manifests, turns } = context
+  const { inventory, turns } = context
   const edited = async (call: ManifestCall, apply: (manifest: StoredManifest) => StoredManifest): Promise<Encoded> =>
     encodeManifest(await changeManifest(context, call, { event: 'UPDATED', described: true, apply }))
 
@@ -80,19 +81,7 @@ export const createCatalog = (context: CatalogContext): Catalog => {
     list: (caller, query, filter) => listManifests(inventory, caller, query, filter),
     show: (caller, place) => encodeFound(findManifests(inventory, caller, place)),
     async download(caller, place) {
-      const { id } = findManifest(inventory, caller, place)
-      const counted = await manifests
-        .update(id, manifest => {
-          refuseMarked(manifest)
-          return {
-            ...manifest,
-            download_count: manifest.download_count + 1,
-            last_downloaded_at: new Date().toISOString(),
-            last_downloaded_user: caller.username,
-          }
-        })
-        .finally(() => inventory.refresh(id))
-      return encodeManifest(counted)
+      return encodeManifest(await countDownload(context, caller, findManifest(inventory, caller, place).id))
     },
     async content(caller, place, part, signal) {
       const manifest = findManifest(inventory, caller, place)

@@ -23,7 +23,6 @@ export const architectureOf = (name: string): Architecture | undefined => {
 
 /** Types of machines that packs hold. */
 export const machineTypes = ['pvm', 'macvm', 'qemu', 'embedded'] as const
-export type MachineType = (typeof machineTypes)[number]
 
 /** The name of a manifest, which its files have as well. */
 export const manifestName = (catalogId: string, architecture: string, version: string): string =>

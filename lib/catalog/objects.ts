@@ -9,7 +9,7 @@ type Owner = Pick<
 >
 
 /** What ends the name of the side file, which keeps what the wire's own metadata has no place for. */
-const sideEnd = '.pack.json'
+export const sideEnd = '.pack.json'
 
 const inFolder = ({ path }: Owner, file: string): string =>
   [...path.split('/').filter(part => part !== ''), file].join('/')

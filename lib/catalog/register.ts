@@ -26,7 +26,7 @@ const storageIn = ({ provider }: RegisterManifest, before: StoredManifest | unde
 }
 
 /** A manifest after a registration; what that leaves out stays, or is as new ones are. */
-const registered = (request: RegisterManifest, before: StoredManifest | undefined): StoredManifest => {
+export const registeredManifest = (request: RegisterManifest, before: StoredManifest | undefined): StoredManifest => {
   const { catalog_id, version, architecture } = request
   const name = manifestName(catalog_id, architecture, version)
   const now = nextTime()
@@ -73,18 +73,13 @@ const registered = (request: RegisterManifest, before: StoredManifest | undefine
   } as StoredManifest
 }
 
-const find = (
-  { inventory }: CatalogContext,
-  { catalog_id, version, architecture }: RegisterManifest,
-): Kept | undefined =>
+type Named = Pick<RegisterManifest, 'catalog_id' | 'version'> & { readonly architecture: string }
+
+const find = ({ inventory }: CatalogContext, { catalog_id, version, architecture }: Named): Kept | undefined =>
   inventory.of(catalog_id).find(one => one.version === version && one.architecture === architecture)
 
 /** The manifest that a registration would replace. Throws `conflict` for one that the caller may not know of. */
-export const registeredBefore = (
-  context: CatalogContext,
-  caller: Principal,
-  request: RegisterManifest,
-): Kept | undefined => {
+export const registeredBefore = (context: CatalogContext, caller: Principal, request: Named): Kept | undefined => {
   const before = find(context, request)
   if (before && !visibleTo(caller)(before))
     throw new ServiceError('conflict', 'The catalog has this manifest already, and it is not yours to change.')
@@ -103,7 +98,7 @@ export const registerManifest = async (
   const { manifests, inventory, commit, tell } = context
   for (;;) {
     const before = registeredBefore(context, caller, request)
-    const next = registered(request, before)
+    const next = registeredManifest(request, before)
     const losing = before
       ? []
       : inventory.of(request.catalog_id).filter(({ version, tags }) => version !== next.version && tags.some(isLatest))

@@ -8,19 +8,20 @@ import { normalClaim } from './visible.ts'
 export const bodyLimit = 4 * 1024 * 1024
 
 /** Null is the same as left out. */
-const optional = <T extends z.ZodType>(schema: T) =>
+export const optional = <T extends z.ZodType>(schema: T) =>
   schema
     .nullable()
     .optional()
     .transform(value => value ?? undefined)
 
-const Text = (most: number) => z.string('must be a text').max(most, `must not be longer than ${most} characters`)
+export const Text = (most: number) => z.string('must be a text').max(most, `must not be longer than ${most} characters`)
 
-const names = <T extends z.ZodType<string>>(one: T) => optional(z.array(one).max(256)).transform(list => list ?? [])
+export const names = <T extends z.ZodType<string>>(one: T) =>
+  optional(z.array(one).max(256)).transform(list => list ?? [])
 const maybeNames = <T extends z.ZodType<string>>(one: T) => optional(z.array(one).max(256))
 
-const Claim = Text(256).trim().min(1, 'must not be empty').transform(normalClaim)
-const Tag = Text(128)
+export const Claim = Text(256).trim().min(1, 'must not be empty').transform(normalClaim)
+export const Tag = Text(128)
   .trim()
   .regex(/^[^\p{C},]+$/u, 'must be a name without commas')
 

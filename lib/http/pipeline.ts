@@ -1,12 +1,12 @@
 import type { Services } from '#lib/services.ts'
-import { unfollowed } from '#lib/work.ts'
+import { unfollowed, type Work } from '#lib/work.ts'
 import { auditedWork } from './actions.ts'
 import { ContentReply } from './content.ts'
 import { Encoded } from './encoded.ts'
 import type { Route } from './endpoint.ts'
 import type { AskedFilter } from './filter.ts'
 import { parseIfMatch } from './if-match.ts'
-import { JobStarted, prefersJob } from './job-started.ts'
+import { type BegunJob, JobStarted, prefersJob } from './job-started.ts'
 import type { AppOptions, OnceRequest } from './options.ts'
 import { type Exchange, stepsOf } from './steps.ts'
 import { Stream } from './stream.ts'
@@ -74,16 +74,17 @@ export const pipeline = (route: Route, options: AppOptions): ((exchange: Exchang
       work: unfollowed,
     }
     const { caller, params, query, body } = exchange
-    const asJob = endpoint.job !== undefined && options.startJob !== undefined && prefersJob(exchange.request)
+    const kind = options.startJob && endpoint.job
+    const asJob = kind !== undefined && prefersJob(exchange.request)
+    const perform = (work: Work): unknown => endpoint.handle({ ...call, work }, services)
+    const begin = (work: (work: Work) => unknown): Promise<BegunJob> =>
+      options.startJob!({ operation: route.id, kind: kind!, caller: caller!, params, query, body }, work)
     const handle = asJob
-      ? () =>
-          options.startJob!(
-            { operation: route.id, kind: endpoint.job!, caller: caller!, params, query, body },
-            auditedWork(options.audit, route, { ...call, method: exchange.request.method }, work =>
-              endpoint.handle({ ...call, work }, services),
-            ),
-          )
-      : () => endpoint.handle(call, services)
+      ? async () =>
+          (await begin(auditedWork(options.audit, route, { ...call, method: exchange.request.method }, perform))).job
+      : kind?.always
+        ? async () => (await begin(perform)).result
+        : () => endpoint.handle(call, services)
     const key = endpoint.effect === 'change' && options.runOnce ? exchange.request.headers.get('idempotency-key') : null
     const pending = key !== null && caller ? options.runOnce!(onceOf(key, asJob, route, exchange), handle) : handle()
     const whole = pending instanceof Promise ? await pending : pending

@@ -1,4 +1,4 @@
-import type { Requirements } from '#lib/catalog/visible.ts'
+import type { Requirements } from '../visible.ts'
 import { ServiceError } from '#lib/errors.ts'
 
 /** A manifest of another service: what is decided by is known, the rest is passed on. */
