@@ -71,7 +71,14 @@ const hostile: readonly (readonly [what: string, sabotage: Sabotage, why: RegExp
   ['a disk that is the definition', renamedTo('machine.json'), /twice/],
   ['a kernel of the host', (_, change) => change(all => ({ ...all, kernel: '/etc/passwd' })), /directly/],
   ['an initrd that is the disk', (_, change) => change(all => ({ ...all, initrd: all.disks[0]!.path })), /twice/],
-  ['a qcow2 disk that is none', qcow2, /qcow2|raw/],
+  [
+    'a qcow2 disk that is none',
+    both(
+      qcow2,
+      diskIs(disk => writeFile(disk, Buffer.alloc(1 << 16))),
+    ),
+    /qcow2|raw/,
+  ],
   [
     'a qcow2 disk on a backing file',
     both(
