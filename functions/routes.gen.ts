@@ -64,6 +64,12 @@ import catalogManagersCatalogRemoveTags from './catalog-managers/catalog-remove-
 import catalogManagersCatalogAddTags from './catalog-managers/catalog-add-tags.ts'
 import catalogManagersCatalogTaint from './catalog-managers/catalog-taint.ts'
 import catalogManagersCatalogUntaint from './catalog-managers/catalog-untaint.ts'
+import catalogImport from './catalog/import.ts'
+import catalogImportVm from './catalog/import-vm.ts'
+import catalogPull from './catalog/pull.ts'
+import catalogPullAsync from './catalog/pull-async.ts'
+import catalogPush from './catalog/push.ts'
+import catalogPushAsync from './catalog/push-async.ts'
 import catalogDelete from './catalog/delete.ts'
 import catalogShow from './catalog/show.ts'
 import catalogRemoveClaims from './catalog/remove-claims.ts'
@@ -179,6 +185,12 @@ export const routes = [
   { id: 'catalog-managers/catalog-add-tags', endpoint: catalogManagersCatalogAddTags }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/tags
   { id: 'catalog-managers/catalog-taint', endpoint: catalogManagersCatalogTaint }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/taint
   { id: 'catalog-managers/catalog-untaint', endpoint: catalogManagersCatalogUntaint }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/untaint
+  { id: 'catalog/import', endpoint: catalogImport }, // PUT /v1/catalog/import
+  { id: 'catalog/import-vm', endpoint: catalogImportVm }, // PUT /v1/catalog/import-vm
+  { id: 'catalog/pull', endpoint: catalogPull }, // PUT /v1/catalog/pull, POST /v1/catalog/pull
+  { id: 'catalog/pull-async', endpoint: catalogPullAsync }, // PUT /v1/catalog/pull/async, POST /v1/catalog/pull/async
+  { id: 'catalog/push', endpoint: catalogPush }, // POST /v1/catalog/push
+  { id: 'catalog/push-async', endpoint: catalogPushAsync }, // POST /v1/catalog/push/async
   { id: 'catalog/delete', endpoint: catalogDelete }, // DELETE /v1/catalog/{catalogId}, DELETE /v1/catalog/{catalogId}/{version}, DELETE /v1/catalog/{catalogId}/{version}/{architecture}
   { id: 'catalog/show', endpoint: catalogShow }, // GET /v1/catalog/{catalogId}, GET /v1/catalog/{catalogId}/{version}, GET /v1/catalog/{catalogId}/{version}/{architecture}
   { id: 'catalog/remove-claims', endpoint: catalogRemoveClaims }, // DELETE /v1/catalog/{catalogId}/{version}/{architecture}/claims

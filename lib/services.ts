@@ -9,6 +9,7 @@ import type { SignIn } from './auth/sign-in.ts'
 import type { Tokens } from './auth/tokens.ts'
 import type { Users } from './auth/users.ts'
 import type { Catalog } from './catalog/catalog.ts'
+import type { Transfers } from './catalog/transfers/transfers.ts'
 import type { Events } from './events/events.ts'
 import type { OpenStream } from './events/stream.ts'
 import type { Subscriptions } from './events/subscriptions.ts'
@@ -38,6 +39,7 @@ export interface Services {
   readonly audit: Pick<Audit, 'page'>
   readonly userConfigs: UserConfigs
   readonly catalog: Catalog
+  readonly transfers: Transfers
   readonly catalogManagers: Pick<CatalogManagers, 'list' | 'show' | 'create' | 'update' | 'remove'>
   readonly managedCatalogs: ManagedCatalogs
   readonly events: Pick<Events, 'place' | 'read'>

@@ -9,7 +9,12 @@ import { type Kept, storageOf } from './shown.ts'
 const removeObjects = async ({ inventory, storages }: CatalogContext, manifest: Kept): Promise<void> => {
   if (!storageOf(manifest)) return
   const provider = await storages.open(requireStorage(manifest))
-  for (const path of ownObjects(manifest, inventory.all())) await provider.remove(path)
+  for (const path of ownObjects(manifest, inventory.all())) {
+    // An imported bundle is a folder.
+    if (manifest.pack_relative_path !== '')
+      for await (const inside of provider.list(path)) await provider.remove(inside.path)
+    if (await provider.stat(path)) await provider.remove(path)
+  }
 }
 
 const forget = async ({ commit, manifests, inventory, tell }: CatalogContext, { id }: Kept): Promise<void> => {

@@ -9,6 +9,8 @@ export interface JobKind {
   readonly record?: string
   /** It is one also for whoever waits for its end: that it goes on does not depend on them. */
   readonly always?: true
+  /** Nobody waits for its end: the reply is the job. */
+  readonly detached?: true
   /** Doing it again ends where doing it once would have: after a restart it is. */
   readonly repeatable?: true
 }

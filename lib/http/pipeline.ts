@@ -75,7 +75,7 @@ export const pipeline = (route: Route, options: AppOptions): ((exchange: Exchang
     }
     const { caller, params, query, body } = exchange
     const kind = options.startJob && endpoint.job
-    const asJob = kind !== undefined && prefersJob(exchange.request)
+    const asJob = kind !== undefined && (kind.detached === true || prefersJob(exchange.request))
     const perform = (work: Work): unknown => endpoint.handle({ ...call, work }, services)
     const begin = (work: (work: Work) => unknown): Promise<BegunJob> =>
       options.startJob!({ operation: route.id, kind: kind!, caller: caller!, params, query, body }, work)

@@ -256,7 +256,7 @@ describe('after a restart', () => {
   test('a job that the end of the service cut off goes on at the next start', async () => {
     using folder = newFolder()
     const first = await open(folder.path)
-    const { job: job } = await first.jobs.begin(request(true), forever)
+    const { job } = await first.jobs.begin(request(true), forever)
     await first.jobs.close()
     await first.close()
     const second = await open(folder.path)

@@ -9,7 +9,7 @@ import type { WorkFolders } from './work-folder.ts'
 /** What transfers share. */
 export interface TransferContext {
   readonly catalog: CatalogContext
-  readonly machines: Pick<Machines, 'export' | 'adopt' | 'at' | 'run' | 'isFree'>
+  readonly machines: Pick<Machines, 'export' | 'adopt' | 'at' | 'checkName' | 'run'>
   readonly remote: Remote
   readonly folders: WorkFolders
   readonly downloads: Downloads

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +14,7 @@ import type { Source } from '../providers/provider.ts'
 const pieceSize = 8 * 1024 * 1024
 
 const Note = z.object({
-  of: z.unknown(),
+  of: z.string(),
   digest: z.object({
     size: z.number(),
     sha256: z.string(),
@@ -29,17 +30,26 @@ export interface Packed {
   readonly digest: PackDigest
 }
 
-/** What a pack is made of: the same again gives the same bytes. */
-const recipe = (files: readonly PackFile[], compression: Compression): unknown =>
-  JSON.parse(
-    JSON.stringify([compression, files.map(({ name, size, mode, modifiedAt }) => [name, size, mode, modifiedAt])]),
-  )
+/** Files up to this size count by their content: they are written anew for each push. */
+const small = 64 * 1024
 
-const earlier = async (folder: string, of: unknown): Promise<Packed | undefined> => {
+const contentKey = async ({ path, size }: PackFile): Promise<string> =>
+  size > small ? '' : hash('sha256', await readFile(path))
+
+/** What a pack is made of: the same again gives the same bytes. */
+const recipeOf = async (files: readonly PackFile[], compression: Compression): Promise<string> =>
+  JSON.stringify([
+    compression,
+    await Promise.all(
+      files.map(async file => [file.name, file.size, file.mode, file.modifiedAt, await contentKey(file)]),
+    ),
+  ])
+
+const earlier = async (folder: string, of: string): Promise<Packed | undefined> => {
   try {
     const note = Note.parse(JSON.parse(await readFile(join(folder, 'pack.json'), 'utf8')))
     const file = join(folder, 'pack')
-    const same = JSON.stringify(note.of) === JSON.stringify(of) && (await stat(file)).size === note.digest.size
+    const same = note.of === of && (await stat(file)).size === note.digest.size
     return same ? { file, digest: note.digest } : undefined
   } catch {
     return undefined
@@ -56,7 +66,7 @@ export const packTo = async (
   compression: Compression,
   { signal, onProgress }: { signal: AbortSignal; onProgress: (bytes: number) => void },
 ): Promise<Packed> => {
-  const of = recipe(files, compression)
+  const of = await recipeOf(files, compression)
   const known = await earlier(folder, of)
   if (known) return known
   const [part, file] = [join(folder, 'pack.part'), join(folder, 'pack')]

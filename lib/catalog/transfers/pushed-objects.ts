@@ -42,9 +42,9 @@ export const sideFileOf = (
 
 /** Deletes the packs of a manifest in a folder of its provider that earlier pushes have left, but for the one that is kept. */
 export const sweepPacks = async (provider: Provider, folder: string, name: string, kept: string): Promise<void> => {
-  const mine = new RegExp(
-    String.raw`^${RegExp.escape(`${folder}/${name}`)}(\.[0-9a-f]{8})?\.pdpack(${RegExp.escape(sideEnd)})?$`,
-  )
+  const mine = (path: string): boolean =>
+    path.startsWith(`${folder}/${name}.`) &&
+    /^(\.[0-9a-f]{8})?\.pdpack(\.pack\.json)?$/.test(path.slice(folder.length + 1 + name.length))
   for await (const { path } of provider.list(folder))
-    if (mine.test(path) && path !== kept && path !== kept + sideEnd) await provider.remove(path)
+    if (mine(path) && path !== kept && path !== kept + sideEnd) await provider.remove(path)
 }

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { type Call, test } from '../../support/harness.ts'
@@ -226,9 +226,8 @@ describe('deletion', () => {
 
   test('a storage that fails is 502, and the record stays', async ({ call, folder }) => {
     await registerPack(call, folder)
-    rmSync(file(folder, 'win11/win11-arm64-24.2.pdpack'))
-    mkdirSync(file(folder, 'win11/win11-arm64-24.2.pdpack'))
-    chmodSync(file(folder, 'win11'), 0o700)
+    renameSync(file(folder, 'win11'), join(folder, 'elsewhere'))
+    symlinkSync(join(folder, 'elsewhere'), file(folder, 'win11'))
     const { status, body } = await call('DELETE', place)
     expect(status).toBe(502)
     expect(body.message).toContain('0 of 1')
