@@ -1,4 +1,4 @@
-import { broken } from './broken.ts'
+import { broken, quoted } from './broken.ts'
 import type { ByteReader } from './byte-reader.ts'
 import { blockSize, largestOctal, paddingOf } from './header.ts'
 import { readHeader, textOf } from './read-header.ts'
@@ -40,10 +40,13 @@ const relativeName = (name: string): string => name.replace(/^(\.?\/)+|^\.$/, ''
 const zeros = (bytes: Uint8Array): boolean => bytes.every(byte => byte === 0)
 
 /**
- * The entries of a tar, in its order. A tar that ends behind the last byte of a file is whole, since some services write
- * such. Throws `invalid` for one that is damaged or cut, and for entries other than files and folders.
+ * The entries of a tar, in its order. `mayLackEnd`: a tar that ends behind the last byte of a file is whole, since some
+ * services write such. Throws `invalid` for one that is damaged or cut, and for entries other than files and folders.
  */
-export async function* entriesOf(bytes: ByteReader): AsyncGenerator<Entry> {
+export async function* entriesOf(
+  bytes: ByteReader,
+  { mayLackEnd }: { readonly mayLackEnd: boolean },
+): AsyncGenerator<Entry> {
   let said: Overrides = {}
   let extensions = 0
 
@@ -65,10 +68,11 @@ export async function* entriesOf(bytes: ByteReader): AsyncGenerator<Entry> {
     }
   }
 
-  for (;;) {
+  for (let first = true; ; first = false) {
     const block = await bytes.take(blockSize)
-    if (block.length === 0 && extensions === 0) return
-    if (block.length < blockSize) throw broken('it is cut off in a header')
+    if (block.length === 0 && first) throw broken('it is empty')
+    if (block.length === 0 && extensions === 0 && mayLackEnd) return
+    if (block.length < blockSize) throw broken('it is cut off')
     if (zeros(block)) {
       if (extensions > 0) throw broken('its last header belongs to nothing')
       return rest()
@@ -82,9 +86,9 @@ export async function* entriesOf(bytes: ByteReader): AsyncGenerator<Entry> {
     said = {}
     extensions = 0
     if (header.type !== '0' && header.type !== '5')
-      throw broken(`${JSON.stringify(name)} is ${refused[header.type] ?? 'of an unknown kind'}`)
+      throw broken(`${quoted(name)} is ${refused[header.type] ?? 'of an unknown kind'}`)
     const folder = header.type === '5'
-    if (folder && size > 0) throw broken(`${JSON.stringify(name)} is a folder with content`)
+    if (folder && size > 0) throw broken(`${quoted(name)} is a folder with content`)
 
     const content = async function* (): AsyncGenerator<Uint8Array> {
       let left = size
@@ -92,7 +96,7 @@ export async function* entriesOf(bytes: ByteReader): AsyncGenerator<Entry> {
         left -= part.length
         yield part
       }
-      if (left > 0) throw broken(`it is cut off in ${JSON.stringify(name)}`)
+      if (left > 0) throw broken(`it is cut off in ${quoted(name)}`)
     }
     yield {
       kind: folder ? 'folder' : 'file',
@@ -102,7 +106,8 @@ export async function* entriesOf(bytes: ByteReader): AsyncGenerator<Entry> {
       modifiedAt: seconds === 0 || seconds > largestOctal ? undefined : new Date(seconds * 1000),
       content,
     }
-    // Missing padding is that of a tar without its end; what is there in its place shows at the next header.
-    await bytes.take(paddingOf(size))
+    // A tar without its end lacks the last padding too, but not a part of it.
+    const padding = (await bytes.take(paddingOf(size))).length
+    if (padding !== 0 && padding !== paddingOf(size)) throw broken(`it is cut off behind ${quoted(name)}`)
   }
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from '#lib/errors.ts'
+import { quoted } from './broken.ts'
 
 /** What is wrong with a name in a pack (segments joined by `/`), or undefined. */
 export const nameProblem = (name: string): string | undefined => {
@@ -11,7 +12,7 @@ export const nameProblem = (name: string): string | undefined => {
   for (const segment of name.split('/')) {
     if (segment === '') return 'it has an empty segment'
     if (segment === '.' || segment === '..') return `it has the segment ${segment}`
-    if (segment.toLowerCase().startsWith('.vmhost-')) return 'names with .vmhost- are the service’s own'
+    if (segment.toLowerCase().startsWith('.vmhost-')) return 'names that begin with .vmhost- belong to the service'
     if (Buffer.byteLength(segment) > 255) return 'it has a segment longer than 255 bytes'
   }
   return undefined
@@ -42,7 +43,7 @@ export const createNames = (): Names => {
   const known = new Map<string, Known>()
 
   const refuse = (name: string, why: string): never => {
-    throw new ServiceError('invalid', `The name ${JSON.stringify(name)} cannot be in a pack: ${why}.`)
+    throw new ServiceError('invalid', `The name ${quoted(name)} cannot be in a pack: ${why}.`)
   }
   /** Whether `name` is new. */
   const take = (name: string, kind: 'file' | 'folder', listed: boolean): boolean => {
@@ -52,7 +53,7 @@ export const createNames = (): Names => {
       known.set(key, { name, kind, listed })
       return true
     }
-    if (there.name !== name) refuse(name, `on some file systems it is the same as ${JSON.stringify(there.name)}`)
+    if (there.name !== name) refuse(name, `on some file systems it is the same as ${quoted(there.name)}`)
     if (there.kind !== kind) refuse(name, 'it is a file and a folder')
     if (listed && there.listed) refuse(name, 'it is there twice')
     if (listed) there.listed = true

@@ -7,7 +7,7 @@ import { broken } from './broken.ts'
 import { createByteReader } from './byte-reader.ts'
 import { entriesOf } from './entries.ts'
 import type { Entry } from './entries.ts'
-import { inflated } from './inflate.ts'
+import { openPack } from './inflate.ts'
 import { createNames } from './names.ts'
 import { createSparseWriter } from './sparse-file.ts'
 
@@ -66,7 +66,8 @@ const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | cons
 /**
  * Unpacks a tar, plain or in gzip or zstd, into an existing empty folder that nobody else writes to. Runs of zeros from
  * 64 KiB on become holes; files are synced and keep their times and 755 of their modes. Leading slashes are taken off;
- * a tar that ends behind its last file is whole. Nothing is written outside `folder`, and the caller removes it after a
+ * a tar that
+ * ends behind its last file is whole, except in zstd. Nothing is written outside `folder`, and the caller removes it after a
  * failure. Throws `invalid` with the reason for a pack that is damaged, hostile or beyond the limits, `no-space`, and
  * what `stream` fails with.
  */
@@ -114,16 +115,17 @@ export const unpackInto = async (
     if (entry.kind === 'file') await unpackFile(entry)
   }
 
-  const bytes = inflated(stream, { onPacked: meter.packed, signal })
+  const pack = await openPack(stream, { onPacked: meter.packed, signal })
   try {
-    for await (const entry of entriesOf(createByteReader(bytes))) await unpackEntry(entry)
+    const mayLackEnd = pack.format !== 'zstd'
+    for await (const entry of entriesOf(createByteReader(pack.bytes), { mayLackEnd })) await unpackEntry(entry)
     for (const made of folders) await syncFolder(made)
   } catch (error) {
     if (isSystemError(error, 'ENOSPC') || isSystemError(error, 'EDQUOT'))
       throw new ServiceError('no-space', 'There is not enough space on the disk to unpack. Make room, and try again.')
     throw error
   } finally {
-    await bytes.return(undefined)
+    await pack.close()
   }
   return files
 }
