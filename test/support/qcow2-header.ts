@@ -1,10 +1,14 @@
-/** The start of a qcow2 image (version 3) that says that it needs another file; not one that could be used. */
+/** An empty qcow2 image (version 3) that says that it needs another file; good enough to be opened and looked at. */
 export const qcow2Header = ({ backing = '', dataFile = '', size = 1 << 20 } = {}): Buffer => {
-  const header = Buffer.alloc(64 * 1024)
+  const header = Buffer.alloc(3 << 16)
   header.write('QFI\xfb', 'latin1')
   header.writeUInt32BE(3, 4)
   header.writeUInt32BE(16, 20) // cluster bits
   header.writeBigUInt64BE(BigInt(size), 24)
+  header.writeUInt32BE(1, 36) // entries of the table of data
+  header.writeBigUInt64BE(2n << 16n, 40) // where it is
+  header.writeBigUInt64BE(1n << 16n, 48) // where the reference counts are
+  header.writeUInt32BE(1, 56) // their clusters
   header.writeUInt32BE(4, 96) // refcount order
   header.writeUInt32BE(104, 100) // header length
   let at = 104

@@ -42,6 +42,7 @@ const judgeDisk = async ({ format }: Disk, path: string, images: Images): Promis
   const size = format === 'raw' ? (await stat(path)).size : await inspectQcow2(path)
   if (size > bounds.diskSize) throw new ServiceError('invalid', `${path} is larger than a disk can be.`)
   if (format === 'raw') return size
+  // What QEMU itself reads in it must say the same, and that it can be opened at all.
   const { backing, dataFile } = await images.info(path, format)
   const other = backing ?? dataFile
   if (other !== undefined) throw new ServiceError('invalid', `${path} needs another file, ${other}; pack it flattened.`)

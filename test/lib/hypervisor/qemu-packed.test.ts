@@ -1,5 +1,4 @@
 import { copyFile, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -64,12 +63,10 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'packed mac
     expect(await readdir(home)).toEqual(['disk0.qcow2', 'machine.json'])
   })
 
-  const secret = ['--object', 'secret,id=s,data=abcdefgh', '-o', 'encrypt.format=luks,encrypt.key-secret=s']
   test.for([
     ['builds on a raw image', ['-F', 'raw', '-b', '/etc/passwd'], /builds on another/],
     ['builds on an image that is not there', ['-u', '-F', 'raw', '-b', 'nothing'], /builds on another/],
     ['has its data elsewhere', ['-o', 'data_file=DATA'], /another file/],
-    ['is encrypted', secret, /encrypted/],
     ['is larger than a disk can be', ['-o', 'cluster_size=2M'], /larger/],
   ] as const)('a qcow2 image that %s is refused', async ([what, args, why]) => {
     const here = args.map(argument => argument.replace('DATA', join(folder, 'data')))
@@ -79,30 +76,37 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'packed mac
     expect(await readdir(join(folder, 'machines'))).toEqual([])
   })
 
+  test('a qcow2 image that is encrypted is refused', async () => {
+    const header = qcow2Header()
+    header.writeUInt32BE(2, 32)
+    const adopting = adopt(path => writeFile(path, header))
+    await expect(adopting).rejects.toMatchObject({ message: expect.stringContaining('encrypted') })
+  })
+
   test('a broken image is refused without a path of the host in the message', async () => {
-    const adopting = adopt(path => writeFile(path, qcow2Header()))
+    const header = qcow2Header()
+    header.writeBigUInt64BE(7n, 40) // no place for a table
+    const adopting = adopt(path => writeFile(path, header))
     await expect(adopting).rejects.toMatchObject({
       fault: 'invalid',
       message: expect.stringMatching(/^(?!.*machines).*disk0\.qcow2/s),
     })
   })
 
-  test.for(['backing', 'dataFile'] as const)('nothing is opened of what a header names as %s', async kind => {
-    let calls = 0
-    const server = createServer(socket => {
-      calls += 1
-      socket.destroy()
+  test.for([
+    ['backing', 'builds on another image'],
+    ['dataFile', 'has its data in another file'],
+  ] as const)('a header that names a %s is refused before any program reads it', async ([kind, why]) => {
+    const remote = 'json:{"driver":"nbd","server":{"type":"inet","host":"192.0.2.1","port":"1"}}'
+    const { system } = (await findQemu())!
+    await driver.close()
+    driver = await createQemuDriver({
+      folder: join(folder, 'machines'),
+      programs: { system, img: '/nowhere/qemu-img' },
+      log: logOf('test'),
     })
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    const { port } = server.address() as { port: number }
-    const remote = `json:{"driver":"nbd","server":{"type":"inet","host":"127.0.0.1","port":"${port}"}}`
-    try {
-      const adopting = adopt(path => writeFile(path, qcow2Header({ [kind]: remote })))
-      await expect(adopting).rejects.toMatchObject({ fault: 'invalid' })
-      expect(calls).toBe(0)
-    } finally {
-      server.close()
-    }
+    const adopting = adopt(path => writeFile(path, qcow2Header({ [kind]: remote })))
+    await expect(adopting).rejects.toMatchObject({ fault: 'invalid', message: expect.stringContaining(why) })
   })
 
   test('a raw image is raw whatever it begins with, here and after it is exported again', async () => {
