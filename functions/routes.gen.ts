@@ -64,6 +64,9 @@ import catalogManagersCatalogRemoveTags from './catalog-managers/catalog-remove-
 import catalogManagersCatalogAddTags from './catalog-managers/catalog-add-tags.ts'
 import catalogManagersCatalogTaint from './catalog-managers/catalog-taint.ts'
 import catalogManagersCatalogUntaint from './catalog-managers/catalog-untaint.ts'
+import catalogCacheClear from './catalog-cache/clear.ts'
+import catalogCacheList from './catalog-cache/list.ts'
+import catalogCacheDelete from './catalog-cache/delete.ts'
 import catalogImport from './catalog/import.ts'
 import catalogImportVm from './catalog/import-vm.ts'
 import catalogPull from './catalog/pull.ts'
@@ -185,6 +188,9 @@ export const routes = [
   { id: 'catalog-managers/catalog-add-tags', endpoint: catalogManagersCatalogAddTags }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/tags
   { id: 'catalog-managers/catalog-taint', endpoint: catalogManagersCatalogTaint }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/taint
   { id: 'catalog-managers/catalog-untaint', endpoint: catalogManagersCatalogUntaint }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/untaint
+  { id: 'catalog-cache/clear', endpoint: catalogCacheClear }, // DELETE /v1/catalog/cache, DELETE /v1/cache
+  { id: 'catalog-cache/list', endpoint: catalogCacheList }, // GET /v1/catalog/cache, GET /v1/cache
+  { id: 'catalog-cache/delete', endpoint: catalogCacheDelete }, // DELETE /v1/catalog/cache/{catalogId}, DELETE /v1/catalog/cache/{catalogId}/{version}, DELETE /v1/cache/{catalogId}, DELETE /v1/cache/{catalogId}/{version}
   { id: 'catalog/import', endpoint: catalogImport }, // PUT /v1/catalog/import
   { id: 'catalog/import-vm', endpoint: catalogImportVm }, // PUT /v1/catalog/import-vm
   { id: 'catalog/pull', endpoint: catalogPull }, // PUT /v1/catalog/pull, POST /v1/catalog/pull

@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { auditInto } from '#lib/audit/observe.ts'
+import { openCache } from '#lib/catalog/cache/cache.ts'
 import { createCatalog, openCatalogContext } from '#lib/catalog/catalog.ts'
 import { createRemote } from '#lib/catalog/remote/remote.ts'
 import { createStorages } from '#lib/catalog/storages.ts'
@@ -147,6 +148,13 @@ export const openHost = async (
     }),
   })
 
+  const catalogCache = await openCache({
+    store,
+    tell: events.tell,
+    folder: config.cache_folder ?? join(config.state, 'cache'),
+    budget: config.cache_size * 2 ** 20,
+    keepFree: config.cache_keep_free * 2 ** 20,
+  })
   const folders = await openWorkFolders(join(config.state, 'transfers'))
   const transfers = createTransfers({
     catalog,
@@ -154,6 +162,7 @@ export const openHost = async (
     remote: createRemote(createOutgoing({ allowed: privateNetworks })),
     folders,
     downloads: createDownloads(folders),
+    cache: catalogCache,
     architecture: driver.platform.cpuType === 'arm' ? 'arm64' : 'x86_64',
     machineType: driver.kind,
     allowedFolders: config.allowed_folders.map(realFolder),
@@ -179,6 +188,10 @@ export const openHost = async (
   metrics.watch({
     machines: ['Machines by state', machines.counts],
     jobs_under_way: ['Jobs under way', jobs.underWay],
+    cache_bytes: ['Bytes that the catalog cache takes', catalogCache.size],
+    cache_hits: ['Pulls that the cache had the machine of', () => catalogCache.counters.hits],
+    cache_misses: ['Pulls that it had not', () => catalogCache.counters.misses],
+    cache_evictions: ['Machines that it let go to make room', () => catalogCache.counters.evictions],
     events_total: ['Events that were ever told', () => events.head().seq],
     event_subscribers: ['WebSockets that read events', () => subscriptions.stats().total_clients],
     event_messages_sent: ['Events that WebSockets were sent', () => subscriptions.stats().messages_sent],
@@ -199,6 +212,7 @@ export const openHost = async (
       userConfigs,
       catalog: createCatalog(catalog),
       transfers,
+      catalogCache,
       ...createManagerServices({
         store,
         records: managerRecords,

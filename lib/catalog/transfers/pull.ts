@@ -1,9 +1,8 @@
 import type { Principal } from '#lib/auth/principal.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
-import type { AdoptedMachine } from '#lib/machines/adopt.ts'
 import type { PlannedStep, Work } from '#lib/work.ts'
 import { type Connection, parseConnection } from '../connection.ts'
-import { unpackInto } from '../pack/read.ts'
+import { type UnpackedFile, unpackInto } from '../pack/read.ts'
 import { checkTrust } from '../pack/side-file.ts'
 import { checkedStream } from './checked-stream.ts'
 import type { TransferContext } from './context.ts'
@@ -14,9 +13,11 @@ import type { PullManifest, PullResult } from './requests.ts'
 
 const plan = (start: boolean): readonly PlannedStep[] => [
   { name: 'pull_validate_stage', title: 'Check the request', weight: 5 },
-  { name: 'downloader', title: 'Fetch the pack', weight: 50, unit: 'bytes' },
-  { name: 'decompressor', title: 'Unpack the machine', weight: 25, unit: 'bytes' },
-  { name: 'pull_register_stage', title: 'Register the machine', weight: 15 },
+  { name: 'pull_check_cache_stage', title: 'Look what is cached', weight: 10, unit: 'bytes' },
+  { name: 'downloader', title: 'Fetch the pack', weight: 40, unit: 'bytes' },
+  { name: 'decompressor', title: 'Unpack the machine', weight: 20, unit: 'bytes' },
+  { name: 'pull_cache_stage', title: 'Keep it for the next pull', weight: 10, unit: 'bytes' },
+  { name: 'pull_register_stage', title: 'Register the machine', weight: 10 },
   ...(start ? [{ name: 'pull_start_stage', title: 'Start the machine', weight: 5 }] : []),
 ]
 
@@ -43,32 +44,74 @@ const checkType = ({ machineType }: TransferContext, { manifest: { name, type } 
     throw new ServiceError('invalid', `${name} is a machine of the type ${type}, and this host runs ${machineType}.`)
 }
 
-/** Fetches a pack and unpacks it on its way; what it holds becomes a machine when all of it has proved right. */
-const fetchMachine = async (
-  { downloads, machines }: TransferContext,
+interface Following {
+  readonly work: Work
+  readonly signal: AbortSignal
+}
+
+/** Fetches a pack and unpacks it on its way into a folder. */
+const unpackFetched = async (
+  { downloads, folders }: TransferContext,
   source: PackSource,
-  { machine_name: name }: PullManifest,
-  { work, signal }: { work: Work; signal: AbortSignal },
-): Promise<AdoptedMachine> => {
+  folder: string,
+  { work, signal }: Following,
+): Promise<readonly UnpackedFile[]> => {
+  // What it unpacks to is not known before, for disks have holes; it is hardly less than the pack.
+  await folders.checkSpace(2 * source.size)
   work.begin('downloader')
   await using lease = await downloads.lease(source, {
     signal,
     onProgress: bytes => work.advance('downloader', bytes, source.size),
   })
-  // Waited for here: the lease ends with this function.
-  return await machines.adopt({ name, work: { ...work, signal } }, async folder => {
-    work.begin('decompressor')
-    const checked = checkedStream(lease.stream(), source)
-    await unpackInto(checked.stream, folder, {
-      limits: { ...limits, bytes: largest },
-      signal,
-      onProgress: bytes => work.advance('decompressor', bytes, Math.max(bytes, source.manifest.size)),
-    })
-    checked.complete()
-    work.end('downloader')
-    work.end('decompressor')
-    work.begin('pull_register_stage')
+  work.begin('decompressor')
+  const checked = checkedStream(lease.stream(), source)
+  const files = await unpackInto(checked.stream, folder, {
+    limits: { ...limits, bytes: largest },
+    signal,
+    onProgress: bytes => work.advance('decompressor', bytes, Math.max(bytes, source.manifest.size)),
   })
+  checked.complete()
+  work.end('downloader')
+  work.end('decompressor')
+  return files
+}
+
+/** Fills a folder with the machine of a pack: from the cache, or from where the pack is. Gives where it is kept. */
+const fillWith = async (
+  context: TransferContext,
+  source: PackSource,
+  folder: string,
+  following: Following,
+): Promise<string | undefined> => {
+  const { cache } = context
+  const { work, signal } = following
+  const told = (step: string) => (bytes: number) => work.advance(step, bytes, Math.max(bytes, source.manifest.size))
+  const { sha256 } = source
+  work.begin('pull_check_cache_stage')
+  const cached =
+    sha256 === undefined
+      ? undefined
+      : await cache.restore(sha256, folder, { signal, onProgress: told('pull_check_cache_stage') })
+  work.end('pull_check_cache_stage')
+  if (cached !== undefined) {
+    for (const step of ['downloader', 'decompressor', 'pull_cache_stage']) work.end(step)
+    return cached
+  }
+  const files = await unpackFetched(context, source, folder, following)
+  work.begin('pull_cache_stage')
+  const kept =
+    sha256 === undefined
+      ? undefined
+      : await cache
+          .keep(sha256, source.manifest, files, folder, { signal, onProgress: told('pull_cache_stage') })
+          .catch((error: unknown) => {
+            signal.throwIfAborted()
+            // The machine is there, and that is what was asked for.
+            context.warn(`${source.manifest.name} could not be cached: ${messageOf(error)}`)
+            return undefined
+          })
+  work.end('pull_cache_stage')
+  return kept
 }
 
 /**
@@ -92,11 +135,16 @@ export const pullManifest = async (
   if (source.side) checkTrust(source.side, { ...context.trust, warn: context.warn })
   else if (context.trust.policy === 'require')
     throw new ServiceError('forbidden', `The pack of ${source.manifest.name} is not signed, which this host requires.`)
-  // What it unpacks to is not known before, for disks have holes; it is hardly less than the pack.
-  await context.folders.checkSpace(2 * source.size)
   work.end('pull_validate_stage')
 
-  const machine = await fetchMachine(context, source, request, { work, signal })
+  let kept: string | undefined
+  const machine = await context.machines.adopt(
+    { name: request.machine_name, work: { ...work, signal } },
+    async folder => {
+      kept = await fillWith(context, source, folder, { work, signal })
+      work.begin('pull_register_stage')
+    },
+  )
   work.end('pull_register_stage')
   if (start) {
     work.begin('pull_start_stage')
@@ -118,7 +166,7 @@ export const pullManifest = async (
     version: manifest.version,
     architecture: manifest.architecture,
     local_path: machine.home,
-    local_cache_path: '',
+    local_cache_path: kept ?? '',
     machine_id: machine.id,
     machine_name: machine.name,
     manifest,
