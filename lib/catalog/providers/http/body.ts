@@ -45,13 +45,12 @@ export const checkedStream = (
       throw signal?.aborted ? signal.reason : failureOf(host, error)
     })
     if (done) {
-      if (seen < size) throw new Passing(`Of ${size} bytes of ${path} the storage ${host} sent ${seen}.`, undefined)
+      if (seen !== size) throw new Passing(`Of ${size} bytes of ${path} the storage ${host} sent ${seen}.`, undefined)
       if (digest && digest.digest('hex') !== sha256)
         throw new ServiceError('upstream', `The bytes of ${path} are not those that were written: their SHA-256 differs.`)
       return undefined
     }
     seen += value.length
-    if (seen > size) throw new ServiceError('upstream', `The storage ${host} sent more than the ${size} bytes of ${path}.`)
     digest?.update(value)
     return value
   }

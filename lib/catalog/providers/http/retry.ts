@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { ServiceError } from '#lib/errors.ts'
 
 /** What failed now and may work later: a line that broke, a server that is busy. */
@@ -23,6 +22,18 @@ export const retryAfter = (header: string | undefined): number => {
   return Number.isNaN(asked) ? 0 : Math.min(Math.max(asked, 0), longestAsked)
 }
 
+/** Waits, and not longer than anybody wants. */
+const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise(resolve => {
+    const end = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, milliseconds)
+    signal?.addEventListener('abort', end)
+  })
+
 /**
  * Makes an attempt again while it fails with `Passing`, at most ten times in all, and not once it is aborted. The
  * attempt must be one that may be made twice. Throws what the last one threw, or the signal's reason.
@@ -37,7 +48,7 @@ export const repeat = async <T>(attempt: () => Promise<T>, signal?: AbortSignal)
       if (!(error instanceof Passing) || made === attempts) throw error
       // With jitter, or all who were cut off at once would come back at once.
       const backOff = Math.random() * Math.min(100 * 2 ** made, longestBackOff)
-      await pause(error.after + backOff, undefined, { ...(signal && { signal }) }).catch(() => signal?.throwIfAborted())
+      await pause(error.after + backOff, signal)
     }
   }
 }
