@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { ByteRange, Provider, Source } from '#lib/catalog/providers/provider.ts'
 
-const bytesOf = async (stream: ReadableStream<Uint8Array>): Promise<Buffer> => {
+/** All bytes of a stream. */
+export const bytesOf = async (stream: ReadableStream<Uint8Array>): Promise<Buffer> => {
   const chunks: Uint8Array[] = []
   for await (const chunk of stream) chunks.push(chunk)
   return Buffer.concat(chunks)
@@ -15,7 +16,7 @@ interface Counted extends Source {
 }
 
 /** Bytes in memory as a source; with `breakAt` the stream fails when it comes there. */
-const sourceOf = (bytes: Buffer, breakAt = Infinity): Counted => {
+export const sourceOf = (bytes: Buffer, breakAt = Infinity): Counted => {
   let asked = 0
   return {
     size: bytes.length,

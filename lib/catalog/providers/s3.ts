@@ -53,7 +53,8 @@ export const createS3 = async (
 
   /** Of a bucket that is missing HEAD says only that the object is, so the bucket is asked for once. */
   const checkBucket = async (signal?: AbortSignal): Promise<void> => {
-    if (!bucketIsThere) await client.ask({ method: 'HEAD', key: '', signal })
+    if (!bucketIsThere)
+      await client.ask({ method: 'GET', key: '', query: { 'list-type': '2', 'max-keys': '1' }, signal })
     bucketIsThere = true
   }
 
@@ -100,13 +101,14 @@ export const createS3 = async (
 
     async *list(folder, signal): AsyncGenerator<ObjectStat> {
       const prefix = folder === '' ? '' : `${keyOf(folder)}/`
-      for (let token: string | undefined; ; ) {
+      for (let token: string | undefined; ;) {
         const query = { ...(token !== undefined && { 'continuation-token': token }), 'list-type': '2', prefix }
         const { text } = await client.ask({ method: 'GET', key: '', query, signal })
         for (const found of elements(text, 'Contents')) {
           const path = textIn(found, 'Key') ?? ''
           // Others keep here what is no object of ours: the markers of folders, whose names end in a slash.
-          if (isPath(path)) yield { path, size: Number(textIn(found, 'Size')), ...timeOf(textIn(found, 'LastModified')) }
+          if (isPath(path))
+            yield { path, size: Number(textIn(found, 'Size')), ...timeOf(textIn(found, 'LastModified')) }
         }
         const next = textIn(text, 'NextContinuationToken')
         if (textIn(text, 'IsTruncated') !== 'true' || next === undefined || next === token) return

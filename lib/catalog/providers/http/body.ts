@@ -47,7 +47,10 @@ export const checkedStream = (
     if (done) {
       if (seen !== size) throw new Passing(`Of ${size} bytes of ${path} the storage ${host} sent ${seen}.`, undefined)
       if (digest && digest.digest('hex') !== sha256)
-        throw new ServiceError('upstream', `The bytes of ${path} are not those that were written: their SHA-256 differs.`)
+        throw new ServiceError(
+          'upstream',
+          `The bytes of ${path} are not those that were written: their SHA-256 differs.`,
+        )
       return undefined
     }
     seen += value.length

@@ -29,6 +29,7 @@ interface Refusal {
 }
 
 const noContainer = new Set(['NoSuchBucket', 'ContainerNotFound'])
+const noObject = new Set(['', 'NoSuchKey', 'NoSuchUpload', 'BlobNotFound'])
 const passingCodes = new Set(['RequestTimeout', 'BadDigest', 'Md5Mismatch', 'SlowDown', 'OperationAborted'])
 const passingStatus = new Set([408, 429, 500, 502, 503, 504])
 
@@ -44,7 +45,7 @@ export const refusalOf = ({ host, status, headers, code = '', path }: Refusal): 
         : `The storage ${host} refused the credentials of the connection (${status}${word}); check them and what they may do.`,
     )
   if (noContainer.has(code)) return upstream(`${answered}: the bucket or container of the connection is not there.`)
-  if (status === 404) return new ServiceError('not-found', `There is no object ${path}.`)
+  if (status === 404 && noObject.has(code)) return new ServiceError('not-found', `There is no object ${path}.`)
   if (status >= 300 && status < 400)
     return upstream(
       `${answered}, a redirect, which is not followed; check the region and the endpoint of the connection.`,

@@ -40,7 +40,7 @@ async function* cut(
     came += chunk.byteLength
     if (came > source.size) break
     onBytes(chunk)
-    for (let at = 0; at < chunk.byteLength; ) {
+    for (let at = 0; at < chunk.byteLength;) {
       if (filled === pieceSize) {
         yield { index, bytes: buffer, md5: md5.digest() }
         ;[index, buffer, filled] = [index + 1, take(), 0]

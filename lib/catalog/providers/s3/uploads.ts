@@ -39,7 +39,7 @@ export const createUploads = (client: Client) => {
 
   const partsOf = async (id: string, { key, signal }: Target): Promise<ReadonlyMap<number, string> | undefined> => {
     const parts = new Map<number, string>()
-    for (let marker = '0'; ; ) {
+    for (let marker = '0'; ;) {
       const query = { 'part-number-marker': marker, uploadId: id }
       const page = await ifThere(client.ask({ method: 'GET', key, query, signal }))
       if (!page) return undefined

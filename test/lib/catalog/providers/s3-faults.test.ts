@@ -3,18 +3,15 @@ import { delay, http, HttpResponse } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createFetcher } from '#lib/catalog/providers/http/send.ts'
-import type { Provider, Source } from '#lib/catalog/providers/provider.ts'
+import type { Provider } from '#lib/catalog/providers/provider.ts'
 import { createS3 } from '#lib/catalog/providers/s3.ts'
+import { sourceOf } from '../../../contracts/provider.ts'
 
 const MiB = 1024 * 1024
 const url = 'https://s3.example.test/packs'
 const secret = 'the-secret-key-of-all'
 const accessKey = 'AKIAEXAMPLE'
 
-const sourceOf = (bytes: Buffer): Source => ({
-  size: bytes.length,
-  read: ({ start, end }) => new Blob([bytes.subarray(start, end)]).stream() as ReadableStream<Uint8Array>,
-})
 const textOf = (stream: ReadableStream<Uint8Array>): Promise<string> => new Response(stream).text()
 const hash = (algorithm: string, bytes: Buffer): string => createHash(algorithm).update(bytes).digest('hex')
 const failure = async (promise: Promise<unknown>): Promise<Error & { fault?: string }> =>
@@ -47,8 +44,10 @@ const answers = (address: string, ...replies: readonly (() => Response | Promise
   )
   return asked
 }
-const status = (code: number, word: string, headers = {}) => () =>
-  new HttpResponse(said(word), { status: code, headers })
+const status =
+  (code: number, word: string, headers = {}) =>
+  () =>
+    new HttpResponse(said(word), { status: code, headers })
 const fine = () => new HttpResponse('pack', { headers: { 'content-length': '4' } })
 
 describe('what S3 refuses', () => {
@@ -87,7 +86,11 @@ describe('what S3 refuses', () => {
   })
 
   test('an object is not there, and with a missing bucket that is said', async () => {
-    const buckets = answers(url, () => new HttpResponse(null, { status: 404 }), () => new HttpResponse(null))
+    const buckets = answers(
+      url,
+      () => new HttpResponse(null, { status: 404 }),
+      () => new HttpResponse(null),
+    )
     answers(`${url}/a`, () => new HttpResponse(null, { status: 404 }))
     expect(await failure(s3.stat('a'))).toMatchObject({ fault: 'upstream', message: expect.stringContaining('bucket') })
     expect(await s3.stat('a')).toBeUndefined()
@@ -226,7 +229,10 @@ describe('an upload in parts', () => {
               ['a', 'new', new Date().toISOString()],
               ['ab', 'other', '2020-01-01T00:00:00.000Z'],
             ]
-              .map(([key, id, time]) => `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${time}</Initiated></Upload>`)
+              .map(
+                ([key, id, time]) =>
+                  `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${time}</Initiated></Upload>`,
+              )
               .join('')}</R>`,
           )
         if (request.method === 'DELETE') {
@@ -239,7 +245,8 @@ describe('an upload in parts', () => {
           return HttpResponse.xml(
             `<R>${there.map((etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>&quot;${etag}&quot;</ETag></Part>`).join('')}</R>`,
           )
-        if (request.method === 'PUT') return new HttpResponse(null, { headers: { etag: `"sent-${query.get('partNumber')}"` } })
+        if (request.method === 'PUT')
+          return new HttpResponse(null, { headers: { etag: `"sent-${query.get('partNumber')}"` } })
         if (request.method === 'HEAD') return new HttpResponse(null, { headers: { 'x-amz-meta-sha256': sha256 } })
         completed += 1
         return complete[Math.min(completed, complete.length) - 1]!()

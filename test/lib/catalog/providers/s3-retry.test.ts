@@ -35,7 +35,7 @@ describe('attempts', () => {
   })
 
   test('are not repeated for what does not pass', async () => {
-    const attempt = vi.fn(async () => {
+    const attempt = vi.fn<() => Promise<void>>(async () => {
       throw new ServiceError('upstream', 'no')
     })
     await expect(repeat(attempt)).rejects.toThrow('no')
@@ -43,7 +43,7 @@ describe('attempts', () => {
   })
 
   test('end when nobody waits, also in a pause', async () => {
-    const attempt = vi.fn(async () => {
+    const attempt = vi.fn<() => Promise<void>>(async () => {
       throw passing(30_000)
     })
     const controller = new AbortController()
