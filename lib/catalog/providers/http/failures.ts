@@ -7,14 +7,14 @@ const certificate = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)|^ERR_TLS/
 /** Why a request brought no reply, in words. Node's own name addresses, and what a name stands for is nobody's business. */
 export const failureOf = (host: string, error: unknown): ServiceError => {
   if (error instanceof ServiceError) return error
-  const code = (error as NodeJS.ErrnoException).code ?? 'no reason was given'
+  const code = (error as NodeJS.ErrnoException).code ?? 'no reason'
   const failed = `The request to the storage ${host} failed: ${code}`
   if (certificate.test(code))
     return new ServiceError('upstream', `${failed}. Its certificate is not one that this service trusts.`, {
       cause: error,
     })
   // Of Node's own codes these are the ones that say that the request is wrong, not the line.
-  if (/^(ENOTFOUND|ERR_)/.test(code)) return new ServiceError('upstream', `${failed}.`, { cause: error })
+  if (/^(ENOTFOUND|ERR_|no reason)/.test(code)) return new ServiceError('upstream', `${failed}.`, { cause: error })
   return new Passing(`${failed}.`, error)
 }
 

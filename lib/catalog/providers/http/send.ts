@@ -50,6 +50,8 @@ const lookup: LookupFunction = (host, options, done) =>
     else done(null, addresses[0]!.address, addresses[0]!.family)
   })
 
+const withCode = (code: string): Error => Object.assign(new Error(code), { code })
+
 const agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new https.Agent({ keepAlive: true }) }
 
 /** Bytes that are handed on at a time: what progress is told by, and what a slow line must move within the idle limit. */
@@ -83,7 +85,7 @@ export const createFetcher =
     request.on('timeout', () => {
       // Bytes that lie here unread say that it is the reader who is slow.
       if ((response?.readableLength ?? 0) > 0) request.setTimeout(idle)
-      else end(Object.assign(new Error('nothing moved'), { code: 'ETIMEDOUT' }))
+      else end(withCode('ETIMEDOUT'))
     })
     const abort = (): unknown => end(new Error('nobody waits for it any more'))
     signal?.addEventListener('abort', abort, { once: true })
@@ -95,7 +97,7 @@ export const createFetcher =
       resolve({ status: message.statusCode!, headers: message.headers, body: message })
     })
     request.on('error', reject)
-    request.once('close', () => reject(new Error('the connection was closed')))
+    request.once('close', () => reject(withCode('ECONNRESET')))
     if (body && body.length > 0) pipeline(Readable.from(stepsOf(body, onSent)), request, () => undefined)
     else request.end()
     try {
