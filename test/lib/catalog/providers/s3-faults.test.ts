@@ -48,6 +48,14 @@ const status =
   (code: number, word: string, headers = {}) =>
   () =>
     new HttpResponse(said(word), { status: code, headers })
+const breaking = () =>
+  new HttpResponse(
+    new ReadableStream({
+      pull() {
+        throw new Error('cut')
+      },
+    }),
+  )
 const fine = () => new HttpResponse('pack', { headers: { 'content-length': '4' } })
 
 describe('what S3 refuses', () => {
@@ -99,6 +107,15 @@ describe('what S3 refuses', () => {
   })
 })
 
+test.each(['169.254.169.254', '[fd00:ec2::254]', '[::ffff:169.254.169.254]', '100.100.100.200'])(
+  'nothing is sent to %s, where clouds keep credentials',
+  async address => {
+    const meta = { bucket: 'packs', endpoint: `http://${address}`, access_key: accessKey, secret_key: secret }
+    const storage = await createS3({ type: 'minio', meta })
+    expect(await failure(storage.stat('a'))).toMatchObject({ fault: 'forbidden' })
+  },
+)
+
 describe('what passes', () => {
   test('500 and then fine', async () => {
     const asked = answers(`${url}/a`, status(500, 'InternalError'), status(503, 'SlowDown'), fine)
@@ -115,7 +132,7 @@ describe('what passes', () => {
   })
 
   test('a line that breaks', async () => {
-    const asked = answers(`${url}/a`, () => HttpResponse.error(), fine)
+    const asked = answers(`${url}/a`, breaking, fine)
     expect(await textOf(await s3.read('a'))).toBe('pack')
     expect(asked).toHaveLength(2)
   })

@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Storage } from '#lib/catalog/connection.ts'
-import { createFetcher, type Fetcher } from '#lib/catalog/providers/http/send.ts'
+import { createFetcher } from '#lib/catalog/providers/http/send.ts'
 import { createS3 } from '#lib/catalog/providers/s3.ts'
 import { selfSigned } from '#lib/platform/self-signed.ts'
 import { bytesOf, providerContract, sourceOf } from '../../../contracts/provider.ts'
+import { countingFetcher } from '../../../support/counting-fetcher.ts'
 import { type S3Server, startS3Server, withoutS3 } from '../../../support/s3-server.ts'
 
 const MiB = 1024 * 1024
@@ -16,17 +17,6 @@ const storageAt = ({ endpoint, accessKey, secretKey }: S3Server, bucket: string,
   meta: { bucket, endpoint, access_key: accessKey, secret_key: secretKey, ...more },
 })
 
-/** Counts the bytes that go out. */
-const counting = () => {
-  const fetcher = createFetcher()
-  let sent = 0
-  const count: Fetcher = ask => {
-    sent += ask.body?.length ?? 0
-    return fetcher(ask)
-  }
-  return { fetcher: count, sent: () => sent }
-}
-
 describe.skipIf(withoutS3)('S3, against versitygw (left out where neither it nor Go is installed)', () => {
   let server: S3Server
   beforeAll(async () => {
@@ -34,7 +24,7 @@ describe.skipIf(withoutS3)('S3, against versitygw (left out where neither it nor
   }, 600_000)
   afterAll(() => server[Symbol.asyncDispose]())
 
-  const { fetcher, sent } = counting()
+  const { fetcher, sent } = countingFetcher()
   providerContract(async () => createS3(storageAt(server, await server.newBucket()), fetcher), 8 * MiB, sent)
 
   /** A bucket with its name and a provider on it. */
@@ -113,6 +103,16 @@ describe.skipIf(withoutS3)('S3, against versitygw (left out where neither it nor
       [-1, 2],
     ] as const)
       await expect(s3.read('a', { range: { start, end } })).rejects.toMatchObject({ fault: 'invalid' })
+  })
+
+  test('a reader who is slow is waited for', async () => {
+    const bucket = await server.newBucket()
+    const bytes = randomBytes(20 * MiB)
+    const s3 = await createS3(storageAt(server, bucket), createFetcher({ idle: 200 }))
+    await s3.write('a', sourceOf(bytes))
+    const stream = await s3.read('a')
+    await new Promise(resolve => void setTimeout(resolve, 700))
+    expect((await bytesOf(stream)).equals(bytes)).toBe(true)
   })
 
   test.each([
