@@ -1,4 +1,4 @@
-import { ServiceError } from '#lib/errors.ts'
+import { isFault, ServiceError } from '#lib/errors.ts'
 
 /** Begins the names of what is not an object: unfinished writes. */
 export const hidden = '.vmhost-'
@@ -17,4 +17,14 @@ export const segmentsOf = (path: string): readonly string[] => {
   )
   if (bad || path.length > 1024) throw new ServiceError('invalid', `${JSON.stringify(path)} cannot name an object.`)
   return segments
+}
+
+/** Whether a name that a storage lists is that of an object. */
+export const isPath = (name: string): boolean => {
+  try {
+    return segmentsOf(name).length > 0
+  } catch (error) {
+    if (isFault(error, 'invalid')) return false
+    throw error
+  }
 }
