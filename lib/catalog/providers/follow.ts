@@ -5,7 +5,7 @@ import { discard } from './reply.ts'
 import type { Call, Reply, Send } from './request.ts'
 
 const most = 5
-const redirects = [301, 302, 303, 307, 308]
+const redirects = new Set([301, 302, 303, 307, 308])
 
 /** Anywhere but where clouds hand credentials to whoever asks. */
 const mayReach = createMayReach(['0.0.0.0/0', '::/0'])
@@ -44,7 +44,7 @@ export const follow = async (name: string, send: Send, url: URL, call: Call): Pr
     const reply = await send(place, ours ? call : { ...call, credentials: undefined })
     const location = reply.headers.get('location')
     // Servers send from a folder's name to the same with a slash: that is for their caller to see.
-    if (!redirects.includes(reply.status) || location === null) return reply
+    if (!redirects.has(reply.status) || location === null) return reply
     const next = placeOf(name, place, location)
     if (decoded(next) === `${decoded(place)}/`) return reply
     await discard(reply)

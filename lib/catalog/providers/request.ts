@@ -63,7 +63,7 @@ class PassingError extends ServiceError {
   }
 }
 
-const passingStatuses = [408, 429, 500, 502, 503, 504]
+const passingStatuses = new Set([408, 429, 500, 502, 503, 504])
 
 /** Causes that no second attempt removes: names that nobody knows, and certificates. */
 const lasting = /^(ENOTFOUND|ERR_|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|HOSTNAME_MISMATCH)/
@@ -147,9 +147,9 @@ export const createRequest =
         redirect: 'manual',
         signal: signal ? AbortSignal.any([signal, watch.signal]) : watch.signal,
         ...(stream && { body: stream, duplex: 'half' }),
-      } as RequestInit)
+      })
       watch.rest()
-      if (passingStatuses.includes(response.status)) {
+      if (passingStatuses.has(response.status)) {
         await response.body?.cancel().catch(() => undefined)
         throw new PassingError(`${name} answered ${response.status}.`, { after: retryAfter(response.headers) })
       }
