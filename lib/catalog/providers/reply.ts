@@ -19,15 +19,18 @@ export const textOf = async (name: string, { body }: Reply, most: number): Promi
   return Buffer.concat(chunks).toString()
 }
 
-/** Reads a reply in JSON as `textOf` does; undefined for what is none. */
-export const jsonOf = async (name: string, reply: Reply, most: number): Promise<unknown> => {
-  const text = await textOf(name, reply, most)
+/** What JSON says; undefined for what is none. */
+export const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text) as unknown
   } catch {
     return undefined
   }
 }
+
+/** Reads a reply in JSON as `textOf` does. */
+export const jsonOf = async (name: string, reply: Reply, most: number): Promise<unknown> =>
+  parsed(await textOf(name, reply, most))
 
 /** A time as others write it, as that of an object; nothing for what is no time. */
 export const modifiedAtOf = (text: string | null | undefined): Pick<ObjectStat, 'modifiedAt'> => {
