@@ -66,7 +66,10 @@ const get = (bytes: Buffer, range: string | null): Response => {
   const part = bytes.subarray(Number(start), Number(last) + 1)
   return new HttpResponse(new Uint8Array(part), {
     status: 206,
-    headers: { 'Content-Range': `bytes ${start}-${last}/${bytes.length}`, 'Content-Length': String(part.length) },
+    headers: {
+      'Content-Range': `bytes ${start}-${Number(start) + part.length - 1}/${bytes.length}`,
+      'Content-Length': String(part.length),
+    },
   })
 }
 

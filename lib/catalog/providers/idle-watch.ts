@@ -2,8 +2,8 @@
 export interface IdleWatch {
   /** Aborted when nothing has moved for too long. */
   readonly signal: AbortSignal
-  /** From now on it is the server's turn. */
-  begin(): void
+  /** From now on it is the server's turn; `times` as long as usual. */
+  begin(times?: number): void
   /** From now on it is ours: somebody who reads slowly is no idle server. */
   rest(): void
   end(): void
@@ -17,9 +17,9 @@ export const createIdleWatch = (limit: number): IdleWatch => {
   let timer: NodeJS.Timeout | undefined
   let ended = false
   const rest = (): void => clearTimeout(timer)
-  const begin = (): void => {
+  const begin = (times = 1): void => {
     rest()
-    if (!ended) timer = setTimeout(() => controller.abort(), limit)
+    if (!ended) timer = setTimeout(() => controller.abort(), limit * times)
   }
   const end = (): void => {
     ended = true

@@ -75,7 +75,8 @@ export const rangeHeader = ({ start, end }: ByteRange): { readonly Range: string
 export const checkPartial = async (name: string, reply: Reply, { start, end }: ByteRange, what: string) => {
   if (reply.status === 206 && reply.headers.get('content-range')?.startsWith(`bytes ${start}-${end - 1}/`)) return
   if (reply.status === 200 && start === 0 && lengthOf(reply) === end) return
-  if (reply.status === 416) {
+  const [, total] = /^bytes \d+-\d+\/(\d+)$/.exec(reply.headers.get('content-range') ?? '') ?? []
+  if (reply.status === 416 || Number(total) < end) {
     await discard(reply)
     throw new ServiceError('invalid', `There are no bytes from ${start} to ${end} when ${what}.`)
   }

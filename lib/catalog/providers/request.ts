@@ -42,7 +42,10 @@ export type Send = (url: URL, call: Call) => Promise<Reply>
 
 /** Milliseconds. */
 export interface Limits {
-  /** After which a request of which nothing moves is given up. There is no limit for one that moves. */
+  /**
+   * After which a request of which nothing moves is given up; so long for each GiB that was sent, before the answer.
+   * There is no limit for one that moves.
+   */
   readonly idle: number
   /** Before the second attempt, about; twice as long before each that follows. */
   readonly pause: number
@@ -51,6 +54,7 @@ export interface Limits {
 export const usualLimits: Limits = { idle: 60_000, pause: 300 }
 
 const attempts = 6
+const gibibyte = 1024 ** 3
 const longestPause = 60_000
 
 /** A failure that may be over the next time; `after`: milliseconds that the server asks to wait. */
@@ -67,6 +71,8 @@ const passingStatuses = new Set([408, 429, 500, 502, 503, 504])
 
 /** Causes that no second attempt removes: names that nobody knows, and certificates. */
 const lasting = /^(ENOTFOUND|ERR_|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|HOSTNAME_MISMATCH)/
+
+const untrusted = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/
 
 /** `Retry-After` in seconds or as a date (RFC 9110 10.2.3), as milliseconds from `now`. */
 const retryAfter = (headers: Headers, now = Date.now()): number | undefined => {
@@ -105,7 +111,8 @@ async function* watched(body: RequestBody, watch: IdleWatch, failed: (error: unk
       yield chunk
       watch.rest()
     }
-    watch.begin()
+    // Some servers copy what has come, or read it again, before they answer.
+    watch.begin(Math.ceil(body.size / gibibyte))
   } catch (error) {
     failed(error)
     throw error
@@ -126,7 +133,10 @@ export const createRequest =
       if ('error' in source) return source.error
       if (watch.signal.aborted) return new PassingError(`${name} ${what}: nothing came or went for ${idle / 1000} s.`)
       const code = ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code ?? messageOf(error)
-      const message = `${name} ${what}: ${code}.`
+      const hint = untrusted.test(code)
+        ? '; a certificate that no public authority signed is trusted when NODE_EXTRA_CA_CERTS of this service names its file'
+        : ''
+      const message = `${name} ${what}: ${code}${hint}.`
       return lasting.test(code)
         ? new ServiceError('upstream', message, { cause: error })
         : new PassingError(message, { cause: error })

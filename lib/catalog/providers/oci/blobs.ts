@@ -32,7 +32,7 @@ export const createBlobs = (registry: Registry, limits: Limits, from: string | u
   /** Begins an upload; undefined when the registry has mounted the blob instead. */
   const begin = async ({ digest }: Piece, signal: AbortSignal | undefined): Promise<Upload | undefined> => {
     const mount = from === undefined ? '' : `?${new URLSearchParams({ mount: digest, from })}`
-    const reply = await send(url(`blobs/uploads/${mount}`), { method: 'POST', signal })
+    const reply = await sendOnce(url(`blobs/uploads/${mount}`), { method: 'POST', signal })
     if (reply.status !== 201 && reply.status !== 202) throw await refusal(name, reply, 'an upload was begun')
     await discard(reply)
     return reply.status === 201 ? undefined : { url: next(reply), offset: 0 }
@@ -47,8 +47,9 @@ export const createBlobs = (registry: Registry, limits: Limits, from: string | u
 
   /** Ends an upload. Registries compare the digest now. */
   const end = async (upload: Upload, piece: Piece, signal: AbortSignal | undefined): Promise<void> => {
-    const place = new URL(upload.url)
-    place.searchParams.set('digest', piece.digest)
+    // The registry's own query stays as it has written it.
+    const { href, search } = upload.url
+    const place = new URL(`${href}${search === '' ? '?' : '&'}digest=${piece.digest}`)
     const reply = await send(place, { method: 'PUT', headers, signal })
     if (isDone(reply)) return discard(reply)
     const error = await refusal(name, reply, 'an upload was ended')

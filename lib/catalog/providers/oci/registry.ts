@@ -51,7 +51,7 @@ export const openRegistry = ({ meta }: Storage, limits: Limits): Registry => {
   const name = `The registry ${base.host}`
   const request = createRequest(name, limits)
   const { username, password } = meta
-  const signIn = createSignIn(name, base, { username, password }, request, limits)
+  const signIn = createSignIn(name, base, { username, password }, request)
   let credentials: { readonly Authorization: string } | undefined
   let signing: Promise<void> | undefined
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
 import { isDone, jsonOf, refusal } from '../reply.ts'
-import { type Limits, retry, type Send } from '../request.ts'
+import type { Send } from '../request.ts'
 
 /** What a registry asks for (RFC 9110 11.6.1). */
 interface Challenge {
@@ -37,7 +37,6 @@ export const createSignIn = (
   registry: URL,
   credentials: { readonly username?: string | undefined; readonly password?: string | undefined },
   send: Send,
-  limits: Limits,
 ): ((header: string | null) => Promise<string>) => {
   const { username, password } = credentials
   const basic =
@@ -67,7 +66,7 @@ export const createSignIn = (
     if (values['service'] !== undefined) realm.searchParams.set('service', values['service'])
     for (const scope of scopes(values['scope'] ?? '')) realm.searchParams.append('scope', scope)
     const call = { method: 'GET', credentials: basic === undefined ? undefined : { Authorization: basic } }
-    const answer = await retry(() => send(realm, call), limits)
+    const answer = await send(realm, call)
     if (!isDone(answer)) throw await refusal(name, answer, 'a token was asked for')
     const read = reply.safeParse(await jsonOf(name, answer, longest))
     const token = read.data?.token ?? read.data?.access_token

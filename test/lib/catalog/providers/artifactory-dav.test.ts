@@ -9,9 +9,12 @@ import { type NginxDav, nginxInstalled, startNginxDav } from '../../../support/n
 const reason = nginxInstalled ? '' : ' (skipped: nginx and libnginx-mod-http-dav-ext are not installed)'
 
 describe.skipIf(!nginxInstalled)(`artifactory on a plain WebDAV server, nginx${reason}`, () => {
-  const folder = newFolder()
+  let folder: ReturnType<typeof newFolder>
   let server: NginxDav
-  beforeAll(async () => void (server = await startNginxDav(folder.path)))
+  beforeAll(async () => {
+    folder = newFolder()
+    server = await startNginxDav(folder.path)
+  })
   afterAll(async () => {
     await server[Symbol.asyncDispose]()
     folder[Symbol.dispose]()

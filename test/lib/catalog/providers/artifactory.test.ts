@@ -35,6 +35,17 @@ describe('artifactory, as its documentation says that it answers', () => {
     expect(Object.fromEntries(server.seen[0]!.headers)).toMatchObject(expected)
   })
 
+  test('says which ranges an object has not', async () => {
+    const provider = await openArtifactory()
+    await provider.write('a', source(Buffer.from('four')))
+    for (const range of [
+      { start: 1, end: 1 },
+      { start: -1, end: 2 },
+      { start: 2, end: 9 },
+    ])
+      await expect(provider.read('a', { range })).rejects.toMatchObject({ fault: 'invalid' })
+  })
+
   test('takes a folder for no object, and removes none', async () => {
     const provider = await openArtifactory()
     await provider.write('folder/precious', source(Buffer.from('x')))

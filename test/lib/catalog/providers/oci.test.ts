@@ -22,10 +22,13 @@ const bytesOf = async (stream: ReadableStream<Uint8Array>): Promise<Buffer> => {
 }
 
 describe.skipIf(!registryInstalled)(`oci, on a docker-registry${reason}`, () => {
-  const folder = newFolder()
+  let folder: ReturnType<typeof newFolder>
   const places = (): string => mkdtempSync(join(folder.path, 'registry-'))
   let registry: Registry
-  beforeAll(async () => void (registry = await startRegistry(places(), { auth: 'token' })))
+  beforeAll(async () => {
+    folder = newFolder()
+    registry = await startRegistry(places(), { auth: 'token' })
+  })
   afterEach(() => vi.restoreAllMocks())
   afterAll(async () => {
     await registry[Symbol.asyncDispose]()
