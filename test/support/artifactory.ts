@@ -114,6 +114,9 @@ export const useArtifactory = (): Artifactory => {
   return server
 }
 
-/** A provider on it that is quick to give up. */
-export const openArtifactory = (meta: Readonly<Record<string, string>> = { access_key: key }): Promise<Provider> =>
-  createArtifactory({ type: 'artifactory', meta: { url, repo: 'generic', ...meta } }, { idle: 300, pause: 1 })
+/** A provider on it. `idle`: milliseconds; long, where no test is about it, for the machine may be busy. */
+export const openArtifactory = (
+  meta: Readonly<Record<string, string>> = { access_key: key },
+  idle = 20_000,
+): Promise<Provider> =>
+  createArtifactory({ type: 'artifactory', meta: { url, repo: 'generic', ...meta } }, { idle, pause: 1 })

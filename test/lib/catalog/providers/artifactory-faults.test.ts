@@ -14,9 +14,9 @@ const bytesOf = async (stream: ReadableStream<Uint8Array>): Promise<Buffer> => {
 describe('what an artifactory does wrong', () => {
   const bytes = randomBytes(200_000)
   /** A provider of which only the object `a` misbehaves. */
-  const broken = async (...handlers: RequestHandler[]) => {
-    const provider = await openArtifactory()
-    server.network.use(...handlers)
+  const broken = async (handler: RequestHandler, idle?: number) => {
+    const provider = await openArtifactory(undefined, idle)
+    server.network.use(handler)
     return provider
   }
   const get = (answer: () => Response | Promise<Response>, once = false) => http.get(`${root}a`, answer, { once })
@@ -75,7 +75,10 @@ describe('what an artifactory does wrong', () => {
     ['fewer bytes than it says', bytes.subarray(1), headersOf(bytes)],
     ['bytes that are not those of its checksum', randomBytes(bytes.length), headersOf(bytes)],
   ])('%s: the stream fails', async (_, sent, headers) => {
-    const provider = await broken(get(() => new HttpResponse(new Uint8Array(sent), { headers })))
+    const provider = await broken(
+      get(() => new HttpResponse(new Uint8Array(sent), { headers })),
+      300,
+    )
     await expect(bytesOf(await provider.read('a'))).rejects.toMatchObject({ fault: 'upstream' })
   })
 
@@ -102,7 +105,8 @@ describe('what an artifactory does wrong', () => {
       const stream = new ReadableStream({ start: controller => controller.enqueue(new Uint8Array(10)) })
       return new HttpResponse(stream, { headers: headersOf(bytes) })
     }
-    await expect(bytesOf(await (await broken(get(slow))).read('a'))).rejects.toThrow('nothing came or went for 0.3 s')
+    const provider = await broken(get(slow), 300)
+    await expect(bytesOf(await provider.read('a'))).rejects.toThrow('nothing came or went for 0.3 s')
   })
 
   test('no answer: tried again after the idle limit', async () => {
@@ -111,15 +115,15 @@ describe('what an artifactory does wrong', () => {
       await delay('infinite')
       return HttpResponse.error()
     }
-    const provider = await broken(get(silent, true))
+    const provider = await broken(get(silent, true), 300)
     expect((await bytesOf(await provider.read('a'))).equals(bytes)).toBe(true)
   })
 
   test('a reader that is slow: is no idle server', async () => {
     server.objects.set('a', bytes)
-    const reader = (await (await openArtifactory()).read('a')).getReader()
+    const reader = (await (await openArtifactory(undefined, 1_000)).read('a')).getReader()
     let size = (await reader.read()).value!.length
-    await delay(500)
+    await delay(1_500)
     for (let next = await reader.read(); !next.done; next = await reader.read()) size += next.value.length
     expect(size).toBe(bytes.length)
   })
@@ -136,8 +140,8 @@ describe('what an artifactory does wrong', () => {
 
   test('a reader is sent elsewhere: there without the credentials', async () => {
     const elsewhere: Headers[] = []
-    const provider = await broken(
-      get(() => HttpResponse.redirect('https://127.0.0.9/signed?by=them', 302)),
+    const provider = await broken(get(() => HttpResponse.redirect('https://127.0.0.9/signed?by=them', 302)))
+    server.network.use(
       http.get('https://127.0.0.9/signed', ({ request }) => {
         elsewhere.push(request.headers)
         return new HttpResponse(new Uint8Array(bytes))

@@ -19,7 +19,7 @@ afterAll(() => network.close())
 const open = () =>
   createOci(
     { type: 'oci', meta: { registry: 'registry.example.test', repository: 'packs' } },
-    { limits: { idle: 300, pause: 1 } },
+    { limits: { idle: 20_000, pause: 1 } },
   )
 const source = (of: Buffer) => ({
   size: of.length,
