@@ -39,6 +39,8 @@ import usersUnlock from './users/unlock.ts'
 import usersListRoles from './users/list-roles.ts'
 import usersGiveRole from './users/give-role.ts'
 import usersTakeRole from './users/take-role.ts'
+import catalogList from './catalog/list.ts'
+import catalogRegister from './catalog/register.ts'
 import catalogManagersList from './catalog-managers/list.ts'
 import catalogManagersCreate from './catalog-managers/create.ts'
 import catalogManagersDelete from './catalog-managers/delete.ts'
@@ -62,6 +64,26 @@ import catalogManagersCatalogRemoveTags from './catalog-managers/catalog-remove-
 import catalogManagersCatalogAddTags from './catalog-managers/catalog-add-tags.ts'
 import catalogManagersCatalogTaint from './catalog-managers/catalog-taint.ts'
 import catalogManagersCatalogUntaint from './catalog-managers/catalog-untaint.ts'
+import catalogImport from './catalog/import.ts'
+import catalogImportVm from './catalog/import-vm.ts'
+import catalogPull from './catalog/pull.ts'
+import catalogPullAsync from './catalog/pull-async.ts'
+import catalogPush from './catalog/push.ts'
+import catalogPushAsync from './catalog/push-async.ts'
+import catalogDelete from './catalog/delete.ts'
+import catalogShow from './catalog/show.ts'
+import catalogRemoveClaims from './catalog/remove-claims.ts'
+import catalogAddClaims from './catalog/add-claims.ts'
+import catalogConnect from './catalog/connect.ts'
+import catalogDownload from './catalog/download.ts'
+import catalogDescribe from './catalog/describe.ts'
+import catalogRevoke from './catalog/revoke.ts'
+import catalogRemoveRoles from './catalog/remove-roles.ts'
+import catalogAddRoles from './catalog/add-roles.ts'
+import catalogRemoveTags from './catalog/remove-tags.ts'
+import catalogAddTags from './catalog/add-tags.ts'
+import catalogTaint from './catalog/taint.ts'
+import catalogUntaint from './catalog/untaint.ts'
 import eventsList from './events/list.ts'
 import eventsStream from './events/stream.ts'
 import healthSystem from './health/system.ts'
@@ -138,6 +160,8 @@ export const routes = [
   { id: 'users/list-roles', endpoint: usersListRoles }, // GET /v1/auth/users/{id}/roles
   { id: 'users/give-role', endpoint: usersGiveRole }, // POST /v1/auth/users/{id}/roles
   { id: 'users/take-role', endpoint: usersTakeRole }, // DELETE /v1/auth/users/{id}/roles/{role}
+  { id: 'catalog/list', endpoint: catalogList }, // GET /v1/catalog
+  { id: 'catalog/register', endpoint: catalogRegister }, // POST /v1/catalog
   { id: 'catalog-managers/list', endpoint: catalogManagersList }, // GET /v1/catalog-managers
   { id: 'catalog-managers/create', endpoint: catalogManagersCreate }, // POST /v1/catalog-managers
   { id: 'catalog-managers/delete', endpoint: catalogManagersDelete }, // DELETE /v1/catalog-managers/{id}
@@ -161,6 +185,26 @@ export const routes = [
   { id: 'catalog-managers/catalog-add-tags', endpoint: catalogManagersCatalogAddTags }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/tags
   { id: 'catalog-managers/catalog-taint', endpoint: catalogManagersCatalogTaint }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/taint
   { id: 'catalog-managers/catalog-untaint', endpoint: catalogManagersCatalogUntaint }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/untaint
+  { id: 'catalog/import', endpoint: catalogImport }, // PUT /v1/catalog/import
+  { id: 'catalog/import-vm', endpoint: catalogImportVm }, // PUT /v1/catalog/import-vm
+  { id: 'catalog/pull', endpoint: catalogPull }, // PUT /v1/catalog/pull, POST /v1/catalog/pull
+  { id: 'catalog/pull-async', endpoint: catalogPullAsync }, // PUT /v1/catalog/pull/async, POST /v1/catalog/pull/async
+  { id: 'catalog/push', endpoint: catalogPush }, // POST /v1/catalog/push
+  { id: 'catalog/push-async', endpoint: catalogPushAsync }, // POST /v1/catalog/push/async
+  { id: 'catalog/delete', endpoint: catalogDelete }, // DELETE /v1/catalog/{catalogId}, DELETE /v1/catalog/{catalogId}/{version}, DELETE /v1/catalog/{catalogId}/{version}/{architecture}
+  { id: 'catalog/show', endpoint: catalogShow }, // GET /v1/catalog/{catalogId}, GET /v1/catalog/{catalogId}/{version}, GET /v1/catalog/{catalogId}/{version}/{architecture}
+  { id: 'catalog/remove-claims', endpoint: catalogRemoveClaims }, // DELETE /v1/catalog/{catalogId}/{version}/{architecture}/claims
+  { id: 'catalog/add-claims', endpoint: catalogAddClaims }, // PATCH /v1/catalog/{catalogId}/{version}/{architecture}/claims
+  { id: 'catalog/connect', endpoint: catalogConnect }, // PATCH /v1/catalog/{catalogId}/{version}/{architecture}/connection
+  { id: 'catalog/download', endpoint: catalogDownload }, // GET /v1/catalog/{catalogId}/{version}/{architecture}/download
+  { id: 'catalog/describe', endpoint: catalogDescribe }, // PUT /v1/catalog/{catalogId}/{version}/{architecture}/metadata
+  { id: 'catalog/revoke', endpoint: catalogRevoke }, // PATCH /v1/catalog/{catalogId}/{version}/{architecture}/revoke
+  { id: 'catalog/remove-roles', endpoint: catalogRemoveRoles }, // DELETE /v1/catalog/{catalogId}/{version}/{architecture}/roles
+  { id: 'catalog/add-roles', endpoint: catalogAddRoles }, // PATCH /v1/catalog/{catalogId}/{version}/{architecture}/roles
+  { id: 'catalog/remove-tags', endpoint: catalogRemoveTags }, // DELETE /v1/catalog/{catalogId}/{version}/{architecture}/tags
+  { id: 'catalog/add-tags', endpoint: catalogAddTags }, // PATCH /v1/catalog/{catalogId}/{version}/{architecture}/tags
+  { id: 'catalog/taint', endpoint: catalogTaint }, // PATCH /v1/catalog/{catalogId}/{version}/{architecture}/taint
+  { id: 'catalog/untaint', endpoint: catalogUntaint }, // PATCH /v1/catalog/{catalogId}/{version}/{architecture}/untaint
   { id: 'events/list', endpoint: eventsList }, // GET /v1/events
   { id: 'events/stream', endpoint: eventsStream }, // GET /v1/events/stream
   { id: 'health/system', endpoint: healthSystem }, // GET /v1/health/system

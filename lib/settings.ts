@@ -214,6 +214,23 @@ export const settings = {
     default: [],
     help: 'addresses and ranges, beside the public ones, that catalog managers may reach; a cloud metadata address by itself',
   },
+  pack_trust: {
+    schema: z.enum(['off', 'warn', 'require']),
+    default: 'off',
+    help: 'whether packs that are pulled have to be signed: off, warn, or require',
+  },
+  pack_trusted_keys: {
+    schema: list.pipe(
+      z.array(z.string().regex(/^[A-Za-z0-9+/]{43}=$/, 'must be Ed25519 public keys: 32 bytes in base64')),
+    ),
+    default: [],
+    help: 'keys that sign packs that may be pulled: Ed25519, base64 of their 32 bytes',
+  },
+  pack_signing_key: {
+    schema: absolute.optional(),
+    default: undefined,
+    help: 'file of the Ed25519 private key (PEM) that packs are signed with that are pushed; none when left out',
+  },
   driver: {
     schema: z.enum(['auto', 'qemu', 'embedded']),
     default: 'auto',

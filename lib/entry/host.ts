@@ -1,6 +1,13 @@
 import { realpathSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { auditInto } from '#lib/audit/observe.ts'
+import { createCatalog, openCatalogContext } from '#lib/catalog/catalog.ts'
+import { createRemote } from '#lib/catalog/remote/remote.ts'
+import { createStorages } from '#lib/catalog/storages.ts'
+import { createDownloads } from '#lib/catalog/transfers/downloads.ts'
+import { createTransfers } from '#lib/catalog/transfers/transfers.ts'
+import { openWorkFolders } from '#lib/catalog/transfers/work-folder.ts'
 import type { Config } from '#lib/config.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { createHealth } from '#lib/health/health.ts'
@@ -16,6 +23,7 @@ import { freeLicense } from '#lib/license/license.ts'
 import { openMachines } from '#lib/machines/machines.ts'
 import { createManagerServices } from '#lib/managers/services.ts'
 import { createOutgoing } from '#lib/platform/outgoing.ts'
+import { privateNetworks } from '#lib/platform/outgoing-addresses.ts'
 import { createClientAddress } from '#lib/platform/client-address.ts'
 import { readHostFacts } from '#lib/platform/host-facts.ts'
 import { openListener } from '#lib/platform/listener.ts'
@@ -129,6 +137,31 @@ export const openHost = async (
     one => one.close(),
   )
 
+  const catalog = await openCatalogContext({
+    store,
+    tell: events.tell,
+    storages: createStorages({
+      folder: join(config.state, 'catalog'),
+      allowed: config.allowed_folders.map(realFolder),
+      state: config.state,
+    }),
+  })
+
+  const folders = await openWorkFolders(join(config.state, 'transfers'))
+  const transfers = createTransfers({
+    catalog,
+    machines,
+    remote: createRemote(createOutgoing({ allowed: privateNetworks })),
+    folders,
+    downloads: createDownloads(folders),
+    architecture: driver.platform.cpuType === 'arm' ? 'arm64' : 'x86_64',
+    machineType: driver.kind,
+    allowedFolders: config.allowed_folders.map(realFolder),
+    trust: { policy: config.pack_trust, keys: config.pack_trusted_keys },
+    signingKey: config.pack_signing_key === undefined ? undefined : await readFile(config.pack_signing_key, 'utf8'),
+    warn: text => logOf('catalog').warning('{text}', { text }),
+  })
+
   const jobs = stack.adopt(
     await openJobs({
       store,
@@ -164,6 +197,8 @@ export const openHost = async (
       ...identity.services,
       audit,
       userConfigs,
+      catalog: createCatalog(catalog),
+      transfers,
       ...createManagerServices({
         store,
         records: managerRecords,

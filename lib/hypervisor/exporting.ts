@@ -1,4 +1,4 @@
-import { copyFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { exists } from '#lib/platform/files.ts'
@@ -41,6 +41,9 @@ export const lendFiles = async ({ definition, home, staging, deadline, copy }: O
   }
   const path = toStaging(definitionFile)
   await writeFile(path, JSON.stringify(flattened(definition), undefined, 2), { mode: 0o600 })
+  // The same machine again gives the same files, also with their times.
+  const madeAt = new Date(definition.created_at)
+  await utimes(path, madeAt, madeAt)
   const kept = made.move()
   return { files: [{ name: definitionFile, path }, ...files], [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }

@@ -25,6 +25,10 @@ export interface Machines {
   counts(): Readonly<Record<string, number>>
   show(reference: string): MachineRecord
   status(reference: string): MachineStatus
+  /** The id of the machine whose folder this is: absolute, with no link in it. */
+  at(home: string): string | undefined
+  /** Throws `conflict` where a machine has the name already. */
+  checkName(name: string): void
   run(
     reference: string,
     verb: Verb,
@@ -134,6 +138,8 @@ export const openMachines = async ({
         ...(problem !== undefined && { problem }),
       }
     },
+    at: home => inventory.all().find(view => view.home === home)?.id,
+    checkName: name => names.reserve(name)[Symbol.dispose](),
     run: (reference, verb, how) => told(runVerb(context, reference, verb, { ...how, stopLimit })),
     create: request => told(createMachine(context, request, { allowedFolders })),
     clone: (reference, name, how) => told(cloneMachine(context, reference, name, how)),

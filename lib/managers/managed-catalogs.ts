@@ -1,10 +1,11 @@
 import { normalName } from '#lib/auth/names.ts'
 import type { Principal } from '#lib/auth/principal.ts'
+import { visibleTo } from '#lib/catalog/visible.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import { identityHeaders } from './identity-headers.ts'
 import type { CatalogManagers } from './managers.ts'
-import { type Manifest, manifestsIn, visibleTo } from './manifests.ts'
-import type { Remote } from './remote.ts'
+import { type Manifest, manifestsIn } from '#lib/catalog/remote/manifests.ts'
+import type { Remote } from '#lib/catalog/remote/remote.ts'
 import type { CatalogManager } from './schemas.ts'
 
 /** A call of an endpoint below `/v1/catalog-managers/{id}/catalog`. */

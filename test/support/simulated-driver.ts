@@ -79,7 +79,7 @@ export const createSimulatedDriver = (folder: string): SimulatedDriver => {
   }
 
   const driver: SimulatedDriver = {
-    kind: 'simulated',
+    kind: 'qemu',
     delay: 1,
     ignoresPowerButton: false,
     failure: undefined,
