@@ -1,10 +1,8 @@
-import { realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { auditInto } from '#lib/audit/observe.ts'
-import { createCatalog, openCatalogContext } from '#lib/catalog/catalog.ts'
+import { createCatalog } from '#lib/catalog/catalog.ts'
 import { createRemote } from '#lib/catalog/remote/remote.ts'
-import { createStorages } from '#lib/catalog/storages.ts'
 import { createDownloads } from '#lib/catalog/transfers/downloads.ts'
 import { createTransfers } from '#lib/catalog/transfers/transfers.ts'
 import { openWorkFolders } from '#lib/catalog/transfers/work-folder.ts'
@@ -34,6 +32,7 @@ import { createResolveHost } from '#lib/ssh/allowed-hosts.ts'
 import { createHostKeys } from '#lib/ssh/host-keys.ts'
 import { createSsh } from '#lib/ssh/ssh.ts'
 import { scheduleBackups } from '#lib/storage/backups.ts'
+import { allowedFoldersOf, openCatalog } from './catalog.ts'
 import { openDriver } from './driver.ts'
 import { openEventServices } from './event-services.ts'
 import { servedRoutes } from './served-routes.ts'
@@ -66,14 +65,6 @@ const observeInto =
     else log.error('{method} {operation}: {status}', { ...fields, error })
   }
 
-const realFolder = (folder: string): string => {
-  try {
-    return realpathSync(folder)
-  } catch (error) {
-    throw new ServiceError('invalid', `The allowed folder ${folder} cannot be used: ${messageOf(error)}`)
-  }
-}
-
 /**
  * Starts everything, in this order; disposing stops it in the reverse one.
  * @param entry the program's own file, which worker threads start from
@@ -87,6 +78,7 @@ export const openHost = async (
   await using stack = new AsyncDisposableStack()
   const startWorker = workersFrom(entry)
   const facts = readHostFacts()
+  const allowedFolders = allowedFoldersOf(config)
 
   const { store, identity, audit, userConfigs, managerRecords, events, passwords, idempotency } = stack.use(
     await openState(config, startWorker),
@@ -117,7 +109,7 @@ export const openHost = async (
       driver,
       host: { ...facts, url: config.listen.origin },
       stopLimit: config.stop_timeout * 1000,
-      allowedFolders: config.allowed_folders.map(realFolder),
+      allowedFolders,
       store,
       tell: events.tell,
       untold: error => logOf('events').error('An event was lost: {reason}', { reason: messageOf(error) }),
@@ -137,15 +129,7 @@ export const openHost = async (
     one => one.close(),
   )
 
-  const catalog = await openCatalogContext({
-    store,
-    tell: events.tell,
-    storages: createStorages({
-      folder: join(config.state, 'catalog'),
-      allowed: config.allowed_folders.map(realFolder),
-      state: config.state,
-    }),
-  })
+  const catalog = await openCatalog(config, { store, events })
 
   const folders = await openWorkFolders(join(config.state, 'transfers'))
   const transfers = createTransfers({
@@ -156,7 +140,7 @@ export const openHost = async (
     downloads: createDownloads(folders),
     architecture: driver.platform.cpuType === 'arm' ? 'arm64' : 'x86_64',
     machineType: driver.kind,
-    allowedFolders: config.allowed_folders.map(realFolder),
+    allowedFolders,
     trust: { policy: config.pack_trust, keys: config.pack_trusted_keys },
     signingKey: config.pack_signing_key === undefined ? undefined : await readFile(config.pack_signing_key, 'utf8'),
     warn: text => logOf('catalog').warning('{text}', { text }),
