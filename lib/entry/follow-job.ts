@@ -26,7 +26,7 @@ const onInterrupts = (ask: Ask, { id, operation }: Followed, progress: Progress)
     if (!timer) {
       timer = setTimeout(() => leaving.abort(), secondWithin)
       progress.say(
-        `The ${operation} goes on in the service, as the job ${id}; the same command follows it again. Ctrl-C once more now cancels it.`,
+        `The ${operation} goes on in the service, as the job ${id}.\nThe same command follows it again; Ctrl-C once more now cancels it.`,
       )
       return
     }

@@ -2,8 +2,10 @@ import { styleText } from 'node:util'
 import type { JobStep } from '#lib/jobs/schemas.ts'
 import { byteSize } from './byte-size.ts'
 
-const widest = 32
-const narrowest = 6
+/** Characters of a bar. */
+const [narrowest, widest] = [6, 32]
+/** Characters of the numbers beside it: kept free, so that the bar does not move as they grow. */
+const forNumbers = 50
 
 const amounts = ({ unit, value, total, rate, eta }: JobStep): readonly string[] => {
   if (unit !== 'bytes' || value === undefined || total === undefined) return []
@@ -12,6 +14,12 @@ const amounts = ({ unit, value, total, rate, eta }: JobStep): readonly string[] 
     ...(rate === undefined ? [] : [`${byteSize(rate)}/s`]),
     ...(eta === undefined ? [] : [`${eta} left`]),
   ]
+}
+
+/** As many of the parts as there is room for, the first ones first: half a number would be another number. */
+const fitting = (parts: readonly string[], room: number): string => {
+  const lengths = parts.map((_, at) => parts.slice(0, at + 1).join('  ').length)
+  return parts.slice(0, lengths.filter(length => length <= room).length).join('  ')
 }
 
 /** What came of a step in numbers, where it had any. */
@@ -41,13 +49,12 @@ export const runningLine = (step: JobStep, { columns, titles, paint }: Layout): 
   const title = step.display_name
   if (!step.has_percentage) return `${paint('cyan', '▸')} ${title.slice(0, columns - 3)}`
   const percent = `${Math.floor(step.current_percentage)}%`.padStart(4)
-  const numbers = [percent, ...amounts(step)].join('  ')
-  const head = title.padEnd(titles)
-  const width = Math.min(widest, columns - head.length - numbers.length - 5)
-  if (width < narrowest) return `${paint('cyan', '▸')} ${`${title} ${numbers}`.slice(0, columns - 3)}`
+  const numbers = [percent, ...amounts(step)]
+  const width = Math.min(widest, columns - titles - forNumbers - 5)
+  if (width < narrowest) return `${paint('cyan', '▸')} ${fitting([title, ...numbers], columns - 3)}`
   const full = Math.round((step.current_percentage / 100) * width)
   const bar = paint('cyan', '━'.repeat(full)) + paint('dim', '─'.repeat(width - full))
-  return `${paint('cyan', '▸')} ${head} ${bar} ${numbers}`
+  return `${paint('cyan', '▸')} ${title.padEnd(titles)} ${bar} ${fitting(numbers, forNumbers)}`
 }
 
 /** A step that has ended. */

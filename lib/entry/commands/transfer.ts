@@ -35,14 +35,19 @@ export const transferred = async <T>(ask: Ask, transfer: Transfer): Promise<T | 
   const progress = createProgress(process.stderr)
   const { operation } = transfer.kind
   const known = await underWay(ask, transfer)
-  if (known) progress.say(`This ${operation} is under way already, as the job ${known.id}.`)
   const { id } = known ?? (await ask<Job>(transfer.method, transfer.path, transfer.body))
+  progress.say(
+    known ? `This ${operation} is under way already, as the job ${id}.` : `This ${operation} is the job ${id}.`,
+  )
   const job = await followJob(ask, { id, operation }, progress)
   if (!job) {
     // What shells say of a program that SIGINT has ended.
     process.exitCode = 130
     return undefined
   }
-  if (job.state === 'failed') throw new ServiceError('invalid', job.error ?? `The ${operation} failed.`)
+  if (job.state === 'failed') {
+    // Who cancelled it says more than what that broke off.
+    throw new ServiceError('invalid', job.message ?? job.error ?? `The ${operation} failed.`)
+  }
   return job.result as T
 }
