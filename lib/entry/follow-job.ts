@@ -16,15 +16,17 @@ interface Followed {
   readonly operation: string
 }
 
+/** What shells say of a program that SIGINT has ended. */
+const leave = (): never => process.exit(130)
+
 /** The first Ctrl-C goes away from the job, a second one soon after it cancels it, and one after that goes away at once. */
-const onInterrupts = (ask: Ask, { id, operation }: Followed, progress: Progress) => {
-  const leaving = new AbortController()
+const onInterrupts = (ask: Ask, { id, operation }: Followed, progress: Progress): Disposable => {
   let timer: NodeJS.Timeout | undefined
   let cancelling = false
   const interrupted = (): void => {
-    if (cancelling) return leaving.abort()
+    if (cancelling) leave()
     if (!timer) {
-      timer = setTimeout(() => leaving.abort(), secondWithin)
+      timer = setTimeout(leave, secondWithin)
       progress.say(
         `The ${operation} goes on in the service, as the job ${id}.\nThe same command follows it again; Ctrl-C once more now cancels it.`,
       )
@@ -37,7 +39,6 @@ const onInterrupts = (ask: Ask, { id, operation }: Followed, progress: Progress)
   }
   process.on('SIGINT', interrupted)
   return {
-    signal: leaving.signal,
     [Symbol.dispose]() {
       clearTimeout(timer)
       process.off('SIGINT', interrupted)
@@ -46,21 +47,19 @@ const onInterrupts = (ask: Ask, { id, operation }: Followed, progress: Progress)
 }
 
 /**
- * Shows how far a job is until it has ended, and gives it then; undefined when somebody stopped following it. Throws
- * `unavailable` when the service ends meanwhile.
+ * Shows how far a job is until it has ended, and gives it then. Ctrl-C ends the program with 130. Throws `unavailable`
+ * when the service ends meanwhile.
  */
-export const followJob = async (ask: Ask, followed: Followed, progress: Progress): Promise<Job | undefined> => {
-  using interrupts = onInterrupts(ask, followed, progress)
-  const { signal } = interrupts
+export const followJob = async (ask: Ask, followed: Followed, progress: Progress): Promise<Job> => {
+  using _ = onInterrupts(ask, followed, progress)
   try {
     for (let pause = soonest; ; pause = Math.min(2 * pause, latest)) {
       const job = await ask<Job>('GET', `/jobs/${followed.id}`)
       progress.show(job.steps ?? [])
       if (job.state === 'completed' || job.state === 'failed') return job
-      await wait(pause, undefined, { signal })
+      await wait(pause)
     }
   } catch (error) {
-    if (signal.aborted) return undefined
     if (!['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE'].some(code => isSystemError(error, code))) throw error
     throw new ServiceError(
       'unavailable',

@@ -112,7 +112,7 @@ export const addTransfers = (catalog: Command, run: Run, usual: string | undefin
       path: '/catalog/push/async',
       body: pushBody(catalogId, connection, options),
     })
-    for (const one of manifests ?? [])
+    for (const one of manifests)
       console.log(`Pushed ${nameOf(one)}: ${byteSize(one.size)}, as a pack of ${byteSize(one.pack_size)}.`)
   })
   run(pullCommand(catalog.command('pull')), async (ask, invocation) => {
@@ -133,12 +133,11 @@ export const addTransfers = (catalog: Command, run: Run, usual: string | undefin
         start_after_pull: Boolean(start),
       },
     })
-    if (pulled)
-      console.log(
-        visible(
-          `Pulled ${nameOf(pulled)} as the machine ${pulled.machine_name} (${pulled.machine_id})${start ? ', which runs' : ''}.`,
-        ),
-      )
+    console.log(
+      visible(
+        `Pulled ${nameOf(pulled)} as the machine ${pulled.machine_name} (${pulled.machine_id})${start ? ', which runs' : ''}.`,
+      ),
+    )
   })
   run(importCommand(catalog.command('import')), async (ask, invocation) => {
     requireService(invocation)

@@ -30,8 +30,8 @@ const underWay = async (ask: Ask, { kind, schema, body }: Transfer): Promise<Job
   )
 }
 
-/** Begins a transfer, or finds it under way, and follows it. Gives its result; undefined when somebody stopped following. */
-export const transferred = async <T>(ask: Ask, transfer: Transfer): Promise<T | undefined> => {
+/** Begins a transfer, or finds it under way, follows it and gives its result. Throws what it failed with. */
+export const transferred = async <T>(ask: Ask, transfer: Transfer): Promise<T> => {
   const progress = createProgress(process.stderr)
   const { operation } = transfer.kind
   const known = await underWay(ask, transfer)
@@ -40,14 +40,7 @@ export const transferred = async <T>(ask: Ask, transfer: Transfer): Promise<T | 
     known ? `This ${operation} is under way already, as the job ${id}.` : `This ${operation} is the job ${id}.`,
   )
   const job = await followJob(ask, { id, operation }, progress)
-  if (!job) {
-    // What shells say of a program that SIGINT has ended.
-    process.exitCode = 130
-    return undefined
-  }
-  if (job.state === 'failed') {
-    // Who cancelled it says more than what that broke off.
-    throw new ServiceError('invalid', job.message ?? job.error ?? `The ${operation} failed.`)
-  }
+  // Who cancelled it says more than what that broke off.
+  if (job.state === 'failed') throw new ServiceError('invalid', job.message ?? job.error ?? `The ${operation} failed.`)
   return job.result as T
 }
