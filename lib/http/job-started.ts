@@ -13,6 +13,8 @@ export interface JobKind {
   readonly detached?: true
   /** Doing it again ends where doing it once would have: after a restart it is. */
   readonly repeatable?: true
+  /** Members of the body that its job shows, to be told from others: never a secret. */
+  readonly about?: readonly string[]
 }
 
 /** A request that is done as a job. */

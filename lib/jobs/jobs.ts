@@ -2,6 +2,7 @@ import { mayCall } from '#lib/auth/access.ts'
 import type { Principal } from '#lib/auth/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { Tell } from '#lib/events/events.ts'
+import { picked } from '#lib/http/actions.ts'
 import type { JobRequest } from '#lib/http/job-started.ts'
 import type { Store, Write } from '#lib/storage/store.ts'
 import type { Work } from '#lib/work.ts'
@@ -143,6 +144,7 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
       if (theirs >= mostRunning)
         throw new ServiceError('unavailable', `You have ${theirs} jobs under way, which is all that one user can have.`)
       const now = new Date().toISOString()
+      const about = picked(body, kind.about)
       const job: StoredJob = {
         id: crypto.randomUUID(),
         owner: caller.id,
@@ -153,6 +155,7 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
         job_type: kind.type,
         job_operation: kind.operation,
         ...(kind.record !== undefined && { result_record_type: kind.record }),
+        ...(about && { about }),
         created_at: now,
         updated_at: now,
         ...(kind.repeatable && { request: { operation, params, query, body } }),

@@ -3,13 +3,17 @@ import { PullManifest, PullResult, PushManifest, TransferQuery } from './request
 
 const transfer = { effect: 'change', uses: ['transfers'], query: TransferQuery } as const
 
+/** What tells a push, and a pull, from others: members of its body that are no secrets. */
+const pushed = ['catalog_id', 'version', 'architecture', 'local_path', 'uuid'] as const
+const pulled = ['catalog_id', 'version', 'architecture', 'machine_name'] as const
+
 /** What the endpoints share that push. */
 export const pushing = {
   ...transfer,
   method: 'POST',
   access: { claims: ['PUSH_CATALOG_MANIFEST'] },
   body: PushManifest,
-  audited: ['catalog_id', 'version', 'architecture', 'local_path', 'uuid'],
+  audited: pushed,
   reply: CatalogManifests,
 } as const
 export const pushJob = {
@@ -18,6 +22,7 @@ export const pushJob = {
   record: 'catalog_manifest',
   always: true,
   repeatable: true,
+  about: pushed,
 } as const
 
 /** What the endpoints share that pull. */
@@ -26,7 +31,7 @@ export const pulling = {
   method: 'PUT',
   access: { claims: ['PULL_CATALOG_MANIFEST'] },
   body: PullManifest,
-  audited: ['catalog_id', 'version', 'architecture', 'machine_name'],
+  audited: pulled,
   reply: PullResult,
 } as const
 export const pullJob = {
@@ -35,6 +40,7 @@ export const pullJob = {
   record: 'catalog_manifest',
   always: true,
   repeatable: true,
+  about: pulled,
 } as const
 
 /** What the endpoints share that import. */
