@@ -66,10 +66,9 @@ const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | cons
 /**
  * Unpacks a tar, plain or in gzip or zstd, into an existing empty folder that nobody else writes to. Runs of zeros from
  * 64 KiB on become holes; files are synced and keep their times and 755 of their modes. Leading slashes are taken off;
- * a tar that
- * ends behind its last file is whole, except in zstd. Nothing is written outside `folder`, and the caller removes it after a
- * failure. Throws `invalid` with the reason for a pack that is damaged, hostile or beyond the limits, `no-space`, and
- * what `stream` fails with.
+ * a tar that ends behind its last file is whole, except in zstd. Nothing is written outside `folder`, and the caller
+ * removes it after a failure. Throws `invalid` with the reason for a pack that is damaged, hostile or beyond the limits,
+ * `no-space`, and what `stream` fails with.
  */
 export const unpackInto = async (
   stream: ReadableStream<Uint8Array>,

@@ -1,5 +1,5 @@
 import type { Principal } from '#lib/auth/principal.ts'
-import { type Connection, storageFrom } from '../connection.ts'
+import { type Storage, storageFrom } from '../connection.ts'
 import { countDownload } from '../count.ts'
 import { findManifest } from '../find.ts'
 import { refuseMarked } from '../flags.ts'
@@ -28,7 +28,7 @@ export const localSource = async (
   { catalog, architecture }: TransferContext,
   caller: Principal,
   request: PullManifest,
-  { storage: given }: Connection,
+  given: Storage | undefined,
   signal: AbortSignal,
 ): Promise<PackSource> => {
   const place = { catalogId: request.catalog_id, version: request.version }

@@ -4,11 +4,13 @@ import type { PlannedStep, Work } from '#lib/work.ts'
 import { type Connection, parseConnection } from '../connection.ts'
 import { type UnpackedFile, unpackInto } from '../pack/read.ts'
 import { checkTrust } from '../pack/side-file.ts'
+import type { Peer } from '../remote/peer.ts'
 import { checkedStream } from './checked-stream.ts'
 import type { TransferContext } from './context.ts'
 import { localSource } from './local-source.ts'
 import type { PackSource } from './pack-source.ts'
-import { remoteSource } from './remote-source.ts'
+import { peerOf } from './peer-of.ts'
+import { peerSource } from './peer-source.ts'
 import type { PullManifest, PullResult } from './requests.ts'
 
 const plan = (start: boolean): readonly PlannedStep[] => [
@@ -30,13 +32,16 @@ const sourceOf = (
   context: TransferContext,
   caller: Principal,
   request: PullManifest,
+  through: Peer | undefined,
   signal: AbortSignal,
 ): Promise<PackSource> => {
-  const connection: Connection = request.connection === undefined ? {} : parseConnection(request.connection)
-  const { service } = connection
-  return service
-    ? remoteSource(context, caller, request, { ...connection, service }, signal)
-    : localSource(context, caller, request, connection, signal)
+  if (through && request.connection !== undefined)
+    throw new ServiceError('invalid', 'A pull through a catalog manager takes no connection: the manager is that.')
+  const { service, storage }: Connection = request.connection === undefined ? {} : parseConnection(request.connection)
+  const peer = through ?? (service && peerOf(context, caller, service))
+  return peer
+    ? peerSource(context, peer, request, storage, signal)
+    : localSource(context, caller, request, storage, signal)
 }
 
 const checkType = ({ machineType }: TransferContext, { manifest: { name, type } }: PackSource): void => {
@@ -115,7 +120,7 @@ const fillWith = async (
 }
 
 /**
- * Fetches a pack of this catalog, or of that of the connection's host, and makes a machine of it, which exists wholly or not
+ * Fetches a pack of this catalog, or of that of the connection's host or of the peer `through`, and makes a machine of it, which exists wholly or not
  * at all. A pull that the service's end cut off goes on with what it has. Throws `invalid`, `forbidden`, `not-found`,
  * `conflict` (the name is taken), `no-space`, and what the provider and the other catalog refuse with.
  */
@@ -124,13 +129,14 @@ export const pullManifest = async (
   caller: Principal,
   request: PullManifest,
   work: Work,
+  through?: Peer,
 ): Promise<PullResult> => {
   const start = request.start_after_pull === true
   const signal = work.signal ?? new AbortController().signal
   work.plan(plan(start))
   work.begin('pull_validate_stage')
   context.machines.checkName(request.machine_name)
-  const source = await sourceOf(context, caller, request, signal)
+  const source = await sourceOf(context, caller, request, through, signal)
   checkType(context, source)
   if (source.side) checkTrust(source.side, { ...context.trust, warn: context.warn })
   else if (context.trust.policy === 'require')

@@ -29,6 +29,8 @@ export interface Client {
 
 export const createClient = (place: Place, credentials: Credentials, fetcher: Fetcher): Client => {
   const { host, region } = place
+  // One a day.
+  const signingKeys = new Map<string, ArrayBuffer>()
   const once = async ({ method, key, query, headers = {}, body, signal, onSent }: Call): Promise<Reply> => {
     // Of the body its MD5 is signed, so that it is read once and not twice.
     const signed = await new AwsV4Signer({
@@ -37,6 +39,7 @@ export const createClient = (place: Place, credentials: Credentials, fetcher: Fe
       headers: { ...headers },
       ...credentials,
       service: 's3',
+      cache: signingKeys,
       region,
     }).sign()
     const reply = await fetcher({
