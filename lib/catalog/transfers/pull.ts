@@ -62,7 +62,7 @@ const unpackFetched = async (
   { work, signal }: Following,
 ): Promise<readonly UnpackedFile[]> => {
   // What it unpacks to is not known before, for disks have holes; it is hardly less than the pack.
-  await folders.checkSpace(2 * source.size)
+  await folders.checkSpace(source.near ? source.size : 2 * source.size)
   work.begin('downloader')
   await using lease = await downloads.lease(source, {
     signal,
