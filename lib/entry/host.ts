@@ -237,11 +237,16 @@ export const openHost = async (
   }
   const app = createApp({ ...common, authenticate: identity.authenticate })
   // Before anybody is served: what was under way comes first.
-  await jobs.resume(async ({ owner, ...call }, work) => {
+  const resumed = await jobs.resume(async ({ owner, ...call }, work) => {
     const caller = await identity.principal(owner)
     if (!caller) throw new ServiceError('forbidden', 'Who asked for this is not a user any more.')
     return app.repeat({ ...call, caller }, work)
   })
+  const removeUnused = async (): Promise<void> => {
+    // What was left for the next start may need what is there.
+    if (await resumed.over) await folders.removeUnused()
+  }
+  removeUnused().catch((error: unknown) => logOf('catalog').warning('{reason}', { reason: messageOf(error) }))
   // Who can open the socket owns the state folder, and with it everything: the command line acts for root.
   const everything = servedRoutes({ ...config, routes_include: [], routes_exclude: [] })
   const local = createApp({ ...common, routes: everything, authenticate: identity.root })

@@ -1,5 +1,5 @@
 import { createHash, randomFillSync } from 'node:crypto'
-import { createReadStream, existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createReadStream, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -40,7 +40,12 @@ const createNoisy = async (host: Host, state: string): Promise<string> => {
   const demo = await homeOf(host, 'demo')
   const kernel = join(state, 'kernel.bin')
   writeFileSync(kernel, readFileSync(join(demo, 'kernel.bin')))
-  const made = await host.call('POST', '/machines', { name: 'noisy', memory: 16, kernel, disks: [{ size: diskSize / 2 ** 20 }] })
+  const made = await host.call('POST', '/machines', {
+    name: 'noisy',
+    memory: 16,
+    kernel,
+    disks: [{ size: diskSize / 2 ** 20 }],
+  })
   expect(made.status, made.body.message).toBe(201)
   return homeOf(host, 'noisy')
 }
@@ -146,7 +151,7 @@ describe('the catalog of a service that is killed', () => {
     expect(await host.service.stop()).toBe(0)
   }, 600_000)
 
-  test.for(['itself', 'another host'] as const)(
+  test.each(['itself', 'another host'] as const)(
     `in ${Math.ceil(kills / 2)} moments of a pull from %s: there is one whole machine, or none`,
     async from => {
       using state = newState()

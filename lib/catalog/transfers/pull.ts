@@ -1,8 +1,9 @@
 import type { Principal } from '#lib/auth/principal.ts'
-import { messageOf, ServiceError } from '#lib/errors.ts'
+import { isFault, messageOf, ServiceError } from '#lib/errors.ts'
 import type { AdoptedMachine } from '#lib/machines/adopt.ts'
 import type { PlannedStep, Work } from '#lib/work.ts'
 import { type Connection, parseConnection } from '../connection.ts'
+import type { CatalogManifest } from '../manifest.ts'
 import { unpackInto } from '../pack/read.ts'
 import { checkTrust } from '../pack/side-file.ts'
 import { checkedStream } from './checked-stream.ts'
@@ -38,9 +39,13 @@ const sourceOf = (
     : localSource(context, caller, request, connection, signal)
 }
 
-const checkType = ({ machineType }: TransferContext, { manifest: { name, type } }: PackSource): void => {
+const checkSource = ({ machineType, trust, warn }: TransferContext, { manifest, side }: PackSource): void => {
+  const { name, type } = manifest
   if (type !== machineType)
     throw new ServiceError('invalid', `${name} is a machine of the type ${type}, and this host runs ${machineType}.`)
+  if (side) checkTrust(side, { ...trust, warn })
+  else if (trust.policy === 'require')
+    throw new ServiceError('forbidden', `The pack of ${name} is not signed, which this host requires.`)
 }
 
 /** Fetches a pack and unpacks it on its way; what it holds becomes a machine when all of it has proved right. */
@@ -71,6 +76,27 @@ const fetchMachine = async (
   })
 }
 
+/** What says that a pack is not there, or not what it should be: also when another has taken its place. */
+const isOfPack = (error: unknown): boolean => isFault(error, 'not-found') || isFault(error, 'upstream')
+
+/** Finds the pack of a request and makes a machine of it; of the new one when a push replaces it meanwhile. */
+const fetchCurrent = async (
+  context: TransferContext,
+  request: PullManifest,
+  find: () => Promise<PackSource>,
+  how: { work: Work; signal: AbortSignal },
+): Promise<{ readonly machine: AdoptedMachine; readonly manifest: CatalogManifest }> => {
+  for (let source = await find(); ;)
+    try {
+      return { machine: await fetchMachine(context, source, request, how), manifest: source.manifest }
+    } catch (error) {
+      how.signal.throwIfAborted()
+      const now = isOfPack(error) ? await find().catch(() => source) : source
+      if (now.manifest.pack_sha256 === source.manifest.pack_sha256) throw error
+      source = now
+    }
+}
+
 /**
  * Fetches a pack of this catalog, or of that of the connection's host, and makes a machine of it, which exists wholly or not
  * at all. A pull that the service's end cut off goes on with what it has. Throws `invalid`, `forbidden`, `not-found`,
@@ -86,17 +112,16 @@ export const pullManifest = async (
   const signal = work.signal ?? new AbortController().signal
   work.plan(plan(start))
   work.begin('pull_validate_stage')
-  context.machines.checkName(request.machine_name)
-  const source = await sourceOf(context, caller, request, signal)
-  checkType(context, source)
-  if (source.side) checkTrust(source.side, { ...context.trust, warn: context.warn })
-  else if (context.trust.policy === 'require')
-    throw new ServiceError('forbidden', `The pack of ${source.manifest.name} is not signed, which this host requires.`)
-  // What it unpacks to is not known before, for disks have holes; it is hardly less than the pack.
-  await context.folders.checkSpace(2 * source.size)
-  work.end('pull_validate_stage')
-
-  const machine = await fetchMachine(context, source, request, { work, signal })
+  context.machines.checkName(request.machine_name, work.id)
+  const find = async (): Promise<PackSource> => {
+    const source = await sourceOf(context, caller, request, signal)
+    checkSource(context, source)
+    // What it unpacks to is not known before, for disks have holes; it is hardly less than the pack.
+    await context.folders.checkSpace(2 * source.size)
+    work.end('pull_validate_stage')
+    return source
+  }
+  const { machine, manifest } = await fetchCurrent(context, request, find, { work, signal })
   work.end('pull_register_stage')
   if (start) {
     work.begin('pull_start_stage')
@@ -111,7 +136,6 @@ export const pullManifest = async (
     })
     work.end('pull_start_stage')
   }
-  const { manifest } = source
   return {
     id: manifest.id,
     catalog_id: manifest.catalog_id,
