@@ -13,6 +13,7 @@ import { connectionTo, type Host, startHost } from '../support/transfers.ts'
 
 /** How often each is killed; 50 are what a release is shown with. */
 const kills = Number(process.env['KILLS'] ?? 6)
+const timeout = 60_000 + kills * 30_000
 /** Bytes: three pieces of a pack. */
 const diskSize = 24 * 2 ** 20
 const compressions = [
@@ -81,75 +82,83 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
 }
 
 describe('the catalog of a service that is killed', () => {
-  test(`in ${kills} moments of a push: the same push again gives the right pack, and nothing else is left`, async () => {
-    using state = newState()
-    using provider = newFolder()
-    const random = seededRandom(20_261_121)
-    let host = await startHost(state.path, 'embedded', { VMHOST_DEMO: 'on' })
-    const home = await createNoisy(host, state.path)
-    const push = (version: string, more: object) =>
-      host.call('POST', '/catalog/push', {
-        catalog_id: 'noisy',
-        version,
-        connection: `provider=local-storage;catalog_path=${provider.path}`,
-        uuid: 'noisy',
-        ...more,
-      })
-    const manifests = async (): Promise<CatalogManifest[]> => (await host.call('GET', '/catalog')).body
-    const named = async (): Promise<string[]> =>
-      (await manifests())
-        .flatMap(({ pack_filename: pack, metadata_filename: meta }) => [pack, `${pack}.pack.json`, meta])
-        .map(name => join(provider.path, 'noisy', name))
-        .sort()
+  test(
+    `in ${kills} moments of a push: the same push again gives the right pack, and nothing else is left`,
+    async () => {
+      using state = newState()
+      using provider = newFolder()
+      const random = seededRandom(20_261_121)
+      let host = await startHost(state.path, 'embedded', { VMHOST_DEMO: 'on' })
+      const home = await createNoisy(host, state.path)
+      const push = (version: string, more: object) =>
+        host.call('POST', '/catalog/push', {
+          catalog_id: 'noisy',
+          version,
+          connection: `provider=local-storage;catalog_path=${provider.path}`,
+          uuid: 'noisy',
+          ...more,
+        })
+      const manifests = async (): Promise<CatalogManifest[]> => (await host.call('GET', '/catalog')).body
+      const named = async (): Promise<string[]> =>
+        (await manifests())
+          .flatMap(({ pack_filename: pack, metadata_filename: meta }) => [pack, `${pack}.pack.json`, meta])
+          .map(name => join(provider.path, 'noisy', name))
+          .sort()
 
-    let before = renew(home)
-    const durations: number[] = []
-    for (const more of compressions) durations.push(await timed(() => push('1', more)))
-    const outcomes = new Map<string, number>()
-    for (let round = 0; round < kills; round += 1) {
-      const kind = round % compressions.length
-      const version = round % 2 === 0 ? '1' : `new${round}`
-      const now = renew(home)
-      const moment = random() * durations[kind]!
-      const at = `round ${round}, ${Math.round(moment)} ms of ${durations[kind]!}`
-      const answer = push(version, compressions[kind]!).catch(() => undefined)
-      await wait(moment)
-      await host.service.kill()
-      await answer
-      const left = filesBelow(provider.path).length
+      let before = renew(home)
+      const durations: number[] = []
+      for (const more of compressions) durations.push(await timed(() => push('1', more)))
+      const outcomes = new Map<string, number>()
+      for (let round = 0; round < kills; round += 1) {
+        const kind = round % compressions.length
+        const version = round % 2 === 0 ? '1' : `new${round}`
+        const now = renew(home)
+        const moment = random() * durations[kind]!
+        const at = `round ${round}, ${Math.round(moment)} ms of ${durations[kind]!}`
+        const answer = push(version, compressions[kind]!).catch(() => undefined)
+        await wait(moment)
+        await host.service.kill()
+        await answer
+        const left = filesBelow(provider.path).length
 
-      host = await startHost(state.path, 'embedded')
-      // The one of before can be had at every moment; the push may be under way again, or done.
-      const pulled = await host.call('PUT', '/catalog/pull', { catalog_id: 'noisy', version: '1', machine_name: 'old' })
-      expect(pulled.status, `${at}: ${pulled.body.message}`).toBe(200)
-      expect(version === '1' ? [before, now] : [before], at).toContain(
-        digestOf(readFileSync(diskIn(pulled.body.local_path))),
-      )
-      expect((await host.call('DELETE', '/machines/old')).status).toBe(202)
+        host = await startHost(state.path, 'embedded')
+        // The one of before can be had at every moment; the push may be under way again, or done.
+        const pulled = await host.call('PUT', '/catalog/pull', {
+          catalog_id: 'noisy',
+          version: '1',
+          machine_name: 'old',
+        })
+        expect(pulled.status, `${at}: ${pulled.body.message}`).toBe(200)
+        expect(version === '1' ? [before, now] : [before], at).toContain(
+          digestOf(readFileSync(diskIn(pulled.body.local_path))),
+        )
+        expect((await host.call('DELETE', '/machines/old')).status).toBe(202)
 
-      const again = await push(version, compressions[kind]!)
-      expect(again.status, `${at}: ${again.body.message}`).toBe(200)
-      for (const end of await resumed(host)) {
-        expect(end, at).toBe('completed')
-        outcomes.set(end, (outcomes.get(end) ?? 0) + 1)
+        const again = await push(version, compressions[kind]!)
+        expect(again.status, `${at}: ${again.body.message}`).toBe(200)
+        for (const end of await resumed(host)) {
+          expect(end, at).toBe('completed')
+          outcomes.set(end, (outcomes.get(end) ?? 0) + 1)
+        }
+        const [manifest] = again.body
+        const pack = join(provider.path, 'noisy', manifest.pack_filename)
+        expect(digestOf(readFileSync(pack)), at).toBe(manifest.pack_sha256)
+        expect(await diskInPack(pack), at).toBe(now)
+        expect(filesBelow(provider.path), `${at}; after the kill there were ${left}`).toEqual(await named())
+        expect(filesBelow(join(state.path, 'transfers')), at).toEqual([])
+        expect(readdirSync(join(state.path, 'transfers')), at).toEqual([])
+        expect((await host.call('GET', '/machines/noisy/status')).body, at).toMatchObject({ status: 'stopped' })
+        expect(digestOf(readFileSync(diskIn(home))), at).toBe(now)
+        if (version === '1') before = now
+        else expect((await host.call('DELETE', `/catalog/noisy/${version}`)).status).toBe(202)
+        await host.call('DELETE', '/jobs/cleanup')
       }
-      const [manifest] = again.body
-      const pack = join(provider.path, 'noisy', manifest.pack_filename)
-      expect(digestOf(readFileSync(pack)), at).toBe(manifest.pack_sha256)
-      expect(await diskInPack(pack), at).toBe(now)
-      expect(filesBelow(provider.path), `${at}; after the kill there were ${left}`).toEqual(await named())
-      expect(filesBelow(join(state.path, 'transfers')), at).toEqual([])
-      expect(readdirSync(join(state.path, 'transfers')), at).toEqual([])
-      expect((await host.call('GET', '/machines/noisy/status')).body, at).toMatchObject({ status: 'stopped' })
-      expect(digestOf(readFileSync(diskIn(home))), at).toBe(now)
-      if (version === '1') before = now
-      else expect((await host.call('DELETE', `/catalog/noisy/${version}`)).status).toBe(202)
-      await host.call('DELETE', '/jobs/cleanup')
-    }
-    expect(await host.call('GET', '/machines/noisy/start')).toMatchObject({ status: 200 })
-    expect(filesBelow(provider.path)).toEqual(await named())
-    expect(await host.service.stop()).toBe(0)
-  }, 600_000)
+      expect(await host.call('GET', '/machines/noisy/start')).toMatchObject({ status: 200 })
+      expect(filesBelow(provider.path)).toEqual(await named())
+      expect(await host.service.stop()).toBe(0)
+    },
+    timeout,
+  )
 
   test.each(['itself', 'another host'] as const)(
     `in ${Math.ceil(kills / 2)} moments of a pull from %s: there is one whole machine, or none`,
@@ -228,6 +237,6 @@ describe('the catalog of a service that is killed', () => {
       expect(await host.service.stop()).toBe(0)
       if (!own) await catalog.service.stop()
     },
-    600_000,
+    timeout,
   )
 })
