@@ -2,7 +2,7 @@ import { copyFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { exists } from '#lib/platform/files.ts'
-import type { Definition } from './definition.ts'
+import { Definition } from './definition.ts'
 import type { ExportedMachine } from './driver.ts'
 import { definitionFile, filesOf, flattened, type MachineFile, pathIn } from './machine-files.ts'
 
@@ -47,7 +47,8 @@ export const lendFiles = async ({ definition, home, staging, deadline, copy }: O
     files.push({ name: file.name, path })
   }
   const path = toStaging(definitionFile)
-  await writeFile(path, JSON.stringify(flattened(definition), undefined, 2), { mode: 0o600 })
+  // Parsed, so that its parts have one order, also before the definition has been read from its file.
+  await writeFile(path, JSON.stringify(Definition.parse(flattened(definition)), undefined, 2), { mode: 0o600 })
   const madeAt = new Date(definition.created_at)
   await utimes(path, madeAt, madeAt)
   const kept = made.move()
