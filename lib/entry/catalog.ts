@@ -50,11 +50,19 @@ interface Parts extends Pick<State, 'store' | 'events'> {
   readonly driver: Pick<HypervisorDriver, 'kind' | 'platform'>
 }
 
+interface CatalogServices {
+  readonly catalog: Catalog
+  readonly catalogCache: Cache
+  readonly transfers: Transfers
+  /** Removes what transfers of the last process have left, once those that go on have taken up what is theirs. */
+  removeUnused(): Promise<void>
+}
+
 /** The catalog of a running host: its records, and what brings machines into catalogs and out of them. */
 export const openCatalogServices = async (
   config: Config,
   { store, events, machines, driver }: Parts,
-): Promise<{ readonly catalog: Catalog; readonly catalogCache: Cache; readonly transfers: Transfers }> => {
+): Promise<CatalogServices> => {
   const catalog = await openCatalog(config, { store, events })
   const catalogCache = await openCache({
     store,
@@ -78,5 +86,5 @@ export const openCatalogServices = async (
     signingKey: config.pack_signing_key === undefined ? undefined : await readFile(config.pack_signing_key, 'utf8'),
     warn: text => logOf('catalog').warning('{text}', { text }),
   })
-  return { catalog: createCatalog(catalog), catalogCache, transfers }
+  return { catalog: createCatalog(catalog), catalogCache, transfers, removeUnused: folders.removeUnused }
 }

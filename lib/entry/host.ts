@@ -122,7 +122,7 @@ export const openHost = async (
     one => one.close(),
   )
 
-  const { catalog, catalogCache, transfers } = await openCatalogServices(config, { store, events, machines, driver })
+  const catalogParts = await openCatalogServices(config, { store, events, machines, driver })
 
   const jobs = stack.adopt(
     await openJobs({
@@ -141,10 +141,10 @@ export const openHost = async (
   metrics.watch({
     machines: ['Machines by state', machines.counts],
     jobs_under_way: ['Jobs under way', jobs.underWay],
-    cache_bytes: ['Bytes that the catalog cache takes', catalogCache.size],
-    cache_hits: ['Pulls that the cache had the machine of', () => catalogCache.counters.hits],
-    cache_misses: ['Pulls that it had not', () => catalogCache.counters.misses],
-    cache_evictions: ['Machines that it let go to make room', () => catalogCache.counters.evictions],
+    cache_bytes: ['Bytes that the catalog cache takes', catalogParts.catalogCache.size],
+    cache_hits: ['Pulls that the cache had the machine of', () => catalogParts.catalogCache.counters.hits],
+    cache_misses: ['Pulls that it had not', () => catalogParts.catalogCache.counters.misses],
+    cache_evictions: ['Machines that it let go to make room', () => catalogParts.catalogCache.counters.evictions],
     events_total: ['Events that were ever told', () => events.head().seq],
     event_subscribers: ['WebSockets that read events', () => subscriptions.stats().total_clients],
     event_messages_sent: ['Events that WebSockets were sent', () => subscriptions.stats().messages_sent],
@@ -163,9 +163,9 @@ export const openHost = async (
       ...identity.services,
       audit,
       userConfigs,
-      catalog,
-      transfers,
-      catalogCache,
+      catalog: catalogParts.catalog,
+      transfers: catalogParts.transfers,
+      catalogCache: catalogParts.catalogCache,
       ...createManagerServices({
         store,
         records: managerRecords,
@@ -204,11 +204,16 @@ export const openHost = async (
   }
   const app = createApp({ ...common, authenticate: identity.authenticate })
   // Before anybody is served: what was under way comes first.
-  await jobs.resume(async ({ owner, ...call }, work) => {
+  const resumed = await jobs.resume(async ({ owner, ...call }, work) => {
     const caller = await identity.principal(owner)
     if (!caller) throw new ServiceError('forbidden', 'Who asked for this is not a user any more.')
     return app.repeat({ ...call, caller }, work)
   })
+  const removeUnused = async (): Promise<void> => {
+    // What was left for the next start may need what is there.
+    if (await resumed.over) await catalogParts.removeUnused()
+  }
+  removeUnused().catch((error: unknown) => logOf('catalog').warning('{reason}', { reason: messageOf(error) }))
   // Who can open the socket owns the state folder, and with it everything: the command line acts for root.
   const everything = servedRoutes({ ...config, routes_include: [], routes_exclude: [] })
   const local = createApp({ ...common, routes: everything, authenticate: identity.root })

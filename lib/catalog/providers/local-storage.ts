@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import { isInside, isSystemError, renameSynced, syncFile, syncFolder } from '#lib/platform/files.ts'
+import { gone, partOf, sweepParts } from './local-parts.ts'
 import { hidden, segmentsOf } from './object-path.ts'
 import type { ObjectStat, Provider, Source, WriteOptions } from './provider.ts'
 
@@ -14,12 +15,10 @@ const step = 16 * 1024 * 1024
 /** Bytes read at once: each time is a way to another thread and back. */
 const readSize = 1024 * 1024
 
-const partOf = (target: string, sha256: string): string =>
-  join(dirname(target), `${hidden}${basename(target)}.${sha256}`)
+/** The files that are being written, by whichever provider: two may be open on one folder. */
+const writing = new Set<string>()
 
 const notFound = (path: string): ServiceError => new ServiceError('not-found', `There is no object ${path}.`)
-
-const gone = (error: unknown): boolean => isSystemError(error, 'ENOENT') || isSystemError(error, 'ENOTDIR')
 
 /** Where a file can have no second name. */
 const cannotLink = ['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
@@ -41,7 +40,6 @@ const linkTo = async (file: string, name: string): Promise<boolean> => {
 export const createLocalStorage = async (folder: string): Promise<Provider> => {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const root = await realpath(folder)
-  const writing = new Set<string>()
 
   /** The file of an object; a link may not lead out of the root. */
   const fileOf = async (path: string, make = false): Promise<string> => {
@@ -137,8 +135,7 @@ export const createLocalStorage = async (folder: string): Promise<Provider> => {
       if (writing.has(target)) throw new ServiceError('conflict', `${path} is being written already.`)
       writing.add(target)
       const { sha256 } = options
-      // What nobody can recognise later is of no use to a later try.
-      const part = partOf(target, sha256 ?? crypto.randomUUID())
+      const part = partOf(target, sha256)
       try {
         const digest = await fill(part, source, options).catch(async (error: unknown) => {
           // Its folder was empty, and was removed together with what was in it last.
@@ -153,6 +150,7 @@ export const createLocalStorage = async (folder: string): Promise<Provider> => {
         await renameSynced(part, target)
         // Two names of one file stay when one is renamed to the other.
         await rm(part, { force: true })
+        await sweepParts(target)
       } catch (error) {
         if (sha256 === undefined) await rm(part, { force: true })
         if (isSystemError(error, 'ENOSPC'))
@@ -190,6 +188,7 @@ export const createLocalStorage = async (folder: string): Promise<Provider> => {
       })
       if (file === undefined) return
       await rm(file, { force: true })
+      if (!writing.has(file)) await sweepParts(file)
       await syncFolder(dirname(file))
       await removeEmpty(dirname(file))
     },

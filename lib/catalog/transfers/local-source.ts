@@ -1,4 +1,5 @@
 import type { Principal } from '#lib/auth/principal.ts'
+import { isFault, ServiceError } from '#lib/errors.ts'
 import { type Storage, storageFrom } from '../connection.ts'
 import { countDownload } from '../count.ts'
 import { findManifest } from '../find.ts'
@@ -10,7 +11,6 @@ import { type Kept, shownManifest } from '../shown.ts'
 import type { TransferContext } from './context.ts'
 import { type PackSource, providerSource } from './pack-source.ts'
 import type { PullManifest } from './requests.ts'
-import { ServiceError } from '#lib/errors.ts'
 
 /** The MD5 that the wire's own description keeps of a pack. */
 const md5In = async (provider: Provider, manifest: Kept, signal: AbortSignal): Promise<string | undefined> => {
@@ -25,17 +25,17 @@ const md5In = async (provider: Provider, manifest: Kept, signal: AbortSignal): P
  * what is kept. Throws `not-found`, `invalid` (tainted), `forbidden` (revoked), and what the provider refuses with.
  */
 export const localSource = async (
-  { catalog, architecture }: TransferContext,
+  context: TransferContext,
   caller: Principal,
   request: PullManifest,
   given: Storage | undefined,
   signal: AbortSignal,
 ): Promise<PackSource> => {
-  const place = { catalogId: request.catalog_id, version: request.version }
-  const manifest = findManifest(catalog.inventory, caller, {
-    ...place,
-    architecture: request.architecture ?? architecture,
-  })
+  const { catalog } = context
+  const architecture = request.architecture ?? context.architecture
+  const find = (): Kept =>
+    findManifest(catalog.inventory, caller, { catalogId: request.catalog_id, version: request.version, architecture })
+  const manifest = find()
   refuseMarked(manifest)
   const kept = requireStorage(manifest)
   const meta = { ...kept.meta, ...given?.meta, ...request.provider_metadata }
@@ -44,7 +44,14 @@ export const localSource = async (
   if (path === undefined) throw new ServiceError('not-found', `The manifest ${manifest.name} has no pack.`)
   const md5 = manifest.pack_sha256 === '' ? await md5In(provider, manifest, signal) : undefined
   const known = { manifest: shownManifest(manifest), sha256: manifest.pack_sha256 || undefined, md5 }
-  const source = await providerSource(provider, path, known, signal)
-  await countDownload(catalog, caller, manifest.id)
-  return source
+  try {
+    const source = await providerSource(provider, path, known, signal)
+    await countDownload(catalog, caller, manifest.id)
+    return source
+  } catch (error) {
+    // A push has replaced it meanwhile.
+    if (isFault(error, 'not-found') && packPath(find()) !== path)
+      return localSource(context, caller, request, given, signal)
+    throw error
+  }
 }

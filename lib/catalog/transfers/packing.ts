@@ -46,12 +46,12 @@ const recipeOf = async (files: readonly PackFile[], compression: Compression): P
     ),
   ])
 
-const earlier = async (folder: string, of: string): Promise<Packed | undefined> => {
+/** The pack that an earlier try has finished in a folder, and what it is of. */
+export const packedEarlier = async (folder: string): Promise<(Packed & { readonly of: string }) | undefined> => {
   try {
-    const note = Note.parse(JSON.parse(await readFile(join(folder, 'pack.json'), 'utf8')))
+    const { of, digest } = Note.parse(JSON.parse(await readFile(join(folder, 'pack.json'), 'utf8')))
     const file = join(folder, 'pack')
-    const same = note.of === of && (await stat(file)).size === note.digest.size
-    return same ? { file, digest: note.digest } : undefined
+    return (await stat(file)).size === digest.size ? { of, file, digest } : undefined
   } catch {
     return undefined
   }
@@ -68,8 +68,8 @@ export const packTo = async (
   { signal, onProgress }: { signal: AbortSignal; onProgress: (bytes: number) => void },
 ): Promise<Packed> => {
   const of = await recipeOf(files, compression)
-  const known = await earlier(folder, of)
-  if (known) return known
+  const known = await packedEarlier(folder)
+  if (known?.of === of) return known
   const [part, file] = [join(folder, 'pack.part'), join(folder, 'pack')]
   const digest = createDigest(pieceSize)
   {

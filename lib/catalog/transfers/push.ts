@@ -15,7 +15,7 @@ import { compressionOf } from './compression.ts'
 import type { TransferContext } from './context.ts'
 import { contentItems, type PushedMachine, withMachineFiles } from './machine-files.ts'
 import { peerOf } from './peer-of.ts'
-import { packTo, sourceOfFile } from './packing.ts'
+import { packedEarlier, packTo, sourceOfFile } from './packing.ts'
 import { packName, sideFileOf, sweepPacks } from './pushed-objects.ts'
 import type { PushManifest } from './requests.ts'
 import { type Target, targetOf } from './targets.ts'
@@ -51,7 +51,10 @@ const pushMachine = async (
 ): Promise<CatalogManifest> => {
   const { context, request, architecture, name, storage, target, work, folder } = push
   const before = await target.before(request, architecture)
-  if (before && request.override_existing === false)
+  // What this push itself has registered before the service was killed is not in its way.
+  const earlier = await packedEarlier(folder)
+  const own = before && earlier?.digest.sha256 === before.pack_sha256
+  if (before && !own && request.override_existing === false)
     throw new ServiceError('conflict', `The catalog has ${name} already, and the push is not to replace it.`)
   const compression = compressionOf(request)
   const size = files.reduce((all, file) => all + file.size, 0)
@@ -105,6 +108,9 @@ const pushMachine = async (
   work.end('push_register_stage')
 
   work.begin('cleaning_up')
+  // The machine was changed after an earlier try, of which there may be a part.
+  const earlierAt = earlier && `${request.catalog_id}/${packName(name, earlier.digest, before)}`
+  if (earlierAt !== undefined && earlierAt !== packAt) await provider.remove(earlierAt)
   await sweepPacks(provider, request.catalog_id, name, packAt)
   work.end('cleaning_up')
   return registered
