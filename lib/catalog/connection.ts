@@ -29,6 +29,8 @@ const longest = 8_192
 
 const bad = (why: string): ServiceError => new ServiceError('invalid', `The connection is not valid: ${why}.`)
 
+const isKey = (text: string): boolean => /^[a-z][a-z0-9_]*$/.test(text)
+
 /** The values of a text by their keys, which are told apart in any case. Nothing of a value is ever in an error. */
 const segmentsOf = (text: string): ReadonlyMap<string, string> => {
   const found = new Map<string, string>()
@@ -37,7 +39,7 @@ const segmentsOf = (text: string): ReadonlyMap<string, string> => {
     const at = segment.indexOf('=')
     if (at < 1) throw bad('each of its parts, between semicolons, is written as key=value')
     const key = segment.slice(0, at).trim().toLowerCase()
-    if (!/^[a-z][a-z0-9_]*$/.test(key)) throw bad('its keys are words of letters, digits and underscores')
+    if (!isKey(key)) throw bad('its keys are words of letters, digits and underscores')
     if (found.has(key)) throw bad(`it says ${key} twice`)
     found.set(key, segment.slice(at + 1).trim())
   }
@@ -84,9 +86,11 @@ const readService = (segments: ReadonlyMap<string, string>): { service: CatalogS
 }
 
 /** The storage part, complete. Throws `invalid` for an unknown provider and for a key that it needs and that is missing. */
-const readStorage = (provider: string, meta: Readonly<Record<string, string>>): Storage => {
+export const storageFrom = (provider: string, meta: Readonly<Record<string, string>>): Storage => {
   const type = providerTypeOf(provider)
   if (!type) throw bad(`there is no provider of this name; choose one of ${providerTypes.join(', ')}`)
+  if (Object.entries(meta).some(([key, value]) => !isKey(key) || /[;\p{Cc}]/u.test(value)))
+    throw bad('its keys are words of letters, digits and underscores, and no value has a semicolon')
   const missing = kindOf(type).missing(meta)
   if (missing !== undefined) throw bad(`the provider ${type} needs ${missing}`)
   return { type, meta }
@@ -112,7 +116,7 @@ export const parseConnection = (text: string): Connection => {
     if (left !== undefined) throw bad(`it says ${left} without a provider`)
     return { service: service! }
   }
-  return { ...(service && { service }), storage: readStorage(provider, meta) }
+  return { ...(service && { service }), storage: storageFrom(provider, meta) }
 }
 
 /** With the credentials in the host where they fit: what stands beside it may be the storage's. */

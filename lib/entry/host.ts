@@ -1,6 +1,14 @@
 import { realpathSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { auditInto } from '#lib/audit/observe.ts'
+import { openCache } from '#lib/catalog/cache/cache.ts'
+import { createCatalog, openCatalogContext } from '#lib/catalog/catalog.ts'
+import { createRemote } from '#lib/catalog/remote/remote.ts'
+import { createStorages } from '#lib/catalog/storages.ts'
+import { createDownloads } from '#lib/catalog/transfers/downloads.ts'
+import { createTransfers } from '#lib/catalog/transfers/transfers.ts'
+import { openWorkFolders } from '#lib/catalog/transfers/work-folder.ts'
 import type { Config } from '#lib/config.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { createHealth } from '#lib/health/health.ts'
@@ -16,6 +24,7 @@ import { freeLicense } from '#lib/license/license.ts'
 import { openMachines } from '#lib/machines/machines.ts'
 import { createManagerServices } from '#lib/managers/services.ts'
 import { createOutgoing } from '#lib/platform/outgoing.ts'
+import { privateNetworks } from '#lib/platform/outgoing-addresses.ts'
 import { createClientAddress } from '#lib/platform/client-address.ts'
 import { readHostFacts } from '#lib/platform/host-facts.ts'
 import { openListener } from '#lib/platform/listener.ts'
@@ -129,6 +138,39 @@ export const openHost = async (
     one => one.close(),
   )
 
+  const catalog = await openCatalogContext({
+    store,
+    tell: events.tell,
+    storages: createStorages({
+      folder: join(config.state, 'catalog'),
+      allowed: config.allowed_folders.map(realFolder),
+      state: config.state,
+    }),
+  })
+
+  const catalogCache = await openCache({
+    store,
+    tell: events.tell,
+    folder: config.cache_folder ?? join(config.state, 'cache'),
+    budget: config.cache_size * 2 ** 20,
+    keepFree: config.cache_keep_free * 2 ** 20,
+  })
+  const folders = await openWorkFolders(join(config.state, 'transfers'))
+  const transfers = createTransfers({
+    catalog,
+    machines,
+    remote: createRemote(createOutgoing({ allowed: privateNetworks })),
+    folders,
+    downloads: createDownloads(folders),
+    cache: catalogCache,
+    architecture: driver.platform.cpuType === 'arm' ? 'arm64' : 'x86_64',
+    machineType: driver.kind,
+    allowedFolders: config.allowed_folders.map(realFolder),
+    trust: { policy: config.pack_trust, keys: config.pack_trusted_keys },
+    signingKey: config.pack_signing_key === undefined ? undefined : await readFile(config.pack_signing_key, 'utf8'),
+    warn: text => logOf('catalog').warning('{text}', { text }),
+  })
+
   const jobs = stack.adopt(
     await openJobs({
       store,
@@ -146,6 +188,10 @@ export const openHost = async (
   metrics.watch({
     machines: ['Machines by state', machines.counts],
     jobs_under_way: ['Jobs under way', jobs.underWay],
+    cache_bytes: ['Bytes that the catalog cache takes', catalogCache.size],
+    cache_hits: ['Pulls that the cache had the machine of', () => catalogCache.counters.hits],
+    cache_misses: ['Pulls that it had not', () => catalogCache.counters.misses],
+    cache_evictions: ['Machines that it let go to make room', () => catalogCache.counters.evictions],
     events_total: ['Events that were ever told', () => events.head().seq],
     event_subscribers: ['WebSockets that read events', () => subscriptions.stats().total_clients],
     event_messages_sent: ['Events that WebSockets were sent', () => subscriptions.stats().messages_sent],
@@ -164,6 +210,9 @@ export const openHost = async (
       ...identity.services,
       audit,
       userConfigs,
+      catalog: createCatalog(catalog),
+      transfers,
+      catalogCache,
       ...createManagerServices({
         store,
         records: managerRecords,

@@ -19,8 +19,11 @@ export interface Repeated {
 
 /** Long work with a durable record. Jobs of others are there for holders of JOB_MANAGER_LIST alone. */
 export interface Jobs {
-  /** Begins the work and gives its job at once. Throws `unavailable` for somebody who has too many under way. */
-  begin(request: JobRequest, work: (work: Work) => unknown): Promise<Job>
+  /** Begins the work and gives its job at once, and what comes of it. Throws `unavailable` for somebody who has too many under way. */
+  begin(
+    request: JobRequest,
+    work: (work: Work) => unknown,
+  ): Promise<{ readonly job: Job; readonly result: Promise<unknown> }>
   /** Newest first. */
   list(caller: Principal): Promise<readonly Job[]>
   /** Throws `not-found`. */
@@ -106,7 +109,7 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
     return job
   }
 
-  const run = (job: StoredJob, work: (work: Work) => unknown): void => {
+  const run = (job: StoredJob, work: (work: Work) => unknown): Promise<unknown> => {
     const runner = createRunner({
       job,
       work,
@@ -129,6 +132,7 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
       if (outcome) done({ operation: `${job.job_type}/${job.job_operation}`, outcome })
     }
     void end()
+    return runner.result
   }
 
   return {
@@ -159,8 +163,7 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
       } finally {
         beginning.splice(beginning.indexOf(caller.id), 1)
       }
-      run(job, work)
-      return shown(job)
+      return { job: shown(job), result: run(job, work) }
     },
     async list(caller) {
       const all = (await records.list()).filter(job => maySee(job, caller))
@@ -190,7 +193,7 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
         const { request, cancelled, owner } = job
         const lost =
           'The service ended while this was under way; it is not done again by itself. Look how things are, then decide.'
-        run(job, work => {
+        void run(job, work => {
           if (cancelled !== undefined) throw new ServiceError('conflict', cancelled)
           if (!request) throw new ServiceError('unavailable', lost)
           return repeat(

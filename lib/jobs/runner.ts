@@ -7,6 +7,8 @@ import { createSteps } from './steps.ts'
 /** A job under way. */
 export interface Runner {
   readonly owner: string
+  /** What the work gives, or fails with. */
+  readonly result: Promise<unknown>
   /** Settles when the work is over and its end is on record: with how it ended, or undefined when it is to go on later. */
   readonly ended: Promise<'completed' | 'failed' | undefined>
   /** Tells the work to give up for this reason, and gives the job as it is then. */
@@ -63,12 +65,11 @@ export const createRunner = ({ job: first, work, failed, leave, keep }: Options)
     else timer ??= setTimeout(() => void change({}, 'UPDATED'), reportEvery)
   })
 
-  const complete = async (value: unknown): Promise<'completed'> => {
+  const complete = async (value: unknown): Promise<void> => {
     const id = idOf(value)
     const end = { state: 'completed', progress: 100, request: undefined } as const
-    const result = { result: value, ...(id !== undefined && { result_record_id: id }) }
-    await change({ ...end, ...result }, 'UPDATED', 'COMPLETED')
-    return 'completed'
+    const outcome = { result: value, ...(id !== undefined && { result_record_id: id }) }
+    await change({ ...end, ...outcome }, 'UPDATED', 'COMPLETED')
   }
   const fail = async (thrown: unknown): Promise<'failed' | undefined> => {
     const error = toServiceError(thrown, job.id)
@@ -79,6 +80,10 @@ export const createRunner = ({ job: first, work, failed, leave, keep }: Options)
     await change({ state: 'failed', error: error.message, code: statusOf(error.fault), request: undefined }, 'UPDATED')
     return 'failed'
   }
+  const { promise: result, resolve: succeed, reject: refuse } = Promise.withResolvers<unknown>()
+  // Mostly nobody waits for it.
+  result.catch(() => {})
+
   const run = async (): Promise<'completed' | 'failed' | undefined> => {
     await change({ state: 'running' }, 'UPDATED')
     let value: unknown
@@ -88,13 +93,18 @@ export const createRunner = ({ job: first, work, failed, leave, keep }: Options)
       over = true
     } catch (error) {
       over = true
-      return fail(error)
+      const outcome = await fail(error)
+      refuse(error)
+      return outcome
     }
-    return complete(value)
+    await complete(value)
+    succeed(value)
+    return 'completed'
   }
 
   return {
     owner: job.owner,
+    result,
     ended: run(),
     async cancel(reason) {
       const already = controller.signal.aborted

@@ -229,9 +229,9 @@ describe('after a restart', () => {
   test('what can be done again is; what cannot is failed with the reason, and so is what was cancelled', async () => {
     using folder = newFolder()
     const first = await open(folder.path)
-    const again = await first.jobs.begin(request(true), forever)
-    const lost = await first.jobs.begin(request(false), forever)
-    const cancelled = await first.jobs.begin(request(true), () => new Promise(() => {}))
+    const { job: again } = await first.jobs.begin(request(true), forever)
+    const { job: lost } = await first.jobs.begin(request(false), forever)
+    const { job: cancelled } = await first.jobs.begin(request(true), () => new Promise(() => {}))
     await first.jobs.cancel(cancelled.id, caller)
     // As after a kill: nobody ends the work, the records stay as they are.
     await first.close()
@@ -256,7 +256,7 @@ describe('after a restart', () => {
   test('a job that the end of the service cut off goes on at the next start', async () => {
     using folder = newFolder()
     const first = await open(folder.path)
-    const job = await first.jobs.begin(request(true), forever)
+    const { job } = await first.jobs.begin(request(true), forever)
     await first.jobs.close()
     await first.close()
     const second = await open(folder.path)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, open, opendir, realpath, rm, stat } from 'node:fs/promises'
+import { mkdir, open, opendir, realpath, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { isFault, ServiceError } from '#lib/errors.ts'
@@ -47,6 +47,16 @@ export const createLocalStorage = async (folder: string): Promise<Provider> => {
       if (gone(error) || isFault(error, 'not-found')) return undefined
       throw error
     }
+  }
+
+  /** Removes a folder that nothing is in any more, and those around it. */
+  const removeEmpty = async (folder: string): Promise<void> => {
+    if (folder === root || !isInside(root, folder)) return
+    const removed = await rmdir(folder).then(
+      () => true,
+      () => false,
+    )
+    if (removed) await removeEmpty(dirname(folder))
   }
 
   /** Writes the rest of a source behind what an earlier try has left, and gives the digest of the whole. */
@@ -106,7 +116,12 @@ export const createLocalStorage = async (folder: string): Promise<Provider> => {
       // What nobody can recognise later is of no use to a later try.
       const part = partOf(target, sha256 ?? crypto.randomUUID())
       try {
-        const digest = await fill(part, source, options)
+        const digest = await fill(part, source, options).catch(async (error: unknown) => {
+          // Its folder was empty, and was removed together with what was in it last.
+          if (!isSystemError(error, 'ENOENT')) throw error
+          await fileOf(path, true)
+          return fill(part, source, options)
+        })
         if (sha256 !== undefined && digest !== sha256) {
           await rm(part, { force: true })
           throw new ServiceError('conflict', `The bytes of ${path} are not those that their SHA-256 says.`)
@@ -150,6 +165,7 @@ export const createLocalStorage = async (folder: string): Promise<Provider> => {
       if (file === undefined) return
       await rm(file, { force: true })
       await syncFolder(dirname(file))
+      await removeEmpty(dirname(file))
     },
   }
 }

@@ -27,7 +27,7 @@ describe('Azure, against Azurite', () => {
     const container = await server.newContainer()
     return { container, azure: await createAzure(storageAt(server, container.containerName), fetcher) }
   }
-  providerContract(async () => (await fresh()).azure, 8 * MiB, sent)
+  providerContract(async () => (await fresh()).azure, 8 * MiB, { sent })
 
   test('keeps the checksums of what it was given', async () => {
     const { azure } = await fresh()

@@ -25,7 +25,7 @@ describe.skipIf(withoutS3)('S3, against versitygw (left out where neither it nor
   afterAll(() => server[Symbol.asyncDispose]())
 
   const { fetcher, sent } = countingFetcher()
-  providerContract(async () => createS3(storageAt(server, await server.newBucket()), fetcher), 8 * MiB, sent)
+  providerContract(async () => createS3(storageAt(server, await server.newBucket()), fetcher), 8 * MiB, { sent })
 
   /** A bucket with its name and a provider on it. */
   const fresh = async () => {

@@ -1,13 +1,13 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { type Outgoing, untilAborted } from '#lib/platform/outgoing.ts'
+import { type Outgoing, type OutgoingReply, untilAborted } from '#lib/platform/outgoing.ts'
 import { addressOf } from './address.ts'
 import { jsonOf } from './json.ts'
 import { manifestsIn } from './manifests.ts'
-import type { CatalogManager } from './schemas.ts'
+import type { RemoteServer } from './server.ts'
 import { createTokenOf } from './tokens.ts'
 import { failureText, isDone, refusalOf } from './words.ts'
 
-/** A request to the service that a manager stands for. */
+/** A request to another service. */
 export interface RemoteRequest {
   /** The id of the user for whom it is made. */
   readonly caller: string
@@ -20,23 +20,25 @@ export interface RemoteRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Speaks to the services that managers stand for, with the credentials of the managers. */
+/** Speaks to other services that have a catalog, with what they let in. */
 export interface Remote {
   /**
    * The reply as data. Throws the remote service's refusal where it is about what was asked for, `upstream` for all that
    * is the service's own fault, `timeout`, `forbidden` when its address may not be reached, and `unavailable` when the
    * caller has too many under way.
    */
-  ask(manager: CatalogManager, request: RemoteRequest): Promise<unknown>
+  ask(server: RemoteServer, request: RemoteRequest): Promise<unknown>
+  /** The reply itself, when it is one of success; most for bytes, which `most` of it may have. Throws as `ask`. */
+  read(server: RemoteServer, request: RemoteRequest, most: number): Promise<OutgoingReply>
   /** Lists the catalog once. Throws `invalid` for an address that may not be reached, else `upstream` and `timeout`. */
-  check(manager: CatalogManager, caller: string): Promise<void>
+  check(server: RemoteServer, caller: string): Promise<void>
 }
 
 /** Requests of one caller at once: each may hold a whole reply, and a service may take its time. */
 const mostAtOnce = 8
 
 export interface Limits {
-  /** Milliseconds that the look at a new manager may take, and a sign-in. */
+  /** Milliseconds that the look at a new server may take, and a sign-in. */
   readonly check: number
   /** Milliseconds that a request may take. */
   readonly request: number
@@ -50,11 +52,16 @@ export const createRemote = (outgoing: Outgoing, limits = usualLimits): Remote =
   const tokenOf = createTokenOf(outgoing, limits.check)
 
   /** `secrets`: what was sent to be let in. */
-  const send = async (manager: CatalogManager, request: RemoteRequest, signal: AbortSignal, refused?: string) => {
+  const send = async (
+    server: RemoteServer,
+    request: RemoteRequest & { readonly most?: number },
+    signal: AbortSignal,
+    refused?: string,
+  ) => {
     const { method, path, query = {}, body, headers = {} } = request
-    const key = manager.api_key
-    const url = addressOf(manager, path)
-    const token = key === undefined ? await untilAborted(signal, url.hostname, tokenOf(manager, refused)) : undefined
+    const key = server.api_key
+    const url = addressOf(server, path)
+    const token = key === undefined ? await untilAborted(signal, url.hostname, tokenOf(server, refused)) : undefined
     url.search = new URLSearchParams(query).toString()
     const reply = await outgoing({
       method,
@@ -66,15 +73,19 @@ export const createRemote = (outgoing: Outgoing, limits = usualLimits): Remote =
       },
       body: body === undefined ? undefined : JSON.stringify(body),
       signal,
-      most: limits.reply,
+      most: request.most ?? limits.reply,
     })
-    return { reply, token, secrets: [key, token, manager.password].filter(secret => secret !== undefined) }
+    return { reply, token, secrets: [key, token, server.password].filter(secret => secret !== undefined) }
   }
 
-  const sendAndRenew = async (manager: CatalogManager, request: RemoteRequest, signal: AbortSignal) => {
-    const first = await send(manager, request, signal)
+  const sendAndRenew = async (
+    server: RemoteServer,
+    request: RemoteRequest & { readonly most?: number },
+    signal: AbortSignal,
+  ) => {
+    const first = await send(server, request, signal)
     // A token may have ended before its time. Nothing was done for it, so it can be asked again.
-    return first.reply.status === 401 && first.token !== undefined ? send(manager, request, signal, first.token) : first
+    return first.reply.status === 401 && first.token !== undefined ? send(server, request, signal, first.token) : first
   }
 
   const running = new Map<string, number>()
@@ -95,25 +106,28 @@ export const createRemote = (outgoing: Outgoing, limits = usualLimits): Remote =
     }
   }
 
+  const read: Remote['read'] = (server, request, most) =>
+    limited(request.caller, async () => {
+      const limit = AbortSignal.timeout(limits.request)
+      const signal = request.signal ? AbortSignal.any([request.signal, limit]) : limit
+      const { reply, secrets } = await sendAndRenew(server, { ...request, most }, signal)
+      if (!isDone(reply)) throw refusalOf(server, reply, secrets)
+      return reply
+    })
+
   return {
-    ask: (manager, request) =>
-      limited(request.caller, async () => {
-        const limit = AbortSignal.timeout(limits.request)
-        const signal = request.signal ? AbortSignal.any([request.signal, limit]) : limit
-        const { reply, secrets } = await sendAndRenew(manager, request, signal)
-        if (!isDone(reply)) throw refusalOf(manager, reply, secrets)
-        return jsonOf(reply)
-      }),
-    check: (manager, caller) =>
+    ask: async (server, request) => jsonOf(await read(server, request, limits.reply)),
+    read,
+    check: (server, caller) =>
       limited(caller, async () => {
         const signal = AbortSignal.timeout(limits.check)
         const request = { caller, method: 'GET', path: '/catalog' }
-        const { reply, secrets } = await sendAndRenew(manager, request, signal).catch((error: unknown) => {
+        const { reply, secrets } = await sendAndRenew(server, request, signal).catch((error: unknown) => {
           if (isFault(error, 'forbidden'))
             throw new ServiceError('invalid', error.message, { stack: [{ error: error.message, path: 'url' }] })
           throw error
         })
-        if (!isDone(reply)) throw new ServiceError('upstream', failureText(manager, reply, secrets))
+        if (!isDone(reply)) throw new ServiceError('upstream', failureText(server, reply, secrets))
         manifestsIn(jsonOf(reply))
       }),
   }

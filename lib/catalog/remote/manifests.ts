@@ -1,15 +1,12 @@
-import { canonicalClaim } from '#lib/auth/claims.ts'
-import type { Principal } from '#lib/auth/principal.ts'
+import type { Requirements } from '../visible.ts'
 import { ServiceError } from '#lib/errors.ts'
 
 /** A manifest of another service: what is decided by is known, the rest is passed on. */
-export interface Manifest {
+export interface Manifest extends Requirements {
   readonly [key: string]: unknown
   readonly catalog_id?: string | null
   readonly version?: string | null
   readonly architecture?: string | null
-  readonly required_claims?: readonly string[] | null
-  readonly required_roles?: readonly string[] | null
 }
 
 const isGroup = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -36,16 +33,4 @@ export const manifestsIn = (reply: unknown): readonly Manifest[] => {
   const items = Array.isArray(reply) ? reply.flatMap(flat) : [reply]
   if (items.every(isManifest)) return items
   throw new ServiceError('upstream', 'The reply of the remote catalog is not one of manifests.')
-}
-
-const upper = (names: Iterable<string>): ReadonlySet<string> =>
-  new Set([...names].map(name => canonicalClaim(name.toUpperCase())))
-
-/** Whether somebody may know of a manifest: they hold any of its roles and any of its claims, where it asks for some. */
-export const visibleTo = ({ superUser, roles, claims }: Principal): ((manifest: Manifest) => boolean) => {
-  if (superUser) return () => true
-  const [heldRoles, heldClaims] = [upper(roles), upper(claims)]
-  const anyOf = (held: ReadonlySet<string>, asked: readonly string[] | null | undefined): boolean =>
-    !asked || asked.length === 0 || [...upper(asked)].some(name => held.has(name))
-  return ({ required_roles, required_claims }) => anyOf(heldRoles, required_roles) && anyOf(heldClaims, required_claims)
 }

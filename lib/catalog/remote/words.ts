@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type Fault, ServiceError } from '#lib/errors.ts'
 import type { OutgoingReply } from '#lib/platform/outgoing.ts'
 import { jsonOf } from './json.ts'
-import { type CatalogManager, mask } from './schemas.ts'
+import { mask, type RemoteServer } from './server.ts'
 
 const Said = z.string().optional()
 const Refusal = z.object({ message: Said, error: Said, error_description: Said }).catch(() => ({}))
@@ -41,18 +41,18 @@ const isCallers = (status: number): boolean => status >= 400 && status < 500 && 
 export const isDone = ({ status }: OutgoingReply): boolean => status >= 200 && status < 300
 
 /** What a reply says that is not a success, in one sentence. `secrets` are left out of it. */
-export const failureText = (manager: CatalogManager, reply: OutgoingReply, secrets: readonly string[]): string => {
+export const failureText = (server: RemoteServer, reply: OutgoingReply, secrets: readonly string[]): string => {
   const { message, error_description, error } = refusalIn(reply, secrets)
   const words = message ?? error_description ?? error
-  if (reply.status === 401) return `The catalog of ${manager.name} refuses the credentials that are kept for it.`
+  if (reply.status === 401) return `The catalog of ${server.name} refuses the credentials that are kept for it.`
   if (reply.status >= 300 && reply.status < 400)
-    return `The catalog of ${manager.name} sends elsewhere (${reply.status}), which is not followed: give the url that it has.`
-  return `The catalog of ${manager.name} answered ${reply.status}${words ? `: ${words}` : ''}.`
+    return `The catalog of ${server.name} sends elsewhere (${reply.status}), which is not followed: give the url that it has.`
+  return `The catalog of ${server.name} answered ${reply.status}${words ? `: ${words}` : ''}.`
 }
 
 /** The refusal that a caller gets for one of the remote service: its own where it is about what they asked for. */
-export const refusalOf = (manager: CatalogManager, reply: OutgoingReply, secrets: readonly string[]): ServiceError => {
-  const text = failureText(manager, reply, secrets)
+export const refusalOf = (server: RemoteServer, reply: OutgoingReply, secrets: readonly string[]): ServiceError => {
+  const text = failureText(server, reply, secrets)
   if (!isCallers(reply.status)) return new ServiceError('upstream', text)
   const { message, error, error_description } = refusalIn(reply, secrets)
   const { 'retry-after': wait, allow } = reply.headers

@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+import type { FileHandle } from 'node:fs/promises'
+
+/** Bytes written at once. */
+const windowSize = 1024 * 1024
+/** What file systems keep or leave out: bytes of a block. */
+const block = 4096
+/** Zeros that are worth a hole. */
+const shortestHole = 64 * 1024
+
+const zeros = Buffer.alloc(shortestHole)
+
+/** Bytes of a window to write; a negative start is that many zeros of the window before. */
+interface Run {
+  readonly start: number
+  end: number
+}
+
+/** Finds what of a file is not a hole, window after window. */
+const createHoleFinder = () => {
+  let run = 0
+  return {
+    /** Zeros at the end of what was looked at. */
+    get trailing(): number {
+      return run
+    },
+    runsOf(window: Buffer): readonly Run[] {
+      const runs: Run[] = []
+      for (let at = 0; at < window.length; at += block) {
+        const end = Math.min(at + block, window.length)
+        if (window[at] === 0 && window.compare(zeros, 0, end - at, at, end) === 0) {
+          run += end - at
+          continue
+        }
+        const start = run < shortestHole ? at - run : at
+        const last = runs.at(-1)
+        if (last && start <= last.end) last.end = end
+        else runs.push({ start, end })
+        run = 0
+      }
+      return runs
+    },
+  }
+}
+
+const writeAll = async (file: FileHandle, bytes: Uint8Array, position: number): Promise<void> => {
+  for (let done = 0; done < bytes.length;)
+    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten
+}
+
+const writeRuns = async (file: FileHandle, window: Buffer, runs: readonly Run[], position: number): Promise<void> => {
+  for (const { start, end } of runs) {
+    if (start < 0) await writeAll(file, zeros.subarray(0, -start), position + start)
+    await writeAll(file, window.subarray(Math.max(start, 0), end), position + Math.max(start, 0))
+  }
+}
+
+interface Told {
+  /** Before they are written: bytes of content that are to be written, holes not counted. */
+  readonly onWrite: (bytes: number) => void
+  /** Bytes of content, holes included, that have gone by since it was called last. */
+  readonly onContent: (bytes: number) => void
+}
+
+/**
+ * Gives a function that fills a new file with a content, leaves out its runs of zeros from 64 KiB on, and gives its
+ * SHA-256 (lower-case hex) and size. While one window is written the next is filled. The two windows are used again for
+ * each file, so one file is filled at a time.
+ */
+export const createSparseWriter = () => {
+  let [window, other] = [Buffer.allocUnsafeSlow(windowSize), Buffer.allocUnsafeSlow(windowSize)]
+
+  return async (
+    file: FileHandle,
+    content: AsyncIterable<Uint8Array>,
+    { onWrite, onContent }: Told,
+  ): Promise<{ readonly size: number; readonly sha256: string }> => {
+    const digest = createHash('sha256')
+    const finder = createHoleFinder()
+    let filled = 0
+    let position = 0
+    let failure: { readonly error: unknown } | undefined
+    let writing: Promise<void> | undefined
+
+    const written = async (): Promise<void> => {
+      await writing
+      if (failure) throw failure.error
+    }
+    const flush = async (): Promise<void> => {
+      const bytes = window.subarray(0, filled)
+      digest.update(bytes)
+      const runs = finder.runsOf(bytes)
+      onWrite(runs.reduce((sum, { start, end }) => sum + end - start, 0))
+      await written()
+      writing = writeRuns(file, bytes, runs, position).catch((error: unknown) => {
+        failure = { error }
+      })
+      position += filled
+      onContent(filled)
+      ;[window, other] = [other, window]
+      filled = 0
+    }
+
+    try {
+      for await (const part of content)
+        for (let at = 0; at < part.length;) {
+          const piece = part.subarray(at, at + windowSize - filled)
+          window.set(piece, filled)
+          filled += piece.length
+          at += piece.length
+          if (filled === windowSize) await flush()
+        }
+      if (filled > 0) await flush()
+    } finally {
+      await writing
+    }
+    await written()
+    if (finder.trailing > 0) await file.truncate(position)
+    return { size: position, sha256: digest.digest('hex') }
+  }
+}

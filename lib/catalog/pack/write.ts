@@ -1,0 +1,110 @@
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { pipeline, Readable } from 'node:stream'
+import { ReadableStream as WebStream } from 'node:stream/web'
+import { constants as zlib, createGzip, createZstdCompress } from 'node:zlib'
+import { ServiceError } from '#lib/errors.ts'
+import { isSystemError } from '#lib/platform/files.ts'
+import { byName } from './files.ts'
+import type { PackFile } from './files.ts'
+import { blockSize, headerOf, paddingOf } from './header.ts'
+
+/** `level` of gzip is −1 to 9, of zstd 1 to 22; the caller keeps to these. */
+export type Compression = { kind: 'none' } | { kind: 'gzip'; level: number } | { kind: 'zstd'; level: number }
+
+interface PackOptions {
+  readonly signal?: AbortSignal
+  /** Is told how many bytes of files have gone by. */
+  readonly onProgress?: (bytesOfFiles: number) => void
+}
+
+/** Bytes read at once: large, since each read is a way to another thread and back. */
+const readSize = 1024 * 1024
+
+const changed = (name: string, how: string): ServiceError =>
+  new ServiceError('conflict', `${name} ${how} while it was packed. Stop what writes to it, and pack again.`)
+
+const openUnchanged = async ({ name, path, size, modifiedAt }: PackFile): Promise<FileHandle> => {
+  // What took the file's place may be a link, or a pipe that would be waited on for ever.
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+  const file = await open(path, flags).catch((error: unknown) => {
+    if (isSystemError(error, 'ENOENT') || isSystemError(error, 'ELOOP')) throw changed(name, 'was removed or replaced')
+    throw error
+  })
+  const now = await file.stat()
+  if (now.isFile() && now.size === size && now.mtime.getTime() === modifiedAt.getTime()) return file
+  await file.close()
+  throw changed(name, 'changed')
+}
+
+/** The content of a file, of which the next part is read while one is used. */
+async function* contentOf(packed: PackFile): AsyncGenerator<Uint8Array> {
+  const { name, size } = packed
+  await using file = await openUnchanged(packed)
+  const before = await file.stat({ bigint: true })
+  const read = async (from: number): Promise<Buffer> => {
+    const buffer = Buffer.allocUnsafeSlow(Math.min(readSize, size - from))
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, from)
+    return buffer.subarray(0, bytesRead)
+  }
+  let next = read(0)
+  for (let done = 0; done < size;) {
+    const chunk = await next
+    if (chunk.length === 0) throw changed(name, 'became shorter')
+    done += chunk.length
+    if (done < size) {
+      next = read(done)
+      // Whoever stops here leaves it; whoever goes on still sees its failure.
+      next.catch(() => undefined)
+    }
+    yield chunk
+  }
+  const after = await file.stat({ bigint: true })
+  if (after.mtimeNs !== before.mtimeNs || after.size !== before.size) throw changed(name, 'changed')
+}
+
+async function* tarOf(files: readonly PackFile[], { signal, onProgress }: PackOptions): AsyncGenerator<Uint8Array> {
+  let done = 0
+  for (const file of files.toSorted(byName)) {
+    signal?.throwIfAborted()
+    yield headerOf(file)
+    for await (const chunk of contentOf(file)) {
+      signal?.throwIfAborted()
+      yield chunk
+      done += chunk.length
+      onProgress?.(done)
+    }
+    if (paddingOf(file.size) > 0) yield Buffer.alloc(paddingOf(file.size))
+  }
+  yield Buffer.alloc(2 * blockSize)
+}
+
+const chunkSize = 256 * 1024
+
+const compress = (bytes: AsyncIterable<Uint8Array>, compression: Compression): AsyncIterable<Uint8Array> => {
+  if (compression.kind === 'none') return bytes
+  const { level } = compression
+  const compressor =
+    compression.kind === 'gzip'
+      ? createGzip({ level, chunkSize })
+      : createZstdCompress({
+          chunkSize,
+          params: { [zlib.ZSTD_c_compressionLevel]: level, [zlib.ZSTD_c_checksumFlag]: 1 },
+        })
+  // A failure reaches the reader of the compressor.
+  return pipeline(Readable.from(bytes, { objectMode: true, highWaterMark: 1 }), compressor, () => undefined)
+}
+
+/**
+ * The files as a canonical tar: sorted, of nobody, with their times in whole seconds and no more of their modes than
+ * 755; PAX only for sizes from 8 GiB on and for long or non-ASCII names. The same files give the same bytes. Memory does
+ * not grow with their size. The stream fails with `conflict`, which names the file, when one is not as `filesOf` saw it
+ * or changes while it is read.
+ */
+export const packBytes = (
+  files: readonly PackFile[],
+  compression: Compression,
+  options: PackOptions = {},
+): ReadableStream<Uint8Array> =>
+  WebStream.from(compress(tarOf(files, options), compression)) as ReadableStream<Uint8Array>

@@ -1,0 +1,54 @@
+import type { Principal } from '#lib/auth/principal.ts'
+import { messageOf, ServiceError } from '#lib/errors.ts'
+import { type CatalogContext, manifestEvent } from './changes.ts'
+import { findManifests } from './find.ts'
+import { ownObjects, requireStorage } from './objects.ts'
+import type { Place } from './place.ts'
+import { type Kept, storageOf } from './shown.ts'
+
+const removeObjects = async ({ inventory, storages }: CatalogContext, manifest: Kept): Promise<void> => {
+  if (!storageOf(manifest)) return
+  const provider = await storages.open(requireStorage(manifest))
+  for (const path of ownObjects(manifest, inventory.all())) {
+    // An imported bundle is a folder.
+    if (manifest.pack_relative_path !== '')
+      for await (const inside of provider.list(path)) await provider.remove(inside.path)
+    if (await provider.stat(path)) await provider.remove(path)
+  }
+}
+
+const forget = async ({ commit, manifests, inventory, tell }: CatalogContext, { id }: Kept): Promise<void> => {
+  // As it is by now: a download may have been counted.
+  const now = inventory.get(id)
+  if (now) await commit([manifests.remove({ id }), manifestEvent(tell, 'REMOVED', now)])
+  await inventory.refresh(id)
+}
+
+/**
+ * Deletes what a caller may know of at a place: of each manifest first its objects on the provider, then the record.
+ * @param cleanRemote false leaves the objects where they are
+ * Throws `not-found`, and `upstream` when a provider fails: that manifest and those after it stay, and the message says so.
+ */
+export const removeManifests = async (
+  context: CatalogContext,
+  caller: Principal,
+  place: Place,
+  cleanRemote: boolean,
+): Promise<void> => {
+  const find = (): readonly Kept[] => findManifests(context.inventory, caller, place, true)
+  await context.turns(find()[0]!.catalog_id, async () => {
+    const all = find()
+    for (const [at, manifest] of all.entries()) {
+      try {
+        if (cleanRemote) await removeObjects(context, manifest)
+      } catch (error) {
+        throw new ServiceError(
+          'upstream',
+          `${at} of ${all.length} manifests were deleted; ${manifest.name} was not, for its provider failed: ${messageOf(error)}`,
+          { cause: error },
+        )
+      }
+      await forget(context, manifest)
+    }
+  })
+}

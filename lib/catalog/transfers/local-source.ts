@@ -1,0 +1,50 @@
+import type { Principal } from '#lib/auth/principal.ts'
+import { type Storage, storageFrom } from '../connection.ts'
+import { countDownload } from '../count.ts'
+import { findManifest } from '../find.ts'
+import { refuseMarked } from '../flags.ts'
+import { readMetadata } from '../metadata.ts'
+import { metadataPath, packPath, requireStorage } from '../objects.ts'
+import type { Provider } from '../providers/provider.ts'
+import { type Kept, shownManifest } from '../shown.ts'
+import type { TransferContext } from './context.ts'
+import { type PackSource, providerSource } from './pack-source.ts'
+import type { PullManifest } from './requests.ts'
+import { ServiceError } from '#lib/errors.ts'
+
+/** The MD5 that the wire's own description keeps of a pack. */
+const md5In = async (provider: Provider, manifest: Kept, signal: AbortSignal): Promise<string | undefined> => {
+  const path = metadataPath(manifest)
+  const metadata = path === undefined ? undefined : await readMetadata(provider, path, signal)
+  const md5 = metadata?.['compressed_checksum']
+  return typeof md5 === 'string' && /^[0-9a-f]{32}$/i.test(md5) ? md5.toLowerCase() : undefined
+}
+
+/**
+ * A pack of the catalog of this service, which is counted as downloaded. What the request says of the storage is laid over
+ * what is kept. Throws `not-found`, `invalid` (tainted), `forbidden` (revoked), and what the provider refuses with.
+ */
+export const localSource = async (
+  { catalog, architecture }: TransferContext,
+  caller: Principal,
+  request: PullManifest,
+  given: Storage | undefined,
+  signal: AbortSignal,
+): Promise<PackSource> => {
+  const place = { catalogId: request.catalog_id, version: request.version }
+  const manifest = findManifest(catalog.inventory, caller, {
+    ...place,
+    architecture: request.architecture ?? architecture,
+  })
+  refuseMarked(manifest)
+  const kept = requireStorage(manifest)
+  const meta = { ...kept.meta, ...given?.meta, ...request.provider_metadata }
+  const provider = await catalog.storages.open(storageFrom(given?.type ?? kept.type, meta))
+  const path = packPath(manifest)
+  if (path === undefined) throw new ServiceError('not-found', `The manifest ${manifest.name} has no pack.`)
+  const md5 = manifest.pack_sha256 === '' ? await md5In(provider, manifest, signal) : undefined
+  const known = { manifest: shownManifest(manifest), sha256: manifest.pack_sha256 || undefined, md5 }
+  const source = await providerSource(provider, path, known, signal)
+  await countDownload(catalog, caller, manifest.id)
+  return source
+}

@@ -1,0 +1,95 @@
+import { hash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open, readFile, rename, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import * as z from 'zod'
+import { writeFileAtomic } from '#lib/platform/files.ts'
+import { createDigest, type PackDigest } from '../pack/digest.ts'
+import type { PackFile } from '../pack/files.ts'
+import { type Compression, packBytes } from '../pack/write.ts'
+import type { Source } from '../providers/provider.ts'
+
+/** Bytes of a piece: what is fetched, verified and, after a cut, fetched again as one. */
+const pieceSize = 8 * 1024 * 1024
+
+const Note = z.object({
+  of: z.string(),
+  digest: z.object({
+    size: z.number(),
+    sha256: z.string(),
+    md5: z.string(),
+    pieceSize: z.number(),
+    pieces: z.array(z.string()),
+  }),
+})
+
+/** A finished pack on this host. */
+export interface Packed {
+  readonly file: string
+  readonly digest: PackDigest
+}
+
+/** Files up to this size count by their content: they are written anew for each push. */
+const small = 64 * 1024
+
+const contentKey = async ({ path, size }: PackFile): Promise<string> =>
+  size > small ? '' : hash('sha256', await readFile(path))
+
+/** What a pack is made of: the same again gives the same bytes. */
+const recipeOf = async (files: readonly PackFile[], compression: Compression): Promise<string> =>
+  JSON.stringify([
+    compression,
+    await Promise.all(
+      files.map(async file => [file.name, file.size, file.mode, file.modifiedAt, await contentKey(file)]),
+    ),
+  ])
+
+const earlier = async (folder: string, of: string): Promise<Packed | undefined> => {
+  try {
+    const note = Note.parse(JSON.parse(await readFile(join(folder, 'pack.json'), 'utf8')))
+    const file = join(folder, 'pack')
+    const same = note.of === of && (await stat(file)).size === note.digest.size
+    return same ? { file, digest: note.digest } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Packs files into a folder; a pack of the same files that an earlier try has finished there is taken as it is.
+ * @param onProgress is told how many bytes of the files are in the pack
+ */
+export const packTo = async (
+  folder: string,
+  files: readonly PackFile[],
+  compression: Compression,
+  { signal, onProgress }: { signal: AbortSignal; onProgress: (bytes: number) => void },
+): Promise<Packed> => {
+  const of = await recipeOf(files, compression)
+  const known = await earlier(folder, of)
+  if (known) return known
+  const [part, file] = [join(folder, 'pack.part'), join(folder, 'pack')]
+  const digest = createDigest(pieceSize)
+  {
+    await using target = await open(part, 'w', 0o600)
+    for await (const chunk of packBytes(files, compression, { signal, onProgress })) {
+      digest.update(chunk)
+      await target.write(chunk)
+    }
+  }
+  const packed = { file, digest: digest.end() }
+  await rename(part, file)
+  await writeFileAtomic(join(folder, 'pack.json'), JSON.stringify({ of, digest: packed.digest }))
+  return packed
+}
+
+/** A file of this host as a source. */
+export const sourceOfFile = (file: string, size: number): Source => ({
+  size,
+  read: ({ start, end }) =>
+    Readable.toWeb(
+      // An end before the start means nothing to it.
+      end > start ? createReadStream(file, { start, end: end - 1, highWaterMark: 1024 * 1024 }) : Readable.from([]),
+    ) as ReadableStream<Uint8Array>,
+})
