@@ -78,6 +78,7 @@ const servedSource = async (
   const side = sideOf(beside?.body, { size, sha256 })
   return {
     manifest,
+    origin: asked.server.url,
     size,
     sha256: sha256 ?? side?.sha256,
     side,
@@ -116,5 +117,6 @@ export const remoteSource = async (
   }
   const storage = storageFrom(given?.type ?? providerType, { ...meta, ...own })
   const provider = await context.catalog.storages.open(storage)
-  return providerSource(provider, [...folder.split('/').filter(Boolean), pack].join('/'), { manifest, sha256 }, signal)
+  const known = { manifest, origin: JSON.stringify([server.url, storage]), sha256 }
+  return providerSource(provider, [...folder.split('/').filter(Boolean), pack].join('/'), known, signal)
 }
