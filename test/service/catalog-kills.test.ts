@@ -7,6 +7,7 @@ import { describe, expect, test, vi } from 'vitest'
 import type { CatalogManifest } from '#lib/catalog/manifest.ts'
 import { unpackInto } from '#lib/catalog/pack/read.ts'
 import { newFolder } from '../support/folder.ts'
+import type { Answer } from '../support/harness.ts'
 import { seededRandom } from '../support/random.ts'
 import { newState } from '../support/service.ts'
 import { connectionTo, type Host, startHost } from '../support/transfers.ts'
@@ -108,7 +109,7 @@ describe('the catalog of a service that is killed', () => {
       let before = renew(home)
       const durations: number[] = []
       for (const more of compressions) durations.push(await timed(() => push('1', more)))
-      const outcomes = new Map<string, number>()
+      let resumedPushes = 0
       for (let round = 0; round < kills; round += 1) {
         const kind = round % compressions.length
         const version = round % 2 === 0 ? '1' : `new${round}`
@@ -136,10 +137,10 @@ describe('the catalog of a service that is killed', () => {
 
         const again = await push(version, compressions[kind]!)
         expect(again.status, `${at}: ${again.body.message}`).toBe(200)
-        for (const end of await resumed(host)) {
-          expect(end, at).toBe('completed')
-          outcomes.set(end, (outcomes.get(end) ?? 0) + 1)
-        }
+        const ends = await resumed(host)
+        for (const end of ends) expect(end, at).toBe('completed')
+        // Beside the push that came again and the pull.
+        resumedPushes += ends.length - 2
         const [manifest] = again.body
         const pack = join(provider.path, 'noisy', manifest.pack_filename)
         expect(digestOf(readFileSync(pack)), at).toBe(manifest.pack_sha256)
@@ -153,6 +154,7 @@ describe('the catalog of a service that is killed', () => {
         else expect((await host.call('DELETE', `/catalog/noisy/${version}`)).status).toBe(202)
         await host.call('DELETE', '/jobs/cleanup')
       }
+      console.log(`${resumedPushes} of ${kills} were gone on with by the service itself after its start`)
       expect(await host.call('GET', '/machines/noisy/start')).toMatchObject({ status: 200 })
       expect(filesBelow(provider.path)).toEqual(await named())
       expect(await host.service.stop()).toBe(0)
@@ -239,4 +241,35 @@ describe('the catalog of a service that is killed', () => {
     },
     timeout,
   )
+
+  test('cancelled in the middle, a push and a pull leave nothing, and can come again', async () => {
+    using state = newState()
+    using provider = newFolder()
+    const host = await startHost(state.path, 'embedded', { VMHOST_DEMO: 'on' })
+    const digest = renew(await createNoisy(host, state.path))
+    const catalogId = { catalog_id: 'noisy', version: '1' }
+    const connection = `provider=local-storage;catalog_path=${provider.path}`
+    const push = (how: string) => host.call('POST', `/catalog/push${how}`, { ...catalogId, connection, uuid: 'noisy' })
+    const pull = (how: string) => host.call('PUT', `/catalog/pull${how}`, { ...catalogId, machine_name: 'copy' })
+    const machines = join(state.path, 'machines/embedded')
+    const transfers = join(state.path, 'transfers')
+
+    const cancelWhen = async (begun: Promise<Answer>, isThere: () => boolean): Promise<void> => {
+      const { id } = (await begun).body
+      await vi.waitFor(() => expect(isThere()).toBe(true), { timeout: 20_000, interval: 2 })
+      expect((await host.call('POST', `/jobs/${id}/cancel`)).status).toBe(202)
+      expect(await resumed(host)).toContainEqual(expect.stringMatching(/^failed The job was cancelled by root/))
+      expect((await host.call('GET', `/jobs/${id}`)).body).toMatchObject({ state: 'failed', code: 409 })
+      expect(readdirSync(transfers)).toEqual([])
+      expect(readdirSync(machines)).toHaveLength(2)
+    }
+    await cancelWhen(push('/async'), () => filesBelow(transfers).some(file => file.endsWith('pack.part')))
+    expect(filesBelow(provider.path)).toEqual([])
+    expect((await push('')).status).toBe(200)
+    await cancelWhen(pull('/async'), () => readdirSync(machines).some(name => name.startsWith('.new-')))
+    const pulled = await pull('')
+    expect(pulled.status, pulled.body.message).toBe(200)
+    expect(digestOf(readFileSync(diskIn(pulled.body.local_path)))).toBe(digest)
+    expect(await host.service.stop()).toBe(0)
+  })
 })

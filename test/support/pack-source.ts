@@ -43,13 +43,19 @@ export const stalled = (bytes: Uint8Array, signal: AbortSignal): ReadableStream<
   })
 
 /** A pack whose provider does what `give` says; without a side file when `pieceSize` is left out. */
-export const packSource = (bytes: Buffer, pieceSize: number | undefined, give: Give = wanted => streamOf(wanted)) => {
+export const packSource = (
+  bytes: Buffer,
+  pieceSize: number | undefined,
+  give: Give = wanted => streamOf(wanted),
+  origin = 'here',
+) => {
   const side = pieceSize === undefined ? undefined : sideFileOf(bytes, pieceSize)
   const attempts = new Map<number, number>()
   const asked: ByteRange[] = []
   const sha256 = hash('sha256', bytes)
   const source = {
     manifest: { id: 'id', name: 'pack', updated_at: '' },
+    origin,
     size: bytes.length,
     sha256,
     side,

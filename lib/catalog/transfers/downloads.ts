@@ -69,9 +69,12 @@ const nearLease = async (
   }
 }
 
-/** The same pack has the same name; without a digest it is the one of a manifest as it is now. */
-const nameOf = ({ sha256, size, manifest }: PackSource): readonly string[] =>
-  sha256 === undefined ? [manifest.id, manifest.updated_at, String(size)] : [sha256]
+/**
+ * The same pack from the same place has the same name: what one place does wrong is nothing to who reads from another.
+ * Without a digest it is the one of a manifest as it is now.
+ */
+const nameOf = ({ origin, sha256, size, manifest }: PackSource): readonly string[] =>
+  sha256 === undefined ? [origin, manifest.id, manifest.updated_at, String(size)] : [origin, sha256]
 
 export const createDownloads = (folders: WorkFolders): Downloads => {
   const running = new Map<string, Download>()

@@ -39,11 +39,13 @@ export const localSource = async (
   refuseMarked(manifest)
   const kept = requireStorage(manifest)
   const meta = { ...kept.meta, ...given?.meta, ...request.provider_metadata }
-  const provider = await catalog.storages.open(storageFrom(given?.type ?? kept.type, meta))
+  const storage = storageFrom(given?.type ?? kept.type, meta)
+  const provider = await catalog.storages.open(storage)
   const path = packPath(manifest)
   if (path === undefined) throw new ServiceError('not-found', `The manifest ${manifest.name} has no pack.`)
   const md5 = manifest.pack_sha256 === '' ? await md5In(provider, manifest, signal) : undefined
-  const known = { manifest: shownManifest(manifest), sha256: manifest.pack_sha256 || undefined, md5 }
+  const sha256 = manifest.pack_sha256 || undefined
+  const known = { manifest: shownManifest(manifest), origin: JSON.stringify(storage), sha256, md5 }
   try {
     const source = await providerSource(provider, path, known, signal)
     await countDownload(catalog, caller, manifest.id)

@@ -8,6 +8,8 @@ import { sideEnd } from '../objects.ts'
 /** A pack that can be pulled: what the catalog says of it, and how its bytes are read. */
 export interface PackSource {
   readonly manifest: CatalogManifest
+  /** Tells apart where packs are read from, with all that opens it; never shown. */
+  readonly origin: string
   /** Bytes. */
   readonly size: number
   /** Lower-case hex, of the whole; what of them is known. */
@@ -42,6 +44,7 @@ export const providerSource = async (
   path: string,
   known: {
     readonly manifest: CatalogManifest
+    readonly origin: string
     readonly sha256?: string | undefined
     readonly md5?: string | undefined
   },

@@ -65,6 +65,7 @@ const servedSource = async (
   const side = sideOf(beside?.body, { size, sha256 })
   return {
     manifest,
+    origin: peer.server.url,
     size,
     sha256: sha256 ?? side?.sha256,
     side,
@@ -103,6 +104,8 @@ export const peerSource = async (
     const served = await servedSource(peer, path, manifest, sha256, signal)
     if (served) return served
   }
-  const storage = await storages.open(storageFrom(given?.type ?? providerType, { ...meta, ...own }))
-  return providerSource(storage, [...folder.split('/').filter(Boolean), pack].join('/'), { manifest, sha256 }, signal)
+  const storage = storageFrom(given?.type ?? providerType, { ...meta, ...own })
+  const known = { manifest, origin: JSON.stringify([peer.server.url, storage]), sha256 }
+  const from = await storages.open(storage)
+  return providerSource(from, [...folder.split('/').filter(Boolean), pack].join('/'), known, signal)
 }

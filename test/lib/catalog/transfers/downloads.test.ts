@@ -188,6 +188,17 @@ describe('a pack that is fetched', () => {
     expect(readdirSync(folder.path)).toEqual([])
   })
 
+  test('from a place that does wrong is nothing to who fetches it from another', async () => {
+    using folder = newFolder()
+    const downloads = await open(folder.path)
+    const wrong = packSource(bytes, piece, () => Promise.reject(new ServiceError('forbidden', 'no')), 'there')
+    const right = packSource(bytes, piece)
+    const [one, other] = await Promise.allSettled([pull(downloads, wrong.source), pull(downloads, right.source)])
+    expect(one).toMatchObject({ status: 'rejected', reason: { fault: 'forbidden' } })
+    expect(other).toEqual({ status: 'fulfilled', value: right.sha256 })
+    expect(readdirSync(folder.path)).toEqual([])
+  })
+
   test('stays where the end of the service cuts it off, and goes on from there', async () => {
     using folder = newFolder()
     const { give } = stallingAfter(6)
