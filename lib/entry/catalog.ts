@@ -42,6 +42,7 @@ export const openCatalog = (
       folder: join(config.state, 'catalog'),
       allowed: allowedFoldersOf(config),
       state: config.state,
+      environment: process.env,
     }),
   })
 
