@@ -24,8 +24,7 @@ interface Ended {
 /** Keeps what was done and refused. */
 export type Audit = (what: Action) => Promise<void>
 
-/** Of a value the members of these names that are there; undefined for none. */
-export const picked = (value: unknown, names: readonly string[] = []): Record<string, unknown> | undefined => {
+const picked = (value: unknown, names: readonly string[] = []): Record<string, unknown> | undefined => {
   const found = Object.entries(value ?? {}).filter(([name, member]) => names.includes(name) && member !== undefined)
   return found.length > 0 ? Object.fromEntries(found) : undefined
 }

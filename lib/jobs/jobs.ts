@@ -2,7 +2,6 @@ import { mayCall } from '#lib/auth/access.ts'
 import type { Principal } from '#lib/auth/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { Tell } from '#lib/events/events.ts'
-import { picked } from '#lib/http/actions.ts'
 import type { JobRequest } from '#lib/http/job-started.ts'
 import type { Store, Write } from '#lib/storage/store.ts'
 import type { Work } from '#lib/work.ts'
@@ -147,7 +146,6 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
       if (theirs >= mostRunning)
         throw new ServiceError('unavailable', `You have ${theirs} jobs under way, which is all that one user can have.`)
       const now = new Date().toISOString()
-      const about = picked(body, kind.about)
       const job: StoredJob = {
         id: crypto.randomUUID(),
         owner: caller.id,
@@ -158,7 +156,8 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
         job_type: kind.type,
         job_operation: kind.operation,
         ...(kind.record !== undefined && { result_record_type: kind.record }),
-        ...(about && { about }),
+        // With the address: the same through a catalog manager is not the same.
+        ...(kind.about && { about: { ...Object(params), ...kind.about(body as never) } }),
         created_at: now,
         updated_at: now,
         ...(kind.repeatable && { request: { operation, params, query, body } }),

@@ -32,7 +32,7 @@ export const Job = z
     job_type: z.string().meta({ description: 'What the job is about: machines' }),
     job_operation: z.string().meta({ description: 'What is done: clone' }),
     about: z
-      .record(z.string(), z.unknown())
+      .record(z.string(), z.string())
       .optional()
       .meta({ description: 'What was asked for, as far as it is shown' }),
     message: z.string().optional(),

@@ -20,8 +20,10 @@ const silentCatalog = async () => {
   const { promise: listening, resolve: settle } = Promise.withResolvers<void>()
   server.listen(0, '127.0.0.1', settle)
   await listening
+  const { port } = server.address() as AddressInfo
   return {
-    connection: `host=http://user:very-secret@127.0.0.1:${(server.address() as AddressInfo).port}`,
+    connection: `host=http://user:very-secret@127.0.0.1:${port}`,
+    place: `host=http://127.0.0.1:${port}`,
     [Symbol.dispose]() {
       server.closeAllConnections()
       server.close()
@@ -143,7 +145,8 @@ describe('the catalog on the command line', () => {
     using first = follow(state.path, command, silent.connection)
     await first.said('This pull is the job ')
     const { id, about } = await job()
-    expect(about).toEqual({ catalog_id: 'big', version: '1', machine_name: 'copy' })
+    // Of its connection where it leads, and not what opens it.
+    expect(about).toEqual({ catalog_id: 'big', version: '1', machine_name: 'copy', connection: silent.place })
     first.interrupt()
     await first.said(`The pull goes on in the service, as the job ${id}.`)
     expect(await first.ended).toBe(130)
@@ -166,10 +169,12 @@ describe('the catalog on the command line', () => {
       /Cancelling the pull …\nCheck the request: failed\nvmhost: The job was cancelled by root\.\n$/,
     )
     expect(await job()).toMatchObject({ id, state: 'failed' })
-    // Another one is another one.
+    // Another version is another pull, and so is the same from another catalog.
     using other = follow(state.path, 'catalog pull big --version 2 --name copy', silent.connection)
     await other.said('This pull is the job ')
-    other.interrupt()
+    using elsewhere = await silentCatalog()
+    using same = follow(state.path, 'catalog pull big --version 2 --name copy', elsewhere.connection)
+    await same.said('This pull is the job ')
     for (const { text } of [first, second, third, other]) expect(text()).not.toContain('very-secret')
     await service.stop()
   })

@@ -1,11 +1,8 @@
 import { CatalogManifests } from '../manifest.ts'
+import { aboutPull, aboutPush } from './about.ts'
 import { PullManifest, PullResult, PushManifest, TransferQuery } from './requests.ts'
 
 const transfer = { effect: 'change', uses: ['transfers'], query: TransferQuery } as const
-
-/** What tells a push, and a pull, from others: members of its body that are no secrets. */
-const pushed = ['catalog_id', 'version', 'architecture', 'local_path', 'uuid'] as const
-const pulled = ['catalog_id', 'version', 'architecture', 'machine_name'] as const
 
 /** What the endpoints share that push. */
 export const pushing = {
@@ -13,7 +10,7 @@ export const pushing = {
   method: 'POST',
   access: { claims: ['PUSH_CATALOG_MANIFEST'] },
   body: PushManifest,
-  audited: pushed,
+  audited: ['catalog_id', 'version', 'architecture', 'local_path', 'uuid'],
   reply: CatalogManifests,
 } as const
 export const pushJob = {
@@ -22,7 +19,7 @@ export const pushJob = {
   record: 'catalog_manifest',
   always: true,
   repeatable: true,
-  about: pushed,
+  about: aboutPush,
 } as const
 
 /** What the endpoints share that pull. */
@@ -31,7 +28,7 @@ export const pulling = {
   method: 'PUT',
   access: { claims: ['PULL_CATALOG_MANIFEST'] },
   body: PullManifest,
-  audited: pulled,
+  audited: ['catalog_id', 'version', 'architecture', 'machine_name'],
   reply: PullResult,
 } as const
 export const pullJob = {
@@ -40,7 +37,7 @@ export const pullJob = {
   record: 'catalog_manifest',
   always: true,
   repeatable: true,
-  about: pulled,
+  about: aboutPull,
 } as const
 
 /** What the endpoints share that import. */

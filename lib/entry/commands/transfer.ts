@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
-import { picked } from '#lib/http/actions.ts'
 import type { JobKind } from '#lib/http/job-started.ts'
 import type { Job } from '#lib/jobs/schemas.ts'
 import { followJob } from '../follow-job.ts'
@@ -17,16 +16,15 @@ interface Transfer {
   readonly body: object
 }
 
-/** The job under way that does the same already. What makes it the same is what such jobs show of their requests. */
+/** The job under way that does the same already. The same is what jobs show as the same. */
 const underWay = async (ask: Ask, { kind, schema, body }: Transfer): Promise<Job | undefined> => {
   // As the service understands it. What it would refuse is nowhere under way.
   const read = schema.safeParse(body)
   if (!read.success) return undefined
-  const wanted = picked(read.data, kind.about)
+  const wanted = kind.about?.(read.data as never)
   const jobs = await ask<Job[]>('GET', '/jobs', undefined, { 'X-Filter': 'state=^(pending|running)$' })
   return jobs.find(
-    job =>
-      job.job_type === kind.type && job.job_operation === kind.operation && isDeepStrictEqual(job.about, { ...wanted }),
+    job => job.job_type === kind.type && job.job_operation === kind.operation && isDeepStrictEqual(job.about, wanted),
   )
 }
 
