@@ -22,7 +22,7 @@ const { source } = packSource(
   readFileSync(file),
   Number(pieceSize) || undefined,
   (_, { range }) =>
-    Readable.toWeb(Readable.from(slowly(range.start, range.end)) as Readable) as unknown as ReadableStream<Uint8Array>,
+    Readable.toWeb(Readable.from(slowly(range.start, range.end))) as unknown as ReadableStream<Uint8Array>,
 )
 const pieces = await openPieces(source, folder, { signal: new AbortController().signal, onProgress: () => {} })
 for (let at = 0; at < source.size;) at = await pieces.reached(at)
