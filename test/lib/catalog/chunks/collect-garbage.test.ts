@@ -176,7 +176,7 @@ describe('the collection of garbage', () => {
         outcomes.add(ends.join(', '))
         for (const list of committed) expect((await bytesOf(readChunked(provider, list))).equals(bytes)).toBe(true)
       }),
-      { numRuns: 250 },
+      { numRuns: 250, examples: [[[60]], [[0, 60]], [[4, 60]], [[0, 4, 60]], [Array(20).fill(1)]] },
     )
     // All that can happen has happened: one after the other, one of both refused, and both stepping back.
     expect([...outcomes].sort()).toEqual([
