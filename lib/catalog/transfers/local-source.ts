@@ -1,10 +1,12 @@
 import type { Principal } from '#lib/auth/principal.ts'
-import { type Connection, storageFrom } from '../connection.ts'
+import type { Connection } from '../connection.ts'
 import { countDownload } from '../count.ts'
 import { findManifest } from '../find.ts'
+import { samePlace, storageOver } from '../kept-storage.ts'
 import { refuseMarked } from '../flags.ts'
 import { readMetadata } from '../metadata.ts'
 import { metadataPath, packPath, requireStorage } from '../objects.ts'
+import { refuseHidden } from '../owners.ts'
 import type { Provider } from '../providers/provider.ts'
 import { type Kept, shownManifest } from '../shown.ts'
 import type { TransferContext } from './context.ts'
@@ -22,7 +24,7 @@ const md5In = async (provider: Provider, manifest: Kept, signal: AbortSignal): P
 
 /**
  * A pack of the catalog of this service, which is counted as downloaded. What the request says of the storage is laid over
- * what is kept. Throws `not-found`, `invalid` (tainted), `forbidden` (revoked), and what the provider refuses with.
+ * what is kept, unless it names another place: nothing of what opens the kept one goes there. Throws `not-found`, `invalid` (tainted), `forbidden` (revoked), and what the provider refuses with.
  */
 export const localSource = async (
   { catalog, architecture }: TransferContext,
@@ -38,10 +40,12 @@ export const localSource = async (
   })
   refuseMarked(manifest)
   const kept = requireStorage(manifest)
-  const meta = { ...kept.meta, ...given?.meta, ...request.provider_metadata }
-  const provider = await catalog.storages.open(storageFrom(given?.type ?? kept.type, meta))
+  const own = { ...given?.meta, ...request.provider_metadata }
   const path = packPath(manifest)
   if (path === undefined) throw new ServiceError('not-found', `The manifest ${manifest.name} has no pack.`)
+  const storage = storageOver(kept, given?.type ?? kept.type, own)
+  if (!samePlace(kept, storage)) await refuseHidden(catalog, caller, storage, [path])
+  const provider = await catalog.storages.open(storage)
   const md5 = manifest.pack_sha256 === '' ? await md5In(provider, manifest, signal) : undefined
   const known = { manifest: shownManifest(manifest), sha256: manifest.pack_sha256 || undefined, md5 }
   const source = await providerSource(provider, path, known, signal)

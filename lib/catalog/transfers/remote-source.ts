@@ -1,11 +1,13 @@
 import type { Principal } from '#lib/auth/principal.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { type Connection, storageFrom } from '../connection.ts'
+import { type Connection, type Storage, storageFrom } from '../connection.ts'
 import type { CatalogManifest } from '../manifest.ts'
+import { refuseHidden } from '../owners.ts'
 import { sourceOfBytes } from '../providers/bytes.ts'
 import type { ByteRange } from '../providers/provider.ts'
 import { type Manifest, manifestsIn } from '../remote/manifests.ts'
 import { catalogPath, serverOf } from '../remote/place.ts'
+import { toldManifest } from '../remote/told-manifest.ts'
 import type { RemoteServer } from '../remote/server.ts'
 import type { TransferContext } from './context.ts'
 import { largestSideFile, type PackSource, providerSource, sideOf } from './pack-source.ts'
@@ -90,6 +92,25 @@ const servedSource = async (
 }
 
 /**
+ * The storage that another service tells of, with what opens it. What only this host has is not for others to name: its own
+ * folders, and the credentials of its environment. Throws `invalid`.
+ */
+const toldStorage = (
+  type: string,
+  meta: Readonly<Record<string, string>>,
+  own: Readonly<Record<string, string>>,
+): Storage => {
+  const { use_environment_authentication: _, ...told } = meta
+  const storage = storageFrom(type, { ...told, ...own })
+  if (storage.type === 'local-storage')
+    throw new ServiceError(
+      'invalid',
+      'The other catalog has the pack in a folder, and does not hand it out; if this host reaches that too, say where by provider=local-storage;catalog_path=….',
+    )
+  return storage
+}
+
+/**
  * A pack of the catalog of another service: read from its storage where the request says what opens that, or the service
  * tells; else handed out by the service itself. Throws what that refuses with.
  */
@@ -107,14 +128,16 @@ export const remoteSource = async (
   const reply = await context.remote.ask(server, { caller: caller.id, method: 'GET', path, headers, signal })
   const [found] = manifestsIn(reply)
   if (!found) throw new ServiceError('not-found', `The catalog of ${server.name} has no such manifest.`)
-  const manifest = found as unknown as CatalogManifest
+  const manifest = toldManifest(found, { ...request, architecture })
   const { sha256, path: folder, pack, providerType, meta } = readManifest(found)
   const own = { ...given?.meta, ...request.provider_metadata }
   if (Object.keys(own).length === 0) {
     const served = await servedSource({ context, caller, server, path }, manifest, sha256, signal)
     if (served) return served
   }
-  const storage = storageFrom(given?.type ?? providerType, { ...meta, ...own })
+  const storage = given ? storageFrom(given.type, own) : toldStorage(providerType, meta, request.provider_metadata)
+  const packAt = [...folder.split('/').filter(Boolean), pack].join('/')
+  await refuseHidden(context.catalog, caller, storage, [packAt])
   const provider = await context.catalog.storages.open(storage)
-  return providerSource(provider, [...folder.split('/').filter(Boolean), pack].join('/'), { manifest, sha256 }, signal)
+  return providerSource(provider, packAt, { manifest, sha256 }, signal)
 }
