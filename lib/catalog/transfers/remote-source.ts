@@ -10,6 +10,7 @@ import { catalogPath, serverOf } from '../remote/place.ts'
 import { toldManifest } from '../remote/told-manifest.ts'
 import type { RemoteServer } from '../remote/server.ts'
 import type { TransferContext } from './context.ts'
+import { bodyLimit } from '../requests.ts'
 import { largestSideFile, type PackSource, providerSource, sideOf } from './pack-source.ts'
 import type { PullManifest } from './requests.ts'
 
@@ -69,7 +70,8 @@ const servedSource = async (
   sha256: string | undefined,
   signal: AbortSignal,
 ): Promise<PackSource | undefined> => {
-  const first = await content(asked, 'pack', 1, { start: 0, end: 1 }, signal)
+  // One that hands out no bytes answers with its manifest again.
+  const first = await content(asked, 'pack', bodyLimit, { start: 0, end: 1 }, signal)
   if (!first) return undefined
   const size = Number(/\/(\d+)$/.exec(first.headers['content-range'] ?? '')?.[1])
   if (first.status !== 206 || !Number.isSafeInteger(size)) throw wrongRange()
