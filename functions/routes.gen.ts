@@ -50,6 +50,10 @@ import catalogManagersCatalogList from './catalog-managers/catalog-list.ts'
 import catalogManagersCatalogRegister from './catalog-managers/catalog-register.ts'
 import catalogManagersCatalogImport from './catalog-managers/catalog-import.ts'
 import catalogManagersCatalogImportVm from './catalog-managers/catalog-import-vm.ts'
+import catalogManagersCatalogPull from './catalog-managers/catalog-pull.ts'
+import catalogManagersCatalogPullAsync from './catalog-managers/catalog-pull-async.ts'
+import catalogManagersCatalogPush from './catalog-managers/catalog-push.ts'
+import catalogManagersCatalogPushAsync from './catalog-managers/catalog-push-async.ts'
 import catalogManagersCatalogDelete from './catalog-managers/catalog-delete.ts'
 import catalogManagersCatalogShow from './catalog-managers/catalog-show.ts'
 import catalogManagersCatalogRemoveClaims from './catalog-managers/catalog-remove-claims.ts'
@@ -64,6 +68,9 @@ import catalogManagersCatalogRemoveTags from './catalog-managers/catalog-remove-
 import catalogManagersCatalogAddTags from './catalog-managers/catalog-add-tags.ts'
 import catalogManagersCatalogTaint from './catalog-managers/catalog-taint.ts'
 import catalogManagersCatalogUntaint from './catalog-managers/catalog-untaint.ts'
+import catalogCacheClear from './catalog-cache/clear.ts'
+import catalogCacheList from './catalog-cache/list.ts'
+import catalogCacheDelete from './catalog-cache/delete.ts'
 import catalogImport from './catalog/import.ts'
 import catalogImportVm from './catalog/import-vm.ts'
 import catalogPull from './catalog/pull.ts'
@@ -171,6 +178,10 @@ export const routes = [
   { id: 'catalog-managers/catalog-register', endpoint: catalogManagersCatalogRegister }, // POST /v1/catalog-managers/{id}/catalog
   { id: 'catalog-managers/catalog-import', endpoint: catalogManagersCatalogImport }, // PUT /v1/catalog-managers/{id}/catalog/import
   { id: 'catalog-managers/catalog-import-vm', endpoint: catalogManagersCatalogImportVm }, // PUT /v1/catalog-managers/{id}/catalog/import-vm
+  { id: 'catalog-managers/catalog-pull', endpoint: catalogManagersCatalogPull }, // PUT /v1/catalog-managers/{id}/catalog/pull, POST /v1/catalog-managers/{id}/catalog/pull
+  { id: 'catalog-managers/catalog-pull-async', endpoint: catalogManagersCatalogPullAsync }, // PUT /v1/catalog-managers/{id}/catalog/pull/async, POST /v1/catalog-managers/{id}/catalog/pull/async
+  { id: 'catalog-managers/catalog-push', endpoint: catalogManagersCatalogPush }, // POST /v1/catalog-managers/{id}/catalog/push
+  { id: 'catalog-managers/catalog-push-async', endpoint: catalogManagersCatalogPushAsync }, // POST /v1/catalog-managers/{id}/catalog/push/async
   { id: 'catalog-managers/catalog-delete', endpoint: catalogManagersCatalogDelete }, // DELETE /v1/catalog-managers/{id}/catalog/{catalogId}, DELETE /v1/catalog-managers/{id}/catalog/{catalogId}/{version}, DELETE /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}
   { id: 'catalog-managers/catalog-show', endpoint: catalogManagersCatalogShow }, // GET /v1/catalog-managers/{id}/catalog/{catalogId}, GET /v1/catalog-managers/{id}/catalog/{catalogId}/{version}, GET /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}
   { id: 'catalog-managers/catalog-remove-claims', endpoint: catalogManagersCatalogRemoveClaims }, // DELETE /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/claims
@@ -185,6 +196,9 @@ export const routes = [
   { id: 'catalog-managers/catalog-add-tags', endpoint: catalogManagersCatalogAddTags }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/tags
   { id: 'catalog-managers/catalog-taint', endpoint: catalogManagersCatalogTaint }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/taint
   { id: 'catalog-managers/catalog-untaint', endpoint: catalogManagersCatalogUntaint }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/untaint
+  { id: 'catalog-cache/clear', endpoint: catalogCacheClear }, // DELETE /v1/catalog/cache, DELETE /v1/cache
+  { id: 'catalog-cache/list', endpoint: catalogCacheList }, // GET /v1/catalog/cache, GET /v1/cache
+  { id: 'catalog-cache/delete', endpoint: catalogCacheDelete }, // DELETE /v1/catalog/cache/{catalogId}, DELETE /v1/catalog/cache/{catalogId}/{version}, DELETE /v1/cache/{catalogId}, DELETE /v1/cache/{catalogId}/{version}
   { id: 'catalog/import', endpoint: catalogImport }, // PUT /v1/catalog/import
   { id: 'catalog/import-vm', endpoint: catalogImportVm }, // PUT /v1/catalog/import-vm
   { id: 'catalog/pull', endpoint: catalogPull }, // PUT /v1/catalog/pull, POST /v1/catalog/pull

@@ -214,6 +214,21 @@ export const settings = {
     default: [],
     help: 'addresses and ranges, beside the public ones, that catalog managers may reach; a cloud metadata address by itself',
   },
+  cache_folder: {
+    schema: absolute.optional(),
+    default: undefined,
+    help: 'folder in which pulled machines are kept for the next pull; cache in the state folder when left out',
+  },
+  cache_size: {
+    schema: z.coerce.number().int().min(0).max(1_000_000_000),
+    default: 102_400,
+    help: 'MB that these may take; 0 keeps none',
+  },
+  cache_keep_free: {
+    schema: z.coerce.number().int().min(0).max(1_000_000_000),
+    default: 5_000,
+    help: 'MB of the disk that the cache leaves free',
+  },
   pack_trust: {
     schema: z.enum(['off', 'warn', 'require']),
     default: 'off',

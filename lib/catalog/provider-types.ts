@@ -47,7 +47,11 @@ const providerKinds = {
     missing: meta => firstOf(meta, ['storage_account_name', 'container_name', 'storage_account_key']),
   },
   artifactory: { also: [], shown: ['url', 'repo', 'port'], missing: ofRepository },
-  oci: { also: [], shown: ['registry', 'repository'], missing: meta => firstOf(meta, ['registry', 'repository']) },
+  oci: {
+    also: [],
+    shown: ['registry', 'repository', 'mount_from'],
+    missing: meta => firstOf(meta, ['registry', 'repository']),
+  },
 } as const satisfies Readonly<Record<string, ProviderKind>>
 
 export type ProviderType = keyof typeof providerKinds

@@ -5,6 +5,7 @@ import { nextTime } from './clock.ts'
 import { type Storage, maskStorage, storageFrom } from './connection.ts'
 import type { StoredManifest } from './manifest.ts'
 import { manifestName } from './names.ts'
+import { kindOf } from './provider-types.ts'
 import type { RegisterManifest } from './requests.ts'
 import { type Kept, storageOf } from './shown.ts'
 import { visibleTo } from './visible.ts'
@@ -14,15 +15,22 @@ const latest = 'latest'
 
 const isLatest = (tag: string): boolean => tag.toLowerCase() === latest
 
-/** The storage of a request. What is masked in it stands for what is kept. */
+/**
+ * The storage of a request. What is masked in it stands for what is kept, as long as it is for the same place: what opens
+ * one storage is never sent to another.
+ */
 const storageIn = ({ provider }: RegisterManifest, before: StoredManifest | undefined): Storage | undefined => {
-  if (!provider?.type) return before && storageOf(before)
   const kept = before && storageOf(before)
-  const masked = kept && maskStorage(kept).meta
-  const meta = Object.entries(provider.meta).map(([key, value]): [string, string] =>
-    masked?.[key] === value ? [key, kept!.meta[key]!] : [key, value],
+  if (!provider?.type) return kept
+  const given = storageFrom(provider.type, provider.meta)
+  const samePlace =
+    kept?.type === given.type && kindOf(given.type).shown.every(key => kept.meta[key] === given.meta[key])
+  if (!samePlace) return given
+  const masked = maskStorage(kept).meta
+  const meta = Object.entries(given.meta).map(([key, value]): [string, string] =>
+    masked[key] === value ? [key, kept.meta[key]!] : [key, value],
   )
-  return storageFrom(provider.type, Object.fromEntries(meta))
+  return { type: given.type, meta: Object.fromEntries(meta) }
 }
 
 /** A manifest after a registration; what that leaves out stays, or is as new ones are. */

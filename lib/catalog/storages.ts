@@ -5,8 +5,12 @@ import { ServiceError } from '#lib/errors.ts'
 import { isInside, isSystemError } from '#lib/platform/files.ts'
 import type { Storage } from './connection.ts'
 import type { ProviderType } from './provider-types.ts'
+import { createArtifactory } from './providers/artifactory.ts'
+import { createAzure } from './providers/azure.ts'
 import { createLocalStorage } from './providers/local-storage.ts'
+import { createOci } from './providers/oci/oci.ts'
 import type { Provider } from './providers/provider.ts'
+import { createS3 } from './providers/s3.ts'
 
 /** Opens what connections name; one provider for each storage, however often it is asked for. */
 export interface Storages {
@@ -19,6 +23,8 @@ interface Options {
   readonly folder: string
   /** Other folders that local storage may be in, with all below them; any when empty. */
   readonly allowed: readonly string[]
+  /** Where the credentials of a cloud are that a connection may say to use. */
+  readonly environment?: NodeJS.ProcessEnv
   /** What no local storage may be in, but for `folder`. */
   readonly state: string
 }
@@ -38,7 +44,7 @@ const realFolder = async (path: string): Promise<string> => {
 
 const within = (root: string, path: string): boolean => path === root || isInside(root, path)
 
-export const createStorages = ({ folder, allowed, state }: Options): Storages => {
+export const createStorages = ({ folder, allowed, state, environment = {} }: Options): Storages => {
   const openLocal = async (path = folder): Promise<Provider> => {
     if (path.includes('\0') || !path.startsWith('/'))
       throw new ServiceError('invalid', 'The catalog_path of local storage is not an absolute path.')
@@ -49,20 +55,24 @@ export const createStorages = ({ folder, allowed, state }: Options): Storages =>
     if (!mayUse) throw new ServiceError('forbidden', `${path} is outside the folders that the catalog may use.`)
     return createLocalStorage(real!)
   }
-  const kinds: Partial<Record<ProviderType, (storage: Storage) => Promise<Provider>>> = {
+  const openS3 = (storage: Storage): Promise<Provider> => createS3(storage, undefined, environment)
+  const kinds: Readonly<Record<ProviderType, (storage: Storage) => Promise<Provider>>> = {
     'local-storage': ({ meta }) => openLocal(meta['catalog_path'] || undefined),
+    'aws-s3': openS3,
+    minio: openS3,
+    'azure-storage-account': createAzure,
+    artifactory: createArtifactory,
+    oci: createOci,
   }
   const opened = new Map<string, Promise<Provider>>()
 
   return {
-    async open(storage) {
+    open(storage) {
       const { type, meta } = storage
       const key = createHash('sha256')
         .update(JSON.stringify([type, Object.entries(meta).toSorted(([a], [b]) => (a < b ? -1 : 1))]))
         .digest('hex')
-      const kind = kinds[type]
-      if (!kind) throw new ServiceError('unsupported', `The provider ${type} is not served yet.`)
-      const provider = opened.get(key) ?? kind(storage)
+      const provider = opened.get(key) ?? kinds[type](storage)
       // The one that was not asked for the longest goes first.
       opened.delete(key)
       opened.set(key, provider)

@@ -1,13 +1,5 @@
-import { realpathSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { auditInto } from '#lib/audit/observe.ts'
-import { createCatalog, openCatalogContext } from '#lib/catalog/catalog.ts'
-import { createRemote } from '#lib/catalog/remote/remote.ts'
-import { createStorages } from '#lib/catalog/storages.ts'
-import { createDownloads } from '#lib/catalog/transfers/downloads.ts'
-import { createTransfers } from '#lib/catalog/transfers/transfers.ts'
-import { openWorkFolders } from '#lib/catalog/transfers/work-folder.ts'
 import type { Config } from '#lib/config.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { createHealth } from '#lib/health/health.ts'
@@ -23,7 +15,6 @@ import { freeLicense } from '#lib/license/license.ts'
 import { openMachines } from '#lib/machines/machines.ts'
 import { createManagerServices } from '#lib/managers/services.ts'
 import { createOutgoing } from '#lib/platform/outgoing.ts'
-import { privateNetworks } from '#lib/platform/outgoing-addresses.ts'
 import { createClientAddress } from '#lib/platform/client-address.ts'
 import { readHostFacts } from '#lib/platform/host-facts.ts'
 import { openListener } from '#lib/platform/listener.ts'
@@ -34,6 +25,7 @@ import { createResolveHost } from '#lib/ssh/allowed-hosts.ts'
 import { createHostKeys } from '#lib/ssh/host-keys.ts'
 import { createSsh } from '#lib/ssh/ssh.ts'
 import { scheduleBackups } from '#lib/storage/backups.ts'
+import { allowedFoldersOf, openCatalogServices } from './catalog.ts'
 import { openDriver } from './driver.ts'
 import { openEventServices } from './event-services.ts'
 import { servedRoutes } from './served-routes.ts'
@@ -66,14 +58,6 @@ const observeInto =
     else log.error('{method} {operation}: {status}', { ...fields, error })
   }
 
-const realFolder = (folder: string): string => {
-  try {
-    return realpathSync(folder)
-  } catch (error) {
-    throw new ServiceError('invalid', `The allowed folder ${folder} cannot be used: ${messageOf(error)}`)
-  }
-}
-
 /**
  * Starts everything, in this order; disposing stops it in the reverse one.
  * @param entry the program's own file, which worker threads start from
@@ -87,6 +71,7 @@ export const openHost = async (
   await using stack = new AsyncDisposableStack()
   const startWorker = workersFrom(entry)
   const facts = readHostFacts()
+  const allowedFolders = allowedFoldersOf(config)
 
   const { store, identity, audit, userConfigs, managerRecords, events, passwords, idempotency } = stack.use(
     await openState(config, startWorker),
@@ -117,7 +102,7 @@ export const openHost = async (
       driver,
       host: { ...facts, url: config.listen.origin },
       stopLimit: config.stop_timeout * 1000,
-      allowedFolders: config.allowed_folders.map(realFolder),
+      allowedFolders,
       store,
       tell: events.tell,
       untold: error => logOf('events').error('An event was lost: {reason}', { reason: messageOf(error) }),
@@ -137,30 +122,7 @@ export const openHost = async (
     one => one.close(),
   )
 
-  const catalog = await openCatalogContext({
-    store,
-    tell: events.tell,
-    storages: createStorages({
-      folder: join(config.state, 'catalog'),
-      allowed: config.allowed_folders.map(realFolder),
-      state: config.state,
-    }),
-  })
-
-  const folders = await openWorkFolders(join(config.state, 'transfers'))
-  const transfers = createTransfers({
-    catalog,
-    machines,
-    remote: createRemote(createOutgoing({ allowed: privateNetworks })),
-    folders,
-    downloads: createDownloads(folders),
-    architecture: driver.platform.cpuType === 'arm' ? 'arm64' : 'x86_64',
-    machineType: driver.kind,
-    allowedFolders: config.allowed_folders.map(realFolder),
-    trust: { policy: config.pack_trust, keys: config.pack_trusted_keys },
-    signingKey: config.pack_signing_key === undefined ? undefined : await readFile(config.pack_signing_key, 'utf8'),
-    warn: text => logOf('catalog').warning('{text}', { text }),
-  })
+  const catalogParts = await openCatalogServices(config, { store, events, machines, driver })
 
   const jobs = stack.adopt(
     await openJobs({
@@ -179,6 +141,10 @@ export const openHost = async (
   metrics.watch({
     machines: ['Machines by state', machines.counts],
     jobs_under_way: ['Jobs under way', jobs.underWay],
+    cache_bytes: ['Bytes that the catalog cache takes', catalogParts.catalogCache.size],
+    cache_hits: ['Pulls that the cache had the machine of', () => catalogParts.catalogCache.counters.hits],
+    cache_misses: ['Pulls that it had not', () => catalogParts.catalogCache.counters.misses],
+    cache_evictions: ['Machines that it let go to make room', () => catalogParts.catalogCache.counters.evictions],
     events_total: ['Events that were ever told', () => events.head().seq],
     event_subscribers: ['WebSockets that read events', () => subscriptions.stats().total_clients],
     event_messages_sent: ['Events that WebSockets were sent', () => subscriptions.stats().messages_sent],
@@ -197,8 +163,9 @@ export const openHost = async (
       ...identity.services,
       audit,
       userConfigs,
-      catalog: createCatalog(catalog),
-      transfers,
+      catalog: catalogParts.catalog,
+      transfers: catalogParts.transfers,
+      catalogCache: catalogParts.catalogCache,
       ...createManagerServices({
         store,
         records: managerRecords,
@@ -244,7 +211,7 @@ export const openHost = async (
   })
   const removeUnused = async (): Promise<void> => {
     // What was left for the next start may need what is there.
-    if (await resumed.over) await folders.removeUnused()
+    if (await resumed.over) await catalogParts.removeUnused()
   }
   removeUnused().catch((error: unknown) => logOf('catalog').warning('{reason}', { reason: messageOf(error) }))
   // Who can open the socket owns the state folder, and with it everything: the command line acts for root.

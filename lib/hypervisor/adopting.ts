@@ -15,7 +15,7 @@ const Packed = Definition.extend({
   cpus: shape.cpus.max(bounds.cpus),
   memory: shape.memory.max(bounds.memory),
   disks: shape.disks.max(bounds.disks),
-  // The bus of the machine has this many places beside those of its disks.
+  // Each takes a place on the machine's bus, which has room for these beside the disks.
   networks: z
     .array(z.object({ mac: z.string() }))
     .max(8)
@@ -52,7 +52,8 @@ const readDefinition = async (folder: string): Promise<Definition> => {
   try {
     return Packed.parse(JSON.parse(text))
   } catch (error) {
-    const why = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error)
+    const issue = error instanceof z.ZodError ? error.issues[0] : undefined
+    const why = issue ? [issue.path.join('.'), issue.message].filter(Boolean).join(': ') : messageOf(error)
     throw refused(`${definitionFile} cannot be read: ${why}.`, error)
   }
 }

@@ -156,6 +156,8 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
         job_type: kind.type,
         job_operation: kind.operation,
         ...(kind.record !== undefined && { result_record_type: kind.record }),
+        // With the address: the same through a catalog manager is not the same.
+        ...(kind.about && { about: { ...Object(params), ...kind.about(body as never) } }),
         created_at: now,
         updated_at: now,
         ...(kind.repeatable && { request: { operation, params, query, body } }),

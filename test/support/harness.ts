@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type SetupServer, setupServer } from 'msw/node'
 import { test as base } from 'vitest'
 import type { Principal } from '#lib/auth/principal.ts'
+import { openCache } from '#lib/catalog/cache/cache.ts'
 import { createCatalog, openCatalogContext } from '#lib/catalog/catalog.ts'
 import type { TrustPolicy } from '#lib/catalog/pack/side-file.ts'
 import { createStorages } from '#lib/catalog/storages.ts'
@@ -101,6 +102,8 @@ interface Fixtures {
   remoteLimits: Limits
   /** Whom packs have to be signed by. */
   trust: { policy: TrustPolicy; keys: readonly string[] }
+  /** Bytes that the catalog's cache may take. */
+  cacheBudget: number
   /** What the operator is told. */
   warnings: string[]
   observed: Observation[]
@@ -143,6 +146,8 @@ export const test = base.extend<Fixtures>({
   // oxlint-disable-next-line no-empty-pattern -- as above
   trust: async ({}, use) => use({ policy: 'off', keys: [] }),
   // oxlint-disable-next-line no-empty-pattern -- as above
+  cacheBudget: async ({}, use) => use(2 ** 30),
+  // oxlint-disable-next-line no-empty-pattern -- as above
   warnings: async ({}, use) => use([]),
   // oxlint-disable-next-line no-empty-pattern -- as above
   observed: async ({}, use) => use([]),
@@ -152,6 +157,7 @@ export const test = base.extend<Fixtures>({
     {
       folder,
       driver,
+      cacheBudget,
       trust,
       warnings,
       machines,
@@ -180,12 +186,20 @@ export const test = base.extend<Fixtures>({
     })
     const catalog = await openCatalogContext({ store, tell: events.tell, storages })
     const folders = await openWorkFolders(join(folder, 'state', 'transfers'))
+    const catalogCache = await openCache({
+      store,
+      tell: events.tell,
+      folder: join(folder, 'state', 'cache'),
+      budget: cacheBudget,
+      keepFree: 0,
+    })
     const transfers = createTransfers({
       catalog,
       machines,
       remote: createRemote(outgoing, remoteLimits),
       folders,
       downloads: createDownloads(folders),
+      cache: catalogCache,
       architecture: 'x86_64',
       machineType: driver.kind,
       allowedFolders: [],
@@ -208,6 +222,7 @@ export const test = base.extend<Fixtures>({
         userConfigs: openUserConfigs(store, events.tell),
         catalog: createCatalog(catalog),
         transfers,
+        catalogCache,
         ...createManagerServices({
           store,
           records: openManagerRecords(store),

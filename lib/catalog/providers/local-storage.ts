@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, open, opendir, realpath, rm, rmdir, stat } from 'node:fs/promises'
+import { link, mkdir, open, opendir, realpath, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { isInside, isSystemError, renameSynced, syncFolder } from '#lib/platform/files.ts'
+import { isInside, isSystemError, renameSynced, syncFile, syncFolder } from '#lib/platform/files.ts'
 import { gone, partOf, sweepParts } from './local-parts.ts'
 import { hidden, segmentsOf } from './object-path.ts'
 import type { ObjectStat, Provider, Source, WriteOptions } from './provider.ts'
@@ -12,10 +12,29 @@ import type { ObjectStat, Provider, Source, WriteOptions } from './provider.ts'
 /** Bytes between two moments at which what is written is made to stay. */
 const step = 16 * 1024 * 1024
 
+/** Bytes read at once: each time is a way to another thread and back. */
+const readSize = 1024 * 1024
+
 /** The files that are being written, by whichever provider: two may be open on one folder. */
 const writing = new Set<string>()
 
 const notFound = (path: string): ServiceError => new ServiceError('not-found', `There is no object ${path}.`)
+
+/** Where a file can have no second name. */
+const cannotLink = ['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
+
+/** Gives a file another name, in place of what has that. False where that cannot be. */
+const linkTo = async (file: string, name: string): Promise<boolean> => {
+  await rm(name, { force: true })
+  try {
+    await link(file, name)
+    await syncFile(name)
+    return true
+  } catch (error) {
+    if (cannotLink.some(code => isSystemError(error, code))) return false
+    throw error
+  }
+}
 
 /** Keeps objects as files below a folder of this host. */
 export const createLocalStorage = async (folder: string): Promise<Provider> => {
@@ -58,7 +77,12 @@ export const createLocalStorage = async (folder: string): Promise<Provider> => {
   }
 
   /** Writes the rest of a source behind what an earlier try has left, and gives the digest of the whole. */
-  const fill = async (part: string, { size, read }: Source, { signal, onProgress }: WriteOptions): Promise<string> => {
+  const fill = async (part: string, source: Source, { signal, sha256, onProgress }: WriteOptions): Promise<string> => {
+    const { size, read, file: same } = source
+    if (same !== undefined && sha256 !== undefined && (await linkTo(same, part))) {
+      onProgress?.(size)
+      return sha256
+    }
     await using file = await open(part, 'a+', 0o600)
     const digest = createHash('sha256')
     let done = (await file.stat()).size
@@ -103,7 +127,7 @@ export const createLocalStorage = async (folder: string): Promise<Provider> => {
         )
       const bounds = range && { start: range.start, end: range.end - 1 }
       return Readable.toWeb(
-        createReadStream(found.file, { ...bounds, ...(signal && { signal }) }),
+        createReadStream(found.file, { ...bounds, highWaterMark: readSize, ...(signal && { signal }) }),
       ) as ReadableStream<Uint8Array>
     },
     async write(path, source, options = {}) {
@@ -124,6 +148,8 @@ export const createLocalStorage = async (folder: string): Promise<Provider> => {
           throw new ServiceError('conflict', `The bytes of ${path} are not those that their SHA-256 says.`)
         }
         await renameSynced(part, target)
+        // Two names of one file stay when one is renamed to the other.
+        await rm(part, { force: true })
         await sweepParts(target)
       } catch (error) {
         if (sha256 === undefined) await rm(part, { force: true })

@@ -1,4 +1,5 @@
 import type { Machines } from '#lib/machines/machines.ts'
+import type { Cache } from '../cache/cache.ts'
 import type { CatalogContext } from '../changes.ts'
 import type { Architecture } from '../names.ts'
 import type { TrustPolicy } from '../pack/side-file.ts'
@@ -13,6 +14,7 @@ export interface TransferContext {
   readonly remote: Remote
   readonly folders: WorkFolders
   readonly downloads: Downloads
+  readonly cache: Pick<Cache, 'restore' | 'keep'>
   /** Of this host. */
   readonly architecture: Architecture
   /** The one type of machine that this host can run. */

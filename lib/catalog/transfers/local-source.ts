@@ -1,6 +1,6 @@
 import type { Principal } from '#lib/auth/principal.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { type Connection, storageFrom } from '../connection.ts'
+import { type Storage, storageFrom } from '../connection.ts'
 import { countDownload } from '../count.ts'
 import { findManifest } from '../find.ts'
 import { refuseMarked } from '../flags.ts'
@@ -28,7 +28,7 @@ export const localSource = async (
   context: TransferContext,
   caller: Principal,
   request: PullManifest,
-  connection: Connection,
+  given: Storage | undefined,
   signal: AbortSignal,
 ): Promise<PackSource> => {
   const { catalog } = context
@@ -38,7 +38,6 @@ export const localSource = async (
   const manifest = find()
   refuseMarked(manifest)
   const kept = requireStorage(manifest)
-  const { storage: given } = connection
   const meta = { ...kept.meta, ...given?.meta, ...request.provider_metadata }
   const storage = storageFrom(given?.type ?? kept.type, meta)
   const provider = await catalog.storages.open(storage)
@@ -54,7 +53,7 @@ export const localSource = async (
   } catch (error) {
     // A push has replaced it meanwhile.
     if (isFault(error, 'not-found') && packPath(find()) !== path)
-      return localSource(context, caller, request, connection, signal)
+      return localSource(context, caller, request, given, signal)
     throw error
   }
 }

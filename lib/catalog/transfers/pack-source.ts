@@ -17,6 +17,8 @@ export interface PackSource {
   readonly md5?: string | undefined
   /** What was kept of its pieces, and who has signed that. */
   readonly side?: SideFile | undefined
+  /** Whether it is on a disk of this host already: it is read from there, once. */
+  readonly near?: boolean
   read(range: ByteRange, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>
 }
 
@@ -60,6 +62,7 @@ export const providerSource = async (
     ...about,
     sha256: about.sha256 ?? side?.sha256,
     side,
+    near: provider.type === 'local-storage',
     read: (range, reading) => provider.read(path, { range, signal: reading }),
   }
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import * as z from 'zod'
 import { writeFileAtomic } from '#lib/platform/files.ts'
+import { createSteadySync } from '#lib/platform/steady-sync.ts'
 import { createDigest, type PackDigest } from '../pack/digest.ts'
 import type { PackFile } from '../pack/files.ts'
 import { type Compression, packBytes } from '../pack/write.ts'
@@ -73,10 +74,19 @@ export const packTo = async (
   const digest = createDigest(pieceSize)
   {
     await using target = await open(part, 'w', 0o600)
-    for await (const chunk of packBytes(files, compression, { signal, onProgress })) {
-      digest.update(chunk)
-      await target.write(chunk)
+    const sync = createSteadySync(target)
+    try {
+      for await (const chunk of packBytes(files, compression, { signal, onProgress })) {
+        const writing = target.write(chunk)
+        digest.update(chunk)
+        await writing
+        await sync.wrote(chunk.length)
+      }
+    } finally {
+      await sync.idle()
     }
+    // Whoever finds it after a power cut, or gives it another name, relies on what its digest says.
+    await target.sync()
   }
   const packed = { file, digest: digest.end() }
   await rename(part, file)
@@ -84,9 +94,10 @@ export const packTo = async (
   return packed
 }
 
-/** A file of this host as a source. */
+/** A file of this host, which never changes, as a source. */
 export const sourceOfFile = (file: string, size: number): Source => ({
   size,
+  file,
   read: ({ start, end }) =>
     Readable.toWeb(
       // An end before the start means nothing to it.

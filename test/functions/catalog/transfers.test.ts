@@ -67,7 +67,7 @@ describe('push and pull', () => {
       version: '1',
       architecture: 'x86_64',
       machine_name: 'copy',
-      local_cache_path: '',
+      local_cache_path: expect.stringContaining('cache'),
       manifest: { name: 'demo-x86_64-1' },
     })
     expect(pulled.body.machine_id).not.toBe(source)

@@ -1,4 +1,15 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -90,5 +101,21 @@ describe('local storage', () => {
     // A link in the place of an object is replaced, not followed.
     await provider.write('file', source('x'))
     expect(await provider.stat('file')).toMatchObject({ size: 1 })
+  })
+
+  test('a file that never changes gets another name in place of a copy, also twice', async () => {
+    const provider = await createLocalStorage(root)
+    const file = join(folder, 'pack')
+    writeFileSync(file, 'a pack')
+    const source = { size: 6, file, read: () => new Blob(['a pack']).stream() }
+    const sha256 = createHash('sha256').update('a pack').digest('hex')
+    const seen: number[] = []
+    for (let time = 0; time < 2; time += 1)
+      await provider.write('demo/pack', source, { sha256, onProgress: bytes => void seen.push(bytes) })
+    expect(statSync(join(root, 'demo/pack')).ino).toBe(statSync(file).ino)
+    expect(readdirSync(join(root, 'demo'))).toEqual(['pack'])
+    expect(seen).toEqual([6, 6])
+    rmSync(file)
+    expect(readFileSync(join(root, 'demo/pack'), 'utf8')).toBe('a pack')
   })
 })

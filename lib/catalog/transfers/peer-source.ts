@@ -1,12 +1,12 @@
-import type { Principal } from '#lib/auth/principal.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { type Connection, storageFrom } from '../connection.ts'
+import { maskStorage, type Storage, storageFrom } from '../connection.ts'
 import type { CatalogManifest } from '../manifest.ts'
+import { providerTypeOf } from '../provider-types.ts'
 import { sourceOfBytes } from '../providers/bytes.ts'
 import type { ByteRange } from '../providers/provider.ts'
-import { type Manifest, manifestsIn } from '../remote/manifests.ts'
-import { catalogPath, serverOf } from '../remote/place.ts'
-import type { RemoteServer } from '../remote/server.ts'
+import type { Manifest } from '../remote/manifests.ts'
+import { askPeer, type Peer, seenManifest } from '../remote/peer.ts'
+import { catalogPath } from '../remote/place.ts'
 import type { TransferContext } from './context.ts'
 import { largestSideFile, type PackSource, providerSource, sideOf } from './pack-source.ts'
 import type { PullManifest } from './requests.ts'
@@ -28,32 +28,18 @@ const readManifest = (found: Manifest) => {
   }
 }
 
-interface Asked {
-  readonly context: TransferContext
-  readonly caller: Principal
-  readonly server: RemoteServer
-  /** Of the manifest's download. */
-  readonly path: string
-}
-
 /** One of a download's contents, or the part of it; undefined where the service does not hand out bytes. */
 const content = async (
-  { context: { remote }, caller, server, path }: Asked,
+  { remote, server, caller, headers }: Peer,
+  path: string,
   part: 'pack' | 'pieces',
   most: number,
-  range: ByteRange | undefined,
   signal: AbortSignal,
+  range?: ByteRange,
 ) => {
-  const headers = range && { Range: `bytes=${range.start}-${range.end - 1}`, 'Accept-Encoding': 'identity' }
-  const request = {
-    caller: caller.id,
-    method: 'GET',
-    path,
-    query: { content: part },
-    signal,
-    ...(headers && { headers }),
-  }
-  const reply = await remote.read(server, request, most)
+  const asked = range && { Range: `bytes=${range.start}-${range.end - 1}` }
+  const request = { caller: caller.id, method: 'GET', path, query: { content: part }, signal }
+  const reply = await remote.read(server, { ...request, headers: { ...headers, ...asked } }, most)
   return reply.headers['content-type'] === 'application/octet-stream' ? reply : undefined
 }
 
@@ -62,28 +48,29 @@ const wrongRange = (): ServiceError =>
 
 /** The bytes that another vmhost hands out itself; undefined where the service is of another kind. */
 const servedSource = async (
-  asked: Asked,
+  peer: Peer,
+  path: string,
   manifest: CatalogManifest,
   sha256: string | undefined,
   signal: AbortSignal,
 ): Promise<PackSource | undefined> => {
-  const first = await content(asked, 'pack', 1, { start: 0, end: 1 }, signal)
+  const first = await content(peer, path, 'pack', 1, signal, { start: 0, end: 1 })
   if (!first) return undefined
   const size = Number(/\/(\d+)$/.exec(first.headers['content-range'] ?? '')?.[1])
   if (first.status !== 206 || !Number.isSafeInteger(size)) throw wrongRange()
-  const beside = await content(asked, 'pieces', largestSideFile, undefined, signal).catch((error: unknown) => {
+  const beside = await content(peer, path, 'pieces', largestSideFile, signal).catch((error: unknown) => {
     if (isFault(error, 'not-found')) return undefined
     throw error
   })
   const side = sideOf(beside?.body, { size, sha256 })
   return {
     manifest,
-    origin: asked.server.url,
+    origin: peer.server.url,
     size,
     sha256: sha256 ?? side?.sha256,
     side,
     async read(range, reading) {
-      const reply = await content(asked, 'pack', range.end - range.start, range, reading)
+      const reply = await content(peer, path, 'pack', range.end - range.start, reading, range)
       if (reply?.status !== 206 || reply.body.length !== range.end - range.start) throw wrongRange()
       return sourceOfBytes(reply.body).read({ start: 0, end: reply.body.length })
     },
@@ -94,29 +81,31 @@ const servedSource = async (
  * A pack of the catalog of another service: read from its storage where the request says what opens that, or the service
  * tells; else handed out by the service itself. Throws what that refuses with.
  */
-export const remoteSource = async (
-  context: TransferContext,
-  caller: Principal,
+export const peerSource = async (
+  { architecture, catalog: { storages } }: TransferContext,
+  peer: Peer,
   request: PullManifest,
-  { service, storage: given }: Connection & { readonly service: NonNullable<Connection['service']> },
+  given: Storage | undefined,
   signal: AbortSignal,
 ): Promise<PackSource> => {
-  const server = serverOf(service)
-  const architecture = request.architecture ?? context.architecture
-  const path = `${catalogPath(request.catalog_id, request.version, architecture)}/download`
+  const place = catalogPath(request.catalog_id, request.version, request.architecture ?? architecture)
+  // Looked at first: the download is counted, and what is not to be seen must not be.
+  seenManifest(peer, await askPeer(peer, { method: 'GET', path: place, signal }))
+  const path = `${place}/download`
   const headers = { 'X-Internal-Api-Client': 'true' }
-  const reply = await context.remote.ask(server, { caller: caller.id, method: 'GET', path, headers, signal })
-  const [found] = manifestsIn(reply)
-  if (!found) throw new ServiceError('not-found', `The catalog of ${server.name} has no such manifest.`)
-  const manifest = found as unknown as CatalogManifest
+  const found = seenManifest(peer, await askPeer(peer, { method: 'GET', path, headers, signal }))
   const { sha256, path: folder, pack, providerType, meta } = readManifest(found)
+  // Some services hand out what opens their storage: for us, and not to be passed on.
+  const type = providerTypeOf(providerType)
+  const provider = type ? maskStorage({ type, meta }) : { type: '', meta: {} }
+  const manifest = { ...found, provider } as unknown as CatalogManifest
   const own = { ...given?.meta, ...request.provider_metadata }
   if (Object.keys(own).length === 0) {
-    const served = await servedSource({ context, caller, server, path }, manifest, sha256, signal)
+    const served = await servedSource(peer, path, manifest, sha256, signal)
     if (served) return served
   }
   const storage = storageFrom(given?.type ?? providerType, { ...meta, ...own })
-  const provider = await context.catalog.storages.open(storage)
-  const known = { manifest, origin: JSON.stringify([server.url, storage]), sha256 }
-  return providerSource(provider, [...folder.split('/').filter(Boolean), pack].join('/'), known, signal)
+  const known = { manifest, origin: JSON.stringify([peer.server.url, storage]), sha256 }
+  const from = await storages.open(storage)
+  return providerSource(from, [...folder.split('/').filter(Boolean), pack].join('/'), known, signal)
 }
