@@ -3,6 +3,7 @@ import { isPassing } from './failures.ts'
 import { refused } from './reply.ts'
 import { repeat } from './retry.ts'
 import type { Fetcher } from './send.ts'
+import { watched } from './sent-body.ts'
 
 /**
  * Speaks with the server at `base`, and with those that it names for what it has not itself. Only `base` is shown
@@ -21,21 +22,11 @@ export const createPeer =
     return reply
   }
 
-/** Sends again what may pass; not when it is the body that failed. Only for what may be done twice. */
+/** Sends again what may pass, unless it is the body that failed. Only for what may be done twice. */
 export const repeating =
   (fetcher: Fetcher): Fetcher =>
   ask => {
-    const { body } = ask
-    if (!body) return repeat(() => fetcher(ask), ask.signal)
-    const failed = new AbortController()
-    const signal = ask.signal ? AbortSignal.any([ask.signal, failed.signal]) : failed.signal
-    const open = async function* (): AsyncGenerator<Uint8Array> {
-      try {
-        yield* body.open()
-      } catch (error) {
-        failed.abort(error)
-        throw error
-      }
-    }
-    return repeat(() => fetcher({ ...ask, body: { size: body.size, open }, signal }), signal)
+    const source = ask.body && watched(ask.body)
+    const send = () => fetcher({ ...ask, body: source?.body })
+    return repeat(send, ask.signal, () => source?.failure() === undefined)
   }

@@ -18,23 +18,33 @@ export const bodyOf = (bytes: Uint8Array, onSent?: (bytes: number) => void): Bod
   },
 })
 
-/** The bytes of a body, whether they are what is waited for now, and what they failed with. */
-export const watched = (body: Body) => {
-  const state: { isAwaited: boolean; failed?: { readonly error: unknown } } = { isAwaited: false }
+interface Watched {
+  readonly body: Body
+  /** Whether its bytes are what is waited for now. */
+  isAwaited(): boolean
+  /** What it failed with by itself, and not because nobody wanted more of it. */
+  failure(): { readonly error: unknown } | undefined
+}
+
+/** A body of which it is seen what it does. */
+export const watched = ({ size, open }: Body): Watched => {
+  let isAwaited = false
+  let failure: { readonly error: unknown } | undefined
   const bytes = async function* (): AsyncGenerator<Uint8Array> {
-    state.isAwaited = true
+    isAwaited = true
     try {
-      for await (const chunk of body.open()) {
-        state.isAwaited = false
+      for await (const chunk of open()) {
+        isAwaited = false
         yield chunk
-        state.isAwaited = true
+        isAwaited = true
       }
     } catch (error) {
-      state.failed = { error }
+      // A connection that breaks throws its error in here, while nothing is awaited.
+      if (isAwaited) failure = { error }
       throw error
     } finally {
-      state.isAwaited = false
+      isAwaited = false
     }
   }
-  return { state, bytes }
+  return { body: { size, open: bytes }, isAwaited: () => isAwaited, failure: () => failure }
 }
