@@ -7,7 +7,7 @@ import { repeating } from '#lib/catalog/providers/http/peer.ts'
 import { discard } from '#lib/catalog/providers/http/reply.ts'
 import { Passing } from '#lib/catalog/providers/http/retry.ts'
 import { createFetcher } from '#lib/catalog/providers/http/send.ts'
-import { bodyOf } from '#lib/catalog/providers/http/sent-body.ts'
+import { bodyOf, watched } from '#lib/catalog/providers/http/sent-body.ts'
 import { bytesOf } from '../../../contracts/provider.ts'
 
 const idle = 400
@@ -64,8 +64,8 @@ test('the answer to much may take longer', async () => {
 
 test('what has come as a whole is there for a reader who is slow', async () => {
   const url = await serve((_, response) => {
-    response.writeHead(200, { 'Content-Length': '4' })
-    response.end('pack')
+    response.write('pack')
+    void pause(idle / 4).then(() => response.end())
   })
   const { body } = await fetcher({ method: 'GET', url })
   const stream = checkedStream(body, { host: 'x', what: 'a', size: 4 })
@@ -88,7 +88,15 @@ test.each([
   expect(opened).toBe(1)
 })
 
-test('an upload whose connection breaks is sent again', async () => {
+test('a source does not fail with what its connection breaks with', async () => {
+  const source = watched(bodyOf(Buffer.from('pack')))
+  const bytes = source.body.open()[Symbol.asyncIterator]()
+  await bytes.next()
+  await expect(bytes.throw!(new Error('broken'))).rejects.toThrow('broken')
+  expect(source.failure()).toBeUndefined()
+})
+
+test('an upload whose connection breaks is sent again, and again', async () => {
   let opened = 0
   const bytes = Buffer.alloc(20 * 1024 * 1024)
   const open = () => {
@@ -96,14 +104,14 @@ test('an upload whose connection breaks is sent again', async () => {
     return bodyOf(bytes).open()
   }
   const url = await serve((request, response) => {
-    if (opened === 1) request.once('data', () => request.socket.destroy())
+    if (opened < 3) request.once('data', () => request.socket.destroy())
     else takes(request, response)
   })
   const once = fetcher({ method: 'PUT', url, body: { size: bytes.length, open } })
   await expect(once).rejects.toBeInstanceOf(Passing)
   opened = 0
   const reply = await repeating(fetcher)({ method: 'PUT', url, body: { size: bytes.length, open } })
-  expect([reply.status, opened]).toEqual([200, 2])
+  expect([reply.status, opened]).toEqual([200, 3])
   discard(reply)
 })
 
@@ -111,7 +119,7 @@ test('few connections serve the requests whose replies are given back', async ()
   const ports = new Set<number | undefined>()
   const url = await serve((request, response) => {
     ports.add(request.socket.remotePort)
-    response.writeHead(request.method === 'GET' ? 404 : 200, { 'Content-Length': '9' })
+    response.writeHead(404, { 'Content-Length': request.method === 'GET' ? '9' : '1000000' })
     response.end('not there')
   })
   for (let count = 0; count < 10; count += 1)

@@ -1,3 +1,4 @@
+import type dns from 'node:dns'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test, vi } from 'vitest'
@@ -10,7 +11,7 @@ import { sourceOf } from '../../../contracts/provider.ts'
 // What is asked of the network's names is answered here: this one stands for where a cloud hands out credentials.
 const name = 'cloud.example.test'
 vi.mock('node:dns', async original => ({
-  ...(await original<typeof import('node:dns')>()),
+  ...(await original<typeof dns>()),
   lookup: (host: string, _: object, done: (error: Error | null, found: object[]) => void) =>
     done(null, [{ address: host === name ? '169.254.169.254' : '127.0.0.1', family: 4 }]),
 }))
