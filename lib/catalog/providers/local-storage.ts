@@ -12,7 +12,7 @@ import type { ObjectStat, Provider, Source, WriteOptions } from './provider.ts'
 const step = 16 * 1024 * 1024
 
 /** Bytes read at once: each time is a way to another thread and back. */
-const readSize = 1024 * 1024
+const readSize = 4 * 1024 * 1024
 
 const partOf = (target: string, sha256: string): string =>
   join(dirname(target), `${hidden}${basename(target)}.${sha256}`)
