@@ -67,9 +67,9 @@ export const createAzure = async (storage: Storage, fetcher: Fetcher = createFet
       const options = { ...until(signal), maxRetryRequests: 0 }
       const reply = await ask(() => blob.download(offset, count, options), signal)
       const body = reply.readableStreamBody as Readable
-      const found = { host, path, length: String(reply.contentLength), range: reply.contentRange }
+      const found = { host, what: path, length: String(reply.contentLength), range: reply.contentRange }
       const sha256 = range ? undefined : sha256In(reply.metadata)
-      return checkedStream(body, { host, path, size: sizeOf(body, found, range), sha256, signal })
+      return checkedStream(body, { host, what: path, size: sizeOf(body, found, range), sha256, signal })
     },
 
     async write(path, source, options = {}) {
