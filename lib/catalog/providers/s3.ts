@@ -5,7 +5,7 @@ import { checkedStream } from './http/body.ts'
 import { rangeHeader, sizeOf } from './http/range.ts'
 import { modifiedAtOf } from './http/reply.ts'
 import { createFetcher, type Fetcher } from './http/send.ts'
-import { isPath, segmentsOf } from './object-path.ts'
+import { isObjectPath, segmentsOf } from './object-path.ts'
 import type { ObjectStat, Provider } from './provider.ts'
 import { createClient } from './s3/client.ts'
 import { credentialsOf, isOn, placeOf } from './s3/place.ts'
@@ -103,7 +103,7 @@ export const createS3 = async (
         for (const found of elements(text, 'Contents')) {
           const path = textIn(found, 'Key') ?? ''
           // Others keep here what is no object of ours: the markers of folders, whose names end in a slash.
-          if (isPath(path))
+          if (isObjectPath(path))
             yield { path, size: Number(textIn(found, 'Size')), ...modifiedAtOf(textIn(found, 'LastModified')) }
         }
         const next = textIn(text, 'NextContinuationToken')

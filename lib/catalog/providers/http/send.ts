@@ -55,7 +55,7 @@ const lookup: LookupFunction = (host, options, done) =>
     else done(null, addresses[0]!.address, addresses[0]!.family)
   })
 
-// Bytes go on coming while somebody works with those that have come: reads are a sixth faster so.
+// Bytes go on coming while somebody works with those that have come.
 const settings = { keepAlive: true, highWaterMark: 1024 * 1024 }
 const agents = { 'http:': new http.Agent(settings), 'https:': new https.Agent(settings) }
 

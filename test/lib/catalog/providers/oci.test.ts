@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createFetcher, type Fetcher } from '#lib/catalog/providers/http/send.ts'
 import { createOci } from '#lib/catalog/providers/oci/oci.ts'
-import { providerContract } from '../../../contracts/provider.ts'
+import { providerContract, sourceOf } from '../../../contracts/provider.ts'
 import { newFolder } from '../../../support/folder.ts'
 import { account, type Registry, registryInstalled, startRegistry } from '../../../support/registry.ts'
 
@@ -67,14 +67,7 @@ describe.skipIf(!registryInstalled)(`oci, on a docker-registry${reason}`, () => 
   test('sends no piece that is there, of a cut write or of another object', async () => {
     const provider = await open({ repository: 'again' })
     const bytes = randomBytes(6 * piece)
-    const cut = {
-      size: bytes.length,
-      read: (range: { start: number; end: number }) => {
-        if (range.start >= 4 * piece) throw new Error('the line is cut')
-        return source(bytes).read(range)
-      },
-    }
-    await expect(provider.write('a', cut)).rejects.toThrow('the line is cut')
+    await expect(provider.write('a', sourceOf(bytes, 4 * piece))).rejects.toThrow('the line is cut')
     sent.length = 0
     const seen: number[] = []
     await provider.write('a', source(bytes), { sha256: sha256(bytes), onProgress: done => void seen.push(done) })
