@@ -5,7 +5,7 @@ import type { Content } from '#lib/http/content.ts'
 import type { Encoded } from '#lib/http/encoded.ts'
 import type { AskedFilter } from '#lib/http/filter.ts'
 import type { Store } from '#lib/storage/store.ts'
-import { type CatalogContext, changeManifest, type ManifestCall } from './changes.ts'
+import { type CatalogContext, changeManifest, type ManifestCall, turnOf } from './changes.ts'
 import { connectManifest } from './connect.ts'
 import { type ContentPart, contentOf } from './content.ts'
 import { countDownload } from './count.ts'
@@ -106,7 +106,7 @@ export const createCatalog = (context: CatalogContext): Catalog => {
     },
     connect: async (call, connection) => encodeManifest(await connectManifest(context, call, connection)),
     register: (caller, request) =>
-      turns(request.catalog_id, async () => encodeManifest(await registerManifest(context, caller, request))),
+      turns(turnOf(request), async () => encodeManifest(await registerManifest(context, caller, request))),
     remove: (caller, place, { cleanRemote }) => removeManifests(context, caller, place, cleanRemote),
   }
 }

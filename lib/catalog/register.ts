@@ -110,15 +110,7 @@ export const refuseHiddenOf = async (
   await refuseHidden(context, caller, storage, added)
 }
 
-/**
- * Puts a manifest on record, or replaces what is on record of the same id, version and architecture. A new version
- * becomes the latest. To be called in the turn of its catalog id.
- */
-export const registerManifest = async (
-  context: CatalogContext,
-  caller: Principal,
-  request: RegisterManifest,
-): Promise<Kept> => {
+const putOnRecord = async (context: CatalogContext, caller: Principal, request: RegisterManifest): Promise<Kept> => {
   const { manifests, inventory, commit, tell } = context
   for (;;) {
     const before = registeredBefore(context, caller, request)
@@ -148,3 +140,13 @@ export const registerManifest = async (
     }
   }
 }
+
+/**
+ * Puts a manifest on record, or replaces what is on record of the same id, version and architecture. A new version
+ * becomes the latest. To be called in its turn.
+ */
+export const registerManifest = (
+  context: CatalogContext,
+  caller: Principal,
+  request: RegisterManifest,
+): Promise<Kept> => context.turns(request.catalog_id, () => putOnRecord(context, caller, request))

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { createRunner } from '#lib/jobs/runner.ts'
 import type { StoredJob } from '#lib/jobs/schemas.ts'
 
-const begin = (leave: () => boolean) => {
+const begin = () => {
   const defects: unknown[] = []
   const kept: StoredJob[] = []
   const now = new Date().toISOString()
@@ -27,14 +27,14 @@ const begin = (leave: () => boolean) => {
       return text(createReadStream('/dev/zero', { signal }))
     },
     failed: error => void defects.push(error),
-    leave,
+    leave: ({ fault }) => fault === 'unavailable',
     keep: async job => kept.push(job),
   })
   return { runner, defects, kept }
 }
 
 test('a job that is cancelled while Node works for it ends with the reason, and is no defect', async () => {
-  const { runner, defects, kept } = begin(() => false)
+  const { runner, defects, kept } = begin()
   await runner.cancel('It was cancelled.')
   expect(await runner.ended).toBe('failed')
   expect(kept.at(-1)).toMatchObject({ state: 'failed', error: 'It was cancelled.', code: 409 })
@@ -42,7 +42,7 @@ test('a job that is cancelled while Node works for it ends with the reason, and 
 })
 
 test('one that the end of the service cuts off so goes on at the next start', async () => {
-  const { runner, defects } = begin(() => true)
+  const { runner, defects } = begin()
   runner.abort()
   expect(await runner.ended).toBeUndefined()
   expect(defects).toEqual([])
