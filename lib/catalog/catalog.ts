@@ -16,6 +16,7 @@ import { openInventory } from './inventory.ts'
 import { StoredManifest } from './manifest.ts'
 import { encodeFound, encodeManifest, type ListQuery, listManifests } from './page.ts'
 import type { Place } from './place.ts'
+import { createReaders } from './readers.ts'
 import { registerManifest } from './register.ts'
 import { removeManifests } from './removal.ts'
 import type { DescribeManifest, EditManifest, RegisterManifest } from './requests.ts'
@@ -33,7 +34,7 @@ export interface Catalog {
   show(caller: Principal, place: Place): Encoded
   /** What a download needs, which is counted. Throws `invalid` for a tainted manifest and `forbidden` for a revoked one. */
   download(caller: Principal, place: Required<Place>): Promise<Encoded>
-  /** The bytes of an object of a manifest. Throws as `download`. */
+  /** The bytes of an object of a manifest. Throws as `download`; reading, `unavailable` for who reads too many at once. */
   content(caller: Principal, place: Required<Place>, part: ContentPart, signal: AbortSignal): Promise<Content>
   /** Throws `invalid` and `forbidden` where the flag is not one to set. */
   mark(call: ManifestCall, flag: keyof typeof flags): Promise<Encoded>
@@ -74,6 +75,7 @@ export const openCatalogContext = async ({ store, tell, storages }: Options): Pr
 
 export const createCatalog = (context: CatalogContext): Catalog => {
   const { inventory, turns } = context
+  const openFor = createReaders()
   const edited = async (call: ManifestCall, apply: (manifest: StoredManifest) => StoredManifest): Promise<Encoded> =>
     encodeManifest(await changeManifest(context, call, { event: 'UPDATED', described: true, apply }))
 
@@ -86,7 +88,8 @@ export const createCatalog = (context: CatalogContext): Catalog => {
     async content(caller, place, part, signal) {
       const manifest = findManifest(inventory, caller, place)
       refuseMarked(manifest)
-      return contentOf(context.storages, manifest, part, signal)
+      const { read, ...content } = await contentOf(context.storages, manifest, part, signal)
+      return { ...content, read: range => openFor(caller.id, () => read(range)) }
     },
     async mark(call, flag) {
       const [change, event] = flags[flag]

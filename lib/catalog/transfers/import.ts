@@ -158,7 +158,7 @@ export const importMachine = (
     const before = await readMetadata(provider, metadataAt, work.signal)
     const registration = RegisterManifest.parse({
       ...(before && !request.force ? taken(before) : {}),
-      ...request,
+      ...Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)),
       description: request.description ?? (request.force ? undefined : before?.['description']),
       type,
       provider: storage,
