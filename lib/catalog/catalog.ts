@@ -5,7 +5,7 @@ import type { Content } from '#lib/http/content.ts'
 import type { Encoded } from '#lib/http/encoded.ts'
 import type { AskedFilter } from '#lib/http/filter.ts'
 import type { Store } from '#lib/storage/store.ts'
-import { type CatalogContext, changeManifest, type ManifestCall } from './changes.ts'
+import { type CatalogContext, changeManifest, type ManifestCall, turnOf } from './changes.ts'
 import { connectManifest } from './connect.ts'
 import { type ContentPart, contentOf } from './content.ts'
 import { countDownload } from './count.ts'
@@ -16,6 +16,7 @@ import { openInventory } from './inventory.ts'
 import { StoredManifest } from './manifest.ts'
 import { encodeFound, encodeManifest, type ListQuery, listManifests } from './page.ts'
 import type { Place } from './place.ts'
+import { createReaders } from './readers.ts'
 import { registerManifest } from './register.ts'
 import { removeManifests } from './removal.ts'
 import type { DescribeManifest, EditManifest, RegisterManifest } from './requests.ts'
@@ -33,7 +34,7 @@ export interface Catalog {
   show(caller: Principal, place: Place): Encoded
   /** What a download needs, which is counted. Throws `invalid` for a tainted manifest and `forbidden` for a revoked one. */
   download(caller: Principal, place: Required<Place>): Promise<Encoded>
-  /** The bytes of an object of a manifest. Throws as `download`. */
+  /** The bytes of an object of a manifest. Throws as `download`; reading, `unavailable` for who reads too many at once. */
   content(caller: Principal, place: Required<Place>, part: ContentPart, signal: AbortSignal): Promise<Content>
   /** Throws `invalid` and `forbidden` where the flag is not one to set. */
   mark(call: ManifestCall, flag: keyof typeof flags): Promise<Encoded>
@@ -74,6 +75,7 @@ export const openCatalogContext = async ({ store, tell, storages }: Options): Pr
 
 export const createCatalog = (context: CatalogContext): Catalog => {
   const { inventory, turns } = context
+  const openFor = createReaders()
   const edited = async (call: ManifestCall, apply: (manifest: StoredManifest) => StoredManifest): Promise<Encoded> =>
     encodeManifest(await changeManifest(context, call, { event: 'UPDATED', described: true, apply }))
 
@@ -86,7 +88,8 @@ export const createCatalog = (context: CatalogContext): Catalog => {
     async content(caller, place, part, signal) {
       const manifest = findManifest(inventory, caller, place)
       refuseMarked(manifest)
-      return contentOf(context.storages, manifest, part, signal)
+      const { read, ...content } = await contentOf(context.storages, manifest, part, signal)
+      return { ...content, read: range => openFor(caller.id, () => read(range)) }
     },
     async mark(call, flag) {
       const [change, event] = flags[flag]
@@ -106,7 +109,7 @@ export const createCatalog = (context: CatalogContext): Catalog => {
     },
     connect: async (call, connection) => encodeManifest(await connectManifest(context, call, connection)),
     register: (caller, request) =>
-      turns(request.catalog_id, async () => encodeManifest(await registerManifest(context, caller, request))),
+      turns(turnOf(request), async () => encodeManifest(await registerManifest(context, caller, request))),
     remove: (caller, place, { cleanRemote }) => removeManifests(context, caller, place, cleanRemote),
   }
 }

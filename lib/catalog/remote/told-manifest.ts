@@ -31,8 +31,7 @@ interface Asked {
 export const toldManifest = (found: Manifest, { catalog_id, version, architecture }: Asked): CatalogManifest => {
   if (JSON.stringify(found).length > bodyLimit)
     throw new ServiceError('upstream', 'The manifest of the other catalog is too large to be one.')
-  const lists = { tags: [], required_claims: [], required_roles: [] }
-  const blank = shownManifest(registeredManifest({ catalog_id, version, architecture, ...lists }, undefined))
+  const blank = shownManifest(registeredManifest({ catalog_id, version, architecture, tags: [] }, undefined))
   const fitting = Object.entries(Told.shape).flatMap(([key, schema]) => {
     const { success, data } = schema.safeParse(found[key])
     return success && data !== undefined ? [[key, data]] : []
