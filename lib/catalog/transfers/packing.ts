@@ -12,7 +12,7 @@ import { type Compression, packBytes } from '../pack/write.ts'
 import type { Source } from '../providers/provider.ts'
 
 /** Bytes of a piece: what is fetched, verified and, after a cut, fetched again as one. */
-const pieceSize = 8 * 1024 * 1024
+export const pieceSize = 8 * 1024 * 1024
 
 const Note = z.object({
   of: z.string(),
@@ -57,6 +57,10 @@ export const packedEarlier = async (folder: string): Promise<(Packed & { readonl
   }
 }
 
+/** Notes what the finished pack in a folder is of, for a later try. */
+export const notePacked = (folder: string, of: string, { digest }: Packed): Promise<void> =>
+  writeFileAtomic(join(folder, 'pack.json'), JSON.stringify({ of, digest }))
+
 /**
  * Packs files into a folder; a pack of the same files that an earlier try has finished there is taken as it is.
  * @param onProgress is told how many bytes of the files are in the pack
@@ -90,7 +94,7 @@ export const packTo = async (
   }
   const packed = { file, digest: digest.end() }
   await rename(part, file)
-  await writeFileAtomic(join(folder, 'pack.json'), JSON.stringify({ of, digest: packed.digest }))
+  await notePacked(folder, of, packed)
   return packed
 }
 
