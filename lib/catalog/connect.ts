@@ -2,7 +2,8 @@ import { ServiceError } from '#lib/errors.ts'
 import { type CatalogContext, changeManifest, type ManifestCall } from './changes.ts'
 import { parseConnection, type Storage } from './connection.ts'
 import { findManifest } from './find.ts'
-import { packPath } from './objects.ts'
+import { objectsOf, packPath } from './objects.ts'
+import { refuseHidden } from './owners.ts'
 import type { Kept } from './shown.ts'
 
 const storageIn = (connection: string): Storage => {
@@ -31,7 +32,9 @@ export const connectManifest = async (
   connection: string,
 ): Promise<Kept> => {
   const storage = storageIn(connection)
-  await checkPack(context, findManifest(context.inventory, call.caller, call.place), storage)
+  const manifest = findManifest(context.inventory, call.caller, call.place)
+  await refuseHidden(context, call.caller, storage, objectsOf(manifest))
+  await checkPack(context, manifest, storage)
   return changeManifest(context, call, {
     event: 'UPDATED',
     described: true,

@@ -27,7 +27,8 @@ export interface Storage {
 
 const longest = 8_192
 
-const bad = (why: string): ServiceError => new ServiceError('invalid', `The connection is not valid: ${why}.`)
+/** A connection that is refused, and why. */
+export const bad = (why: string): ServiceError => new ServiceError('invalid', `The connection is not valid: ${why}.`)
 
 const isKey = (text: string): boolean => /^[a-z][a-z0-9_]*$/.test(text)
 
@@ -165,10 +166,16 @@ export const connectionPlace = (text: string): string | undefined => {
 /** The first and the last two characters of a value; all of a short one is hidden. */
 const masked = (value: string): string => (value.length > 8 ? `${value.slice(0, 2)}****${value.slice(-2)}` : '****')
 
+/** An address with what opens it, in front of its host or behind it. */
+const hasCredentials = (value: string): boolean => /@|\?/.test(value)
+
 /** As it may be shown: of the storage only that which says where it is. */
 export const maskStorage = ({ type, meta }: Storage): Storage => ({
   type,
   meta: Object.fromEntries(
-    Object.entries(meta).map(([key, value]) => [key, kindOf(type).shown.includes(key) ? value : masked(value)]),
+    Object.entries(meta).map(([key, value]) => [
+      key,
+      kindOf(type).shown.includes(key) && (key === 'catalog_path' || !hasCredentials(value)) ? value : masked(value),
+    ]),
   ),
 })

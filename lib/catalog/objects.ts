@@ -1,12 +1,8 @@
-import { isDeepStrictEqual } from 'node:util'
 import { ServiceError } from '#lib/errors.ts'
 import type { StoredManifest } from './manifest.ts'
 import { storageOf } from './shown.ts'
 
-type Owner = Pick<
-  StoredManifest,
-  'path' | 'pack_filename' | 'metadata_filename' | 'pack_relative_path' | 'name' | 'provider'
->
+type Owner = Pick<StoredManifest, 'path' | 'pack_filename' | 'metadata_filename'>
 
 /** What ends the name of the side file, which keeps what the wire's own metadata has no place for. */
 export const sideEnd = '.pack.json'
@@ -37,14 +33,9 @@ export const requireStorage = (manifest: StoredManifest) => {
   return storage
 }
 
-/** The objects that belong to a manifest and to none of the others: what is deleted with it. */
-export const ownObjects = (manifest: StoredManifest, others: Iterable<StoredManifest>): readonly string[] => {
-  const objects = (one: StoredManifest): string[] =>
-    [metadataPath(one), sidePath(one), packPath(one)].filter(path => path !== undefined)
-  const kept = new Set<string>()
-  for (const other of others)
-    if (other.id !== manifest.id && isDeepStrictEqual(other.provider, manifest.provider))
-      objects(other).forEach(path => kept.add(path))
-  // What others find the pack by goes first: a deletion that is cut off leaves no description of a pack that is gone.
-  return objects(manifest).filter(path => !kept.has(path))
-}
+/**
+ * The objects of a manifest. What others find the pack by comes first: a deletion that is cut off leaves no description of
+ * a pack that is gone.
+ */
+export const objectsOf = (manifest: Owner): readonly string[] =>
+  [metadataPath(manifest), sidePath(manifest), packPath(manifest)].filter(path => path !== undefined)

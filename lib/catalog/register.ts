@@ -2,10 +2,12 @@ import type { Principal } from '#lib/auth/principal.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import { type CatalogContext, manifestEvent } from './changes.ts'
 import { nextTime } from './clock.ts'
-import { type Storage, maskStorage, storageFrom } from './connection.ts'
+import { type Storage, storageFrom } from './connection.ts'
+import { samePlace, unmaskStorage } from './kept-storage.ts'
 import type { StoredManifest } from './manifest.ts'
 import { manifestName } from './names.ts'
-import { kindOf } from './provider-types.ts'
+import { objectsOf } from './objects.ts'
+import { refuseHidden } from './owners.ts'
 import type { RegisterManifest } from './requests.ts'
 import { type Kept, storageOf } from './shown.ts'
 import { visibleTo } from './visible.ts'
@@ -15,26 +17,23 @@ const latest = 'latest'
 
 const isLatest = (tag: string): boolean => tag.toLowerCase() === latest
 
-/**
- * The storage of a request. What is masked in it stands for what is kept, as long as it is for the same place: what opens
- * one storage is never sent to another.
- */
-const storageIn = ({ provider }: RegisterManifest, before: StoredManifest | undefined): Storage | undefined => {
+/** What a registration must say, and may say. */
+type Given = Pick<
+  RegisterManifest,
+  'catalog_id' | 'version' | 'architecture' | 'tags' | 'required_claims' | 'required_roles'
+> &
+  Partial<RegisterManifest>
+
+/** The storage of a request. What is masked in it stands for what is kept. */
+const storageIn = ({ provider }: Given, before: StoredManifest | undefined): Storage | undefined => {
   const kept = before && storageOf(before)
   if (!provider?.type) return kept
-  const given = storageFrom(provider.type, provider.meta)
-  const samePlace =
-    kept?.type === given.type && kindOf(given.type).shown.every(key => kept.meta[key] === given.meta[key])
-  if (!samePlace) return given
-  const masked = maskStorage(kept).meta
-  const meta = Object.entries(given.meta).map(([key, value]): [string, string] =>
-    masked[key] === value ? [key, kept.meta[key]!] : [key, value],
-  )
-  return { type: given.type, meta: Object.fromEntries(meta) }
+  const storage = storageFrom(provider.type, provider.meta)
+  return kept ? unmaskStorage(storage, kept) : storage
 }
 
 /** A manifest after a registration; what that leaves out stays, or is as new ones are. */
-export const registeredManifest = (request: RegisterManifest, before: StoredManifest | undefined): StoredManifest => {
+export const registeredManifest = (request: Given, before: StoredManifest | undefined): StoredManifest => {
   const { catalog_id, version, architecture } = request
   const name = manifestName(catalog_id, architecture, version)
   const now = nextTime()
@@ -95,6 +94,23 @@ export const registeredBefore = (context: CatalogContext, caller: Principal, req
 }
 
 /**
+ * Throws `forbidden` when a manifest is to have objects of one that the caller may not know of, and that it does not have
+ * already.
+ */
+export const refuseHiddenOf = async (
+  context: CatalogContext,
+  caller: Principal,
+  manifest: StoredManifest,
+  before?: StoredManifest,
+): Promise<void> => {
+  const [storage, earlier] = [storageOf(manifest), before && storageOf(before)]
+  if (!storage) return
+  const known = before && earlier && samePlace(earlier, storage) ? objectsOf(before) : []
+  const added = objectsOf(manifest).filter(path => !known.includes(path))
+  await refuseHidden(context, caller, storage, added)
+}
+
+/**
  * Puts a manifest on record, or replaces what is on record of the same id, version and architecture. A new version
  * becomes the latest. To be called in the turn of its catalog id.
  */
@@ -107,6 +123,7 @@ export const registerManifest = async (
   for (;;) {
     const before = registeredBefore(context, caller, request)
     const next = registeredManifest(request, before)
+    await refuseHiddenOf(context, caller, next, before)
     const losing = before
       ? []
       : inventory.of(request.catalog_id).filter(({ version, tags }) => version !== next.version && tags.some(isLatest))

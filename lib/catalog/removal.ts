@@ -2,18 +2,23 @@ import type { Principal } from '#lib/auth/principal.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { type CatalogContext, manifestEvent } from './changes.ts'
 import { findManifests } from './find.ts'
-import { ownObjects, requireStorage } from './objects.ts'
+import { objectsOf } from './objects.ts'
+import { ownedByOthers } from './owners.ts'
 import type { Place } from './place.ts'
 import { type Kept, storageOf } from './shown.ts'
 
-const removeObjects = async ({ inventory, storages }: CatalogContext, manifest: Kept): Promise<void> => {
-  if (!storageOf(manifest)) return
-  const provider = await storages.open(requireStorage(manifest))
-  for (const path of ownObjects(manifest, inventory.all())) {
+/** Removes the objects that belong to a manifest and to none of the others. */
+const removeObjects = async (context: CatalogContext, manifest: Kept): Promise<void> => {
+  const storage = storageOf(manifest)
+  if (!storage) return
+  const provider = await context.storages.open(storage)
+  const keeps = await ownedByOthers(context, manifest, storage)
+  for (const path of objectsOf(manifest)) {
     // An imported bundle is a folder.
     if (manifest.pack_relative_path !== '')
-      for await (const inside of provider.list(path)) await provider.remove(inside.path)
-    if (await provider.stat(path)) await provider.remove(path)
+      for await (const inside of provider.list(path))
+        if (!(await keeps(inside.path))) await provider.remove(inside.path)
+    if ((await provider.stat(path)) && !(await keeps(path))) await provider.remove(path)
   }
 }
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { realpath } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
-import { isInside, isSystemError } from '#lib/platform/files.ts'
+import { isInside } from '#lib/platform/files.ts'
+import { realPathOf } from '#lib/platform/real-path.ts'
 import type { Storage } from './connection.ts'
-import type { ProviderType } from './provider-types.ts'
+import { kindOf, type ProviderType } from './provider-types.ts'
 import { createArtifactory } from './providers/artifactory.ts'
 import { createAzure } from './providers/azure.ts'
 import { createLocalStorage } from './providers/local-storage.ts'
@@ -16,6 +16,10 @@ import { createS3 } from './providers/s3.ts'
 export interface Storages {
   /** Throws `forbidden` for a folder that the catalog may not use, and what the provider refuses with. */
   open(storage: Storage): Promise<Provider>
+  /** Where a storage is: the same for those that are one place, whatever opens them. Objects are below it. */
+  placeOf(storage: Storage): Promise<string>
+  /** Where an object is, and where it leads when it is a link. */
+  placesOf(storage: Storage, path: string): Promise<readonly string[]>
 }
 
 interface Options {
@@ -32,28 +36,18 @@ interface Options {
 /** Storages that are kept open: each holds a few connections and its credentials. */
 const most = 64
 
-/** The real path of a folder that may not be there yet: links in what is there of it are followed. */
-const realFolder = async (path: string): Promise<string> => {
-  try {
-    return await realpath(path)
-  } catch (error) {
-    if (!isSystemError(error, 'ENOENT') || dirname(path) === path) throw error
-    return resolve(await realFolder(dirname(path)), path.slice(dirname(path).length).replace(/^\//, ''))
-  }
-}
-
 const within = (root: string, path: string): boolean => path === root || isInside(root, path)
 
 export const createStorages = ({ folder, allowed, state, environment = {} }: Options): Storages => {
   const openLocal = async (path = folder): Promise<Provider> => {
     if (path.includes('\0') || !path.startsWith('/'))
       throw new ServiceError('invalid', 'The catalog_path of local storage is not an absolute path.')
-    const [real, own, kept] = await Promise.all([path, folder, state].map(realFolder))
+    const [real, own, kept] = await Promise.all([path, folder, state].map(realPathOf))
     const mayUse =
       within(own!, real!) ||
       (!within(kept!, real!) && (allowed.length === 0 || allowed.some(root => within(root, real!))))
     if (!mayUse) throw new ServiceError('forbidden', `${path} is outside the folders that the catalog may use.`)
-    return createLocalStorage(real!)
+    return createLocalStorage(real!, { except: file => within(kept!, file) && !within(own!, file) })
   }
   const openS3 = (storage: Storage): Promise<Provider> => createS3(storage, undefined, environment)
   const kinds: Readonly<Record<ProviderType, (storage: Storage) => Promise<Provider>>> = {
@@ -65,8 +59,17 @@ export const createStorages = ({ folder, allowed, state, environment = {} }: Opt
     oci: createOci,
   }
   const opened = new Map<string, Promise<Provider>>()
+  const placeOf: Storages['placeOf'] = async ({ type, meta }) =>
+    type === 'local-storage'
+      ? realPathOf(meta['catalog_path'] || folder)
+      : JSON.stringify([type, ...kindOf(type).place.map(key => (meta[key] ?? '').toLowerCase())])
 
   return {
+    placeOf,
+    async placesOf(storage, path) {
+      const place = join(await placeOf(storage), path)
+      return storage.type === 'local-storage' ? [place, await realPathOf(place)] : [place]
+    },
     open(storage) {
       const { type, meta } = storage
       const key = createHash('sha256')

@@ -6,7 +6,7 @@ import { hidden } from './object-path.ts'
 /** What nobody has written to for so long belongs to no write that goes on. */
 const abandoned = 7 * 86_400_000
 
-export const gone = (error: unknown): boolean => isSystemError(error, 'ENOENT') || isSystemError(error, 'ENOTDIR')
+export const gone = (error: unknown): boolean => ['ENOENT', 'ENOTDIR', 'ELOOP'].some(code => isSystemError(error, code))
 
 /** Where an object is while it is written; a later try finds it by the digest. Nobody can recognise what has none. */
 export const partOf = (target: string, sha256: string | undefined): string =>

@@ -36,7 +36,7 @@ export const chunkTo = async (
     const { name, mode } = file
     const digest = createHash('sha256')
     const content = async function* (): AsyncGenerator<Uint8Array> {
-      for await (const bytes of contentOf(file)) {
+      for await (const bytes of contentOf(file, true)) {
         digest.update(bytes)
         yield bytes
       }

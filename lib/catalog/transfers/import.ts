@@ -5,7 +5,7 @@ import { parseConnection, type Storage, storageFrom } from '../connection.ts'
 import { metadataOf, readMetadata, writeMetadata } from '../metadata.ts'
 import { machineTypes, manifestName } from '../names.ts'
 import type { ObjectStat, Provider } from '../providers/provider.ts'
-import { registeredBefore, registeredManifest, registerManifest } from '../register.ts'
+import { refuseHiddenOf, registeredBefore, registeredManifest, registerManifest } from '../register.ts'
 import { RegisterManifest } from '../requests.ts'
 import { shownManifest } from '../shown.ts'
 import type { TransferContext } from './context.ts'
@@ -55,6 +55,7 @@ const importFound = async (
         `The catalog has ${manifestName(request.catalog_id, request.architecture, request.version)} already.`,
       )
     const found = await find(await catalog.storages.open(storage), storage)
+    await refuseHiddenOf(catalog, caller, registeredManifest(found.registration, undefined))
     work.end('import_check_stage')
     work.begin('import_register_stage')
     await found.describe?.()

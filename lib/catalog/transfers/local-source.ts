@@ -1,11 +1,13 @@
 import type { Principal } from '#lib/auth/principal.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { type Storage, storageFrom } from '../connection.ts'
+import type { Storage } from '../connection.ts'
 import { countDownload } from '../count.ts'
 import { findManifest } from '../find.ts'
+import { samePlace, storageOver } from '../kept-storage.ts'
 import { refuseMarked } from '../flags.ts'
 import { readMetadata } from '../metadata.ts'
 import { metadataPath, packPath, requireStorage } from '../objects.ts'
+import { refuseHidden } from '../owners.ts'
 import type { Provider } from '../providers/provider.ts'
 import { type Kept, shownManifest } from '../shown.ts'
 import type { TransferContext } from './context.ts'
@@ -22,7 +24,7 @@ const md5In = async (provider: Provider, manifest: Kept, signal: AbortSignal): P
 
 /**
  * A pack of the catalog of this service, which is counted as downloaded. What the request says of the storage is laid over
- * what is kept. Throws `not-found`, `invalid` (tainted), `forbidden` (revoked), and what the provider refuses with.
+ * what is kept, unless it names another place: nothing of what opens the kept one goes there. Throws `not-found`, `invalid` (tainted), `forbidden` (revoked), and what the provider refuses with.
  */
 export const localSource = async (
   context: TransferContext,
@@ -38,11 +40,12 @@ export const localSource = async (
   const manifest = find()
   refuseMarked(manifest)
   const kept = requireStorage(manifest)
-  const meta = { ...kept.meta, ...given?.meta, ...request.provider_metadata }
-  const storage = storageFrom(given?.type ?? kept.type, meta)
-  const provider = await catalog.storages.open(storage)
+  const own = { ...given?.meta, ...request.provider_metadata }
   const path = packPath(manifest)
   if (path === undefined) throw new ServiceError('not-found', `The manifest ${manifest.name} has no pack.`)
+  const storage = storageOver(kept, given?.type ?? kept.type, own)
+  if (!samePlace(kept, storage)) await refuseHidden(catalog, caller, storage, [path])
+  const provider = await catalog.storages.open(storage)
   const md5 = manifest.pack_sha256 === '' ? await md5In(provider, manifest, signal) : undefined
   const sha256 = manifest.pack_sha256 || undefined
   const known = { manifest: shownManifest(manifest), origin: JSON.stringify(storage), sha256, md5 }

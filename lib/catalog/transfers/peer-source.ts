@@ -1,13 +1,15 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { maskStorage, type Storage, storageFrom } from '../connection.ts'
+import { type Storage, storageFrom } from '../connection.ts'
 import type { CatalogManifest } from '../manifest.ts'
-import { providerTypeOf } from '../provider-types.ts'
+import { refuseHidden } from '../owners.ts'
 import { sourceOfBytes } from '../providers/bytes.ts'
 import type { ByteRange } from '../providers/provider.ts'
 import type { Manifest } from '../remote/manifests.ts'
 import { askPeer, type Peer, seenManifest } from '../remote/peer.ts'
 import { catalogPath } from '../remote/place.ts'
+import { toldManifest } from '../remote/told-manifest.ts'
 import type { TransferContext } from './context.ts'
+import { bodyLimit } from '../requests.ts'
 import { largestSideFile, type PackSource, providerSource, sideOf } from './pack-source.ts'
 import type { PullManifest } from './requests.ts'
 
@@ -54,7 +56,8 @@ const servedSource = async (
   sha256: string | undefined,
   signal: AbortSignal,
 ): Promise<PackSource | undefined> => {
-  const first = await content(peer, path, { content: 'pack' }, 1, signal, { start: 0, end: 1 })
+  // One that hands out no bytes answers with its manifest again.
+  const first = await content(peer, path, { content: 'pack' }, bodyLimit, signal, { start: 0, end: 1 })
   if (!first) return undefined
   const size = Number(/\/(\d+)$/.exec(first.headers['content-range'] ?? '')?.[1])
   if (first.status !== 206 || !Number.isSafeInteger(size)) throw wrongRange()
@@ -83,34 +86,52 @@ const servedSource = async (
 }
 
 /**
+ * The storage that another service tells of, with what opens it. What only this host has is not for others to name: its own
+ * folders, and the credentials of its environment. Throws `invalid`.
+ */
+const toldStorage = (
+  type: string,
+  meta: Readonly<Record<string, string>>,
+  own: Readonly<Record<string, string>>,
+): Storage => {
+  const { use_environment_authentication: _, ...told } = meta
+  const storage = storageFrom(type, { ...told, ...own })
+  if (storage.type === 'local-storage')
+    throw new ServiceError(
+      'invalid',
+      'The other catalog has the pack in a folder, and does not hand it out; if this host reaches that too, say where by provider=local-storage;catalog_path=….',
+    )
+  return storage
+}
+
+/**
  * A pack of the catalog of another service: read from its storage where the request says what opens that, or the service
  * tells; else handed out by the service itself. Throws what that refuses with.
  */
 export const peerSource = async (
-  { architecture, catalog: { storages } }: TransferContext,
+  { architecture: hostArchitecture, catalog }: TransferContext,
   peer: Peer,
   request: PullManifest,
   given: Storage | undefined,
   signal: AbortSignal,
 ): Promise<PackSource> => {
-  const place = catalogPath(request.catalog_id, request.version, request.architecture ?? architecture)
+  const architecture = request.architecture ?? hostArchitecture
+  const place = catalogPath(request.catalog_id, request.version, architecture)
   // Looked at first: the download is counted, and what is not to be seen must not be.
   seenManifest(peer, await askPeer(peer, { method: 'GET', path: place, signal }))
   const path = `${place}/download`
   const headers = { 'X-Internal-Api-Client': 'true' }
   const found = seenManifest(peer, await askPeer(peer, { method: 'GET', path, headers, signal }))
+  const manifest = toldManifest(found, { ...request, architecture })
   const { sha256, path: folder, pack, providerType, meta } = readManifest(found)
-  // Some services hand out what opens their storage: for us, and not to be passed on.
-  const type = providerTypeOf(providerType)
-  const provider = type ? maskStorage({ type, meta }) : { type: '', meta: {} }
-  const manifest = { ...found, provider } as unknown as CatalogManifest
   const own = { ...given?.meta, ...request.provider_metadata }
   if (Object.keys(own).length === 0) {
     const served = await servedSource(peer, path, manifest, sha256, signal)
     if (served) return served
   }
-  const storage = storageFrom(given?.type ?? providerType, { ...meta, ...own })
-  const known = { manifest, origin: JSON.stringify([peer.server.url, storage]), sha256 }
-  const from = await storages.open(storage)
-  return providerSource(from, [...folder.split('/').filter(Boolean), pack].join('/'), known, signal)
+  const storage = given ? storageFrom(given.type, own) : toldStorage(providerType, meta, request.provider_metadata)
+  const packAt = [...folder.split('/').filter(Boolean), pack].join('/')
+  await refuseHidden(catalog, peer.caller, storage, [packAt])
+  const from = await catalog.storages.open(storage)
+  return providerSource(from, packAt, { manifest, origin: JSON.stringify([peer.server.url, storage]), sha256 }, signal)
 }

@@ -15,6 +15,7 @@ import type { TransferContext } from '#lib/catalog/transfers/context.ts'
 import { createDownloads } from '#lib/catalog/transfers/downloads.ts'
 import { pullManifest } from '#lib/catalog/transfers/pull.ts'
 import { PullManifest } from '#lib/catalog/transfers/requests.ts'
+import { createStorages } from '#lib/catalog/storages.ts'
 import { openWorkFolders } from '#lib/catalog/transfers/work-folder.ts'
 import { unfollowed } from '#lib/work.ts'
 import { newTelling } from '../../../support/events.ts'
@@ -44,7 +45,14 @@ const open = async (root: string, before: (call: 'stat' | 'read', path: string) 
     },
   }
   const { store, tell } = await newTelling()
-  const catalog = await openCatalogContext({ store, tell, storages: { open: async () => provider } })
+  const catalog = await openCatalogContext({
+    store,
+    tell,
+    storages: {
+      ...createStorages({ folder: root, allowed: [], state: join(root, 'state') }),
+      open: async () => provider,
+    },
+  })
   const folders = await openWorkFolders(join(root, 'transfers'))
   const context = {
     catalog,
@@ -59,6 +67,7 @@ const open = async (root: string, before: (call: 'stat' | 'read', path: string) 
     },
     folders,
     downloads: createDownloads(folders),
+    cache: { restore: async () => undefined, keep: async () => undefined },
     architecture: 'x86_64',
     machineType: 'embedded',
     trust: { policy: 'off', keys: [] },
