@@ -7,6 +7,10 @@ import { type ChunkedFile, largestList, listMagic, parseChunkedFiles } from './c
 /** What ends the names of lists on a provider: by it those are found whose chunks have to stay. */
 export const listEnd = '.chunks.json'
 
+/** Whether the object of this path is a list. */
+export const isListPath = (path: string): boolean => path.endsWith(listEnd)
+
+/** Whether what begins with these bytes is a list. */
 export const isList = (bytes: Uint8Array): boolean =>
   listMagic.equals(bytes.subarray(0, Math.min(bytes.length, listMagic.length)))
 
