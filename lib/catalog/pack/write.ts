@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
-import { pipeline, Readable } from 'node:stream'
+import type { Transform } from 'node:stream'
 import { ReadableStream as WebStream } from 'node:stream/web'
 import { constants as zlib, createGzip, createZstdCompress } from 'node:zlib'
 import { ServiceError } from '#lib/errors.ts'
@@ -38,14 +38,21 @@ const openUnchanged = async ({ name, path, size, modifiedAt }: PackFile): Promis
   throw changed(name, 'changed')
 }
 
-/** The content of a file, of which the next part is read while one is used. */
+/**
+ * The content of a file, of which the next part is read while one is used. Each part is good until the next is asked for:
+ * they take turns in the same memory, which other threads can look into.
+ */
 async function* contentOf(packed: PackFile): AsyncGenerator<Uint8Array> {
   const { name, size } = packed
   await using file = await openUnchanged(packed)
   const before = await file.stat({ bigint: true })
+  const turns = size > readSize ? 2 : 1
+  const buffers = Array.from({ length: turns }, () => Buffer.from(new SharedArrayBuffer(Math.min(readSize, size))))
+  let turn = 0
   const read = async (from: number): Promise<Buffer> => {
-    const buffer = Buffer.allocUnsafeSlow(Math.min(readSize, size - from))
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, from)
+    const buffer = buffers[turn]!
+    turn = turns - 1 - turn
+    const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, size - from), from)
     return buffer.subarray(0, bytesRead)
   }
   let next = read(0)
@@ -82,8 +89,31 @@ async function* tarOf(files: readonly PackFile[], { signal, onProgress }: PackOp
 
 const chunkSize = 256 * 1024
 
-const compress = (bytes: AsyncIterable<Uint8Array>, compression: Compression): AsyncIterable<Uint8Array> => {
-  if (compression.kind === 'none') return bytes
+/** Feeds a compressor, which has used up each part before the next is asked for. */
+const feed = async (bytes: AsyncIterable<Uint8Array>, compressor: Transform): Promise<void> => {
+  const use = (part: Uint8Array): Promise<void> =>
+    new Promise((used, reject) => {
+      // One that is full when its reader leaves never says so of the part that it holds.
+      const stop = (): void => reject(new Error('nobody reads what is compressed any more'))
+      compressor.once('close', stop)
+      compressor.write(part, error => {
+        compressor.off('close', stop)
+        if (error) reject(error)
+        else used()
+      })
+    })
+  try {
+    for await (const part of bytes) await use(part)
+    compressor.end()
+  } catch (error) {
+    // Its reader is told.
+    compressor.destroy(error as Error)
+  }
+}
+
+type Compressing = Exclude<Compression, { kind: 'none' }>
+
+const compress = (bytes: AsyncIterable<Uint8Array>, compression: Compressing): AsyncIterable<Uint8Array> => {
   const { level } = compression
   const compressor =
     compression.kind === 'gzip'
@@ -92,14 +122,14 @@ const compress = (bytes: AsyncIterable<Uint8Array>, compression: Compression): A
           chunkSize,
           params: { [zlib.ZSTD_c_compressionLevel]: level, [zlib.ZSTD_c_checksumFlag]: 1 },
         })
-  // A failure reaches the reader of the compressor.
-  return pipeline(Readable.from(bytes, { objectMode: true, highWaterMark: 1 }), compressor, () => undefined)
+  void feed(bytes, compressor)
+  return compressor
 }
 
 /**
  * The files as a canonical tar: sorted, of nobody, with their times in whole seconds and no more of their modes than
  * 755; PAX only for sizes from 8 GiB on and for long or non-ASCII names. The same files give the same bytes. Memory does
- * not grow with their size. The stream fails with `conflict`, which names the file, when one is not as `filesOf` saw it
+ * not grow with their size; each part is good until the next is asked for. The stream fails with `conflict`, which names the file, when one is not as `filesOf` saw it
  * or changes while it is read.
  */
 export const packBytes = (
@@ -107,4 +137,6 @@ export const packBytes = (
   compression: Compression,
   options: PackOptions = {},
 ): ReadableStream<Uint8Array> =>
-  WebStream.from(compress(tarOf(files, options), compression)) as ReadableStream<Uint8Array>
+  WebStream.from(
+    compression.kind === 'none' ? tarOf(files, options) : compress(tarOf(files, options), compression),
+  ) as ReadableStream<Uint8Array>
