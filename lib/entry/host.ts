@@ -163,6 +163,7 @@ export const openHost = async (
     folders,
     downloads: createDownloads(folders),
     cache: catalogCache,
+    startWorker,
     architecture: driver.platform.cpuType === 'arm' ? 'arm64' : 'x86_64',
     machineType: driver.kind,
     allowedFolders: config.allowed_folders.map(realFolder),

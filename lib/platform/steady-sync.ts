@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 
 /** Bytes between two beginnings. */
-const step = 32 * 1024 * 1024
+const step = 128 * 1024 * 1024
 
 /** Makes what is written to a file stay while more is written; at the end there is little left to wait for. */
 export interface SteadySync {

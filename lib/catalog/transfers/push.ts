@@ -58,6 +58,7 @@ const pushMachine = async (
 
   work.begin('push_compress_stage')
   const packed = await packTo(folder, files, compression, {
+    startWorker: context.startWorker,
     signal,
     onProgress: done => work.advance('push_compress_stage', done, size),
   })
