@@ -76,7 +76,7 @@ describe('a pack', () => {
           expect(again.equals(packed)).toBe(true)
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 40 },
     )
   })
 
@@ -124,7 +124,7 @@ describe('a pack', () => {
     expect(run?.mtimeMs).toBe(1_700_000_000_000)
   })
 
-  test('of a sparse disk takes no more of the disk than before when it is unpacked', async () => {
+  test('of a sparse disk takes as much of the disk as before when it is unpacked', async () => {
     using source = newFolder()
     using target = newFolder()
     const path = join(source.path, 'disk.img')
@@ -144,7 +144,7 @@ describe('a pack', () => {
     expect(after.size).toBe(before.size)
     expect(unpacked[0]?.sha256).toBe(sha256(readFileSync(path)))
     expect(after.blocks).toBeLessThanOrEqual(before.blocks * 1.1)
-    expect(after.blocks).toBeGreaterThan(0)
+    expect(after.blocks).toBeGreaterThanOrEqual(before.blocks * 0.97)
   })
 
   test('tells how far it is, both ways', async () => {
