@@ -22,14 +22,17 @@ import { entry, streamOf } from './raw-tar.ts'
 const limits = { entries: 10, bytes: 1024 ** 3, ratio: 1000 }
 const compressions: readonly Compression[] = [{ kind: 'none' }, { kind: 'gzip', level: 1 }, { kind: 'zstd', level: 1 }]
 
-const openFiles = (below: string): number =>
-  readdirSync('/proc/self/fd').filter(fd => {
+/** Files below a folder that this process has open; where the system does not tell, none. */
+const openFiles = (folder: string): number => {
+  if (process.platform !== 'linux') return 0
+  return readdirSync('/proc/self/fd').filter(descriptor => {
     try {
-      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(below)
+      return readlinkSync(`/proc/self/fd/${descriptor}`).startsWith(folder)
     } catch {
-      return false
+      return false // The one that the list was read with.
     }
   }).length
+}
 
 /** Reads a stream to its end, keeping nothing. */
 const sizeOf = async (stream: ReadableStream<Uint8Array>): Promise<number> => {
