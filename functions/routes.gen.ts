@@ -39,6 +39,8 @@ import usersUnlock from './users/unlock.ts'
 import usersListRoles from './users/list-roles.ts'
 import usersGiveRole from './users/give-role.ts'
 import usersTakeRole from './users/take-role.ts'
+import catalogList from './catalog/list.ts'
+import catalogRegister from './catalog/register.ts'
 import catalogManagersList from './catalog-managers/list.ts'
 import catalogManagersCreate from './catalog-managers/create.ts'
 import catalogManagersDelete from './catalog-managers/delete.ts'
@@ -48,6 +50,10 @@ import catalogManagersCatalogList from './catalog-managers/catalog-list.ts'
 import catalogManagersCatalogRegister from './catalog-managers/catalog-register.ts'
 import catalogManagersCatalogImport from './catalog-managers/catalog-import.ts'
 import catalogManagersCatalogImportVm from './catalog-managers/catalog-import-vm.ts'
+import catalogManagersCatalogPull from './catalog-managers/catalog-pull.ts'
+import catalogManagersCatalogPullAsync from './catalog-managers/catalog-pull-async.ts'
+import catalogManagersCatalogPush from './catalog-managers/catalog-push.ts'
+import catalogManagersCatalogPushAsync from './catalog-managers/catalog-push-async.ts'
 import catalogManagersCatalogDelete from './catalog-managers/catalog-delete.ts'
 import catalogManagersCatalogShow from './catalog-managers/catalog-show.ts'
 import catalogManagersCatalogRemoveClaims from './catalog-managers/catalog-remove-claims.ts'
@@ -62,6 +68,29 @@ import catalogManagersCatalogRemoveTags from './catalog-managers/catalog-remove-
 import catalogManagersCatalogAddTags from './catalog-managers/catalog-add-tags.ts'
 import catalogManagersCatalogTaint from './catalog-managers/catalog-taint.ts'
 import catalogManagersCatalogUntaint from './catalog-managers/catalog-untaint.ts'
+import catalogCacheClear from './catalog-cache/clear.ts'
+import catalogCacheList from './catalog-cache/list.ts'
+import catalogCacheDelete from './catalog-cache/delete.ts'
+import catalogImport from './catalog/import.ts'
+import catalogImportVm from './catalog/import-vm.ts'
+import catalogPull from './catalog/pull.ts'
+import catalogPullAsync from './catalog/pull-async.ts'
+import catalogPush from './catalog/push.ts'
+import catalogPushAsync from './catalog/push-async.ts'
+import catalogDelete from './catalog/delete.ts'
+import catalogShow from './catalog/show.ts'
+import catalogRemoveClaims from './catalog/remove-claims.ts'
+import catalogAddClaims from './catalog/add-claims.ts'
+import catalogConnect from './catalog/connect.ts'
+import catalogDownload from './catalog/download.ts'
+import catalogDescribe from './catalog/describe.ts'
+import catalogRevoke from './catalog/revoke.ts'
+import catalogRemoveRoles from './catalog/remove-roles.ts'
+import catalogAddRoles from './catalog/add-roles.ts'
+import catalogRemoveTags from './catalog/remove-tags.ts'
+import catalogAddTags from './catalog/add-tags.ts'
+import catalogTaint from './catalog/taint.ts'
+import catalogUntaint from './catalog/untaint.ts'
 import eventsList from './events/list.ts'
 import eventsStream from './events/stream.ts'
 import healthSystem from './health/system.ts'
@@ -138,6 +167,8 @@ export const routes = [
   { id: 'users/list-roles', endpoint: usersListRoles }, // GET /v1/auth/users/{id}/roles
   { id: 'users/give-role', endpoint: usersGiveRole }, // POST /v1/auth/users/{id}/roles
   { id: 'users/take-role', endpoint: usersTakeRole }, // DELETE /v1/auth/users/{id}/roles/{role}
+  { id: 'catalog/list', endpoint: catalogList }, // GET /v1/catalog
+  { id: 'catalog/register', endpoint: catalogRegister }, // POST /v1/catalog
   { id: 'catalog-managers/list', endpoint: catalogManagersList }, // GET /v1/catalog-managers
   { id: 'catalog-managers/create', endpoint: catalogManagersCreate }, // POST /v1/catalog-managers
   { id: 'catalog-managers/delete', endpoint: catalogManagersDelete }, // DELETE /v1/catalog-managers/{id}
@@ -147,6 +178,10 @@ export const routes = [
   { id: 'catalog-managers/catalog-register', endpoint: catalogManagersCatalogRegister }, // POST /v1/catalog-managers/{id}/catalog
   { id: 'catalog-managers/catalog-import', endpoint: catalogManagersCatalogImport }, // PUT /v1/catalog-managers/{id}/catalog/import
   { id: 'catalog-managers/catalog-import-vm', endpoint: catalogManagersCatalogImportVm }, // PUT /v1/catalog-managers/{id}/catalog/import-vm
+  { id: 'catalog-managers/catalog-pull', endpoint: catalogManagersCatalogPull }, // PUT /v1/catalog-managers/{id}/catalog/pull, POST /v1/catalog-managers/{id}/catalog/pull
+  { id: 'catalog-managers/catalog-pull-async', endpoint: catalogManagersCatalogPullAsync }, // PUT /v1/catalog-managers/{id}/catalog/pull/async, POST /v1/catalog-managers/{id}/catalog/pull/async
+  { id: 'catalog-managers/catalog-push', endpoint: catalogManagersCatalogPush }, // POST /v1/catalog-managers/{id}/catalog/push
+  { id: 'catalog-managers/catalog-push-async', endpoint: catalogManagersCatalogPushAsync }, // POST /v1/catalog-managers/{id}/catalog/push/async
   { id: 'catalog-managers/catalog-delete', endpoint: catalogManagersCatalogDelete }, // DELETE /v1/catalog-managers/{id}/catalog/{catalogId}, DELETE /v1/catalog-managers/{id}/catalog/{catalogId}/{version}, DELETE /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}
   { id: 'catalog-managers/catalog-show', endpoint: catalogManagersCatalogShow }, // GET /v1/catalog-managers/{id}/catalog/{catalogId}, GET /v1/catalog-managers/{id}/catalog/{catalogId}/{version}, GET /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}
   { id: 'catalog-managers/catalog-remove-claims', endpoint: catalogManagersCatalogRemoveClaims }, // DELETE /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/claims
@@ -161,6 +196,29 @@ export const routes = [
   { id: 'catalog-managers/catalog-add-tags', endpoint: catalogManagersCatalogAddTags }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/tags
   { id: 'catalog-managers/catalog-taint', endpoint: catalogManagersCatalogTaint }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/taint
   { id: 'catalog-managers/catalog-untaint', endpoint: catalogManagersCatalogUntaint }, // PATCH /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/untaint
+  { id: 'catalog-cache/clear', endpoint: catalogCacheClear }, // DELETE /v1/catalog/cache, DELETE /v1/cache
+  { id: 'catalog-cache/list', endpoint: catalogCacheList }, // GET /v1/catalog/cache, GET /v1/cache
+  { id: 'catalog-cache/delete', endpoint: catalogCacheDelete }, // DELETE /v1/catalog/cache/{catalogId}, DELETE /v1/catalog/cache/{catalogId}/{version}, DELETE /v1/cache/{catalogId}, DELETE /v1/cache/{catalogId}/{version}
+  { id: 'catalog/import', endpoint: catalogImport }, // PUT /v1/catalog/import
+  { id: 'catalog/import-vm', endpoint: catalogImportVm }, // PUT /v1/catalog/import-vm
+  { id: 'catalog/pull', endpoint: catalogPull }, // PUT /v1/catalog/pull, POST /v1/catalog/pull
+  { id: 'catalog/pull-async', endpoint: catalogPullAsync }, // PUT /v1/catalog/pull/async, POST /v1/catalog/pull/async
+  { id: 'catalog/push', endpoint: catalogPush }, // POST /v1/catalog/push
+  { id: 'catalog/push-async', endpoint: catalogPushAsync }, // POST /v1/catalog/push/async
+  { id: 'catalog/delete', endpoint: catalogDelete }, // DELETE /v1/catalog/{catalogId}, DELETE /v1/catalog/{catalogId}/{version}, DELETE /v1/catalog/{catalogId}/{version}/{architecture}
+  { id: 'catalog/show', endpoint: catalogShow }, // GET /v1/catalog/{catalogId}, GET /v1/catalog/{catalogId}/{version}, GET /v1/catalog/{catalogId}/{version}/{architecture}
+  { id: 'catalog/remove-claims', endpoint: catalogRemoveClaims }, // DELETE /v1/catalog/{catalogId}/{version}/{architecture}/claims
+  { id: 'catalog/add-claims', endpoint: catalogAddClaims }, // PATCH /v1/catalog/{catalogId}/{version}/{architecture}/claims
+  { id: 'catalog/connect', endpoint: catalogConnect }, // PATCH /v1/catalog/{catalogId}/{version}/{architecture}/connection
+  { id: 'catalog/download', endpoint: catalogDownload }, // GET /v1/catalog/{catalogId}/{version}/{architecture}/download
+  { id: 'catalog/describe', endpoint: catalogDescribe }, // PUT /v1/catalog/{catalogId}/{version}/{architecture}/metadata
+  { id: 'catalog/revoke', endpoint: catalogRevoke }, // PATCH /v1/catalog/{catalogId}/{version}/{architecture}/revoke
+  { id: 'catalog/remove-roles', endpoint: catalogRemoveRoles }, // DELETE /v1/catalog/{catalogId}/{version}/{architecture}/roles
+  { id: 'catalog/add-roles', endpoint: catalogAddRoles }, // PATCH /v1/catalog/{catalogId}/{version}/{architecture}/roles
+  { id: 'catalog/remove-tags', endpoint: catalogRemoveTags }, // DELETE /v1/catalog/{catalogId}/{version}/{architecture}/tags
+  { id: 'catalog/add-tags', endpoint: catalogAddTags }, // PATCH /v1/catalog/{catalogId}/{version}/{architecture}/tags
+  { id: 'catalog/taint', endpoint: catalogTaint }, // PATCH /v1/catalog/{catalogId}/{version}/{architecture}/taint
+  { id: 'catalog/untaint', endpoint: catalogUntaint }, // PATCH /v1/catalog/{catalogId}/{version}/{architecture}/untaint
   { id: 'events/list', endpoint: eventsList }, // GET /v1/events
   { id: 'events/stream', endpoint: eventsStream }, // GET /v1/events/stream
   { id: 'health/system', endpoint: healthSystem }, // GET /v1/health/system

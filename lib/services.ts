@@ -8,6 +8,9 @@ import type { Sessions } from './auth/sessions.ts'
 import type { SignIn } from './auth/sign-in.ts'
 import type { Tokens } from './auth/tokens.ts'
 import type { Users } from './auth/users.ts'
+import type { Cache } from './catalog/cache/cache.ts'
+import type { Catalog } from './catalog/catalog.ts'
+import type { Transfers } from './catalog/transfers/transfers.ts'
 import type { Events } from './events/events.ts'
 import type { OpenStream } from './events/stream.ts'
 import type { Subscriptions } from './events/subscriptions.ts'
@@ -36,6 +39,9 @@ export interface Services {
   readonly apiKeys: ApiKeys
   readonly audit: Pick<Audit, 'page'>
   readonly userConfigs: UserConfigs
+  readonly catalog: Catalog
+  readonly transfers: Transfers
+  readonly catalogCache: Pick<Cache, 'list' | 'remove'>
   readonly catalogManagers: Pick<CatalogManagers, 'list' | 'show' | 'create' | 'update' | 'remove'>
   readonly managedCatalogs: ManagedCatalogs
   readonly events: Pick<Events, 'place' | 'read'>

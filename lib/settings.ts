@@ -214,6 +214,38 @@ export const settings = {
     default: [],
     help: 'addresses and ranges, beside the public ones, that catalog managers may reach; a cloud metadata address by itself',
   },
+  cache_folder: {
+    schema: absolute.optional(),
+    default: undefined,
+    help: 'folder in which pulled machines are kept for the next pull; cache in the state folder when left out',
+  },
+  cache_size: {
+    schema: z.coerce.number().int().min(0).max(1_000_000_000),
+    default: 102_400,
+    help: 'MB that these may take; 0 keeps none',
+  },
+  cache_keep_free: {
+    schema: z.coerce.number().int().min(0).max(1_000_000_000),
+    default: 5_000,
+    help: 'MB of the disk that the cache leaves free',
+  },
+  pack_trust: {
+    schema: z.enum(['off', 'warn', 'require']),
+    default: 'off',
+    help: 'whether packs that are pulled have to be signed: off, warn, or require',
+  },
+  pack_trusted_keys: {
+    schema: list.pipe(
+      z.array(z.string().regex(/^[A-Za-z0-9+/]{43}=$/, 'must be Ed25519 public keys: 32 bytes in base64')),
+    ),
+    default: [],
+    help: 'keys that sign packs that may be pulled: Ed25519, base64 of their 32 bytes',
+  },
+  pack_signing_key: {
+    schema: absolute.optional(),
+    default: undefined,
+    help: 'file of the Ed25519 private key (PEM) that packs are signed with that are pushed; none when left out',
+  },
   driver: {
     schema: z.enum(['auto', 'qemu', 'embedded']),
     default: 'auto',

@@ -27,7 +27,10 @@ export interface Storage {
 
 const longest = 8_192
 
-const bad = (why: string): ServiceError => new ServiceError('invalid', `The connection is not valid: ${why}.`)
+/** A connection that is refused, and why. */
+export const bad = (why: string): ServiceError => new ServiceError('invalid', `The connection is not valid: ${why}.`)
+
+const isKey = (text: string): boolean => /^[a-z][a-z0-9_]*$/.test(text)
 
 /** The values of a text by their keys, which are told apart in any case. Nothing of a value is ever in an error. */
 const segmentsOf = (text: string): ReadonlyMap<string, string> => {
@@ -37,7 +40,7 @@ const segmentsOf = (text: string): ReadonlyMap<string, string> => {
     const at = segment.indexOf('=')
     if (at < 1) throw bad('each of its parts, between semicolons, is written as key=value')
     const key = segment.slice(0, at).trim().toLowerCase()
-    if (!/^[a-z][a-z0-9_]*$/.test(key)) throw bad('its keys are words of letters, digits and underscores')
+    if (!isKey(key)) throw bad('its keys are words of letters, digits and underscores')
     if (found.has(key)) throw bad(`it says ${key} twice`)
     found.set(key, segment.slice(at + 1).trim())
   }
@@ -84,9 +87,11 @@ const readService = (segments: ReadonlyMap<string, string>): { service: CatalogS
 }
 
 /** The storage part, complete. Throws `invalid` for an unknown provider and for a key that it needs and that is missing. */
-const readStorage = (provider: string, meta: Readonly<Record<string, string>>): Storage => {
+export const storageFrom = (provider: string, meta: Readonly<Record<string, string>>): Storage => {
   const type = providerTypeOf(provider)
   if (!type) throw bad(`there is no provider of this name; choose one of ${providerTypes.join(', ')}`)
+  if (Object.entries(meta).some(([key, value]) => !isKey(key) || /[;\p{Cc}]/u.test(value)))
+    throw bad('its keys are words of letters, digits and underscores, and no value has a semicolon')
   const missing = kindOf(type).missing(meta)
   if (missing !== undefined) throw bad(`the provider ${type} needs ${missing}`)
   return { type, meta }
@@ -112,7 +117,7 @@ export const parseConnection = (text: string): Connection => {
     if (left !== undefined) throw bad(`it says ${left} without a provider`)
     return { service: service! }
   }
-  return { ...(service && { service }), storage: readStorage(provider, meta) }
+  return { ...(service && { service }), storage: storageFrom(provider, meta) }
 }
 
 /** With the credentials in the host where they fit: what stands beside it may be the storage's. */
@@ -139,13 +144,38 @@ export const printConnection = ({ service, storage }: Connection): string => {
   return parts.flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`])).join(';')
 }
 
+/** Where a text leads that is a connection, without what opens it; undefined for one that leads nowhere. */
+export const connectionPlace = (text: string): string | undefined => {
+  let connection: Connection
+  try {
+    connection = parseConnection(text)
+  } catch {
+    return undefined
+  }
+  const { service, storage } = connection
+  const shown = ({ type, meta }: Storage): Storage => ({
+    type,
+    meta: Object.fromEntries(Object.entries(meta).filter(([key]) => kindOf(type).shown.includes(key))),
+  })
+  return printConnection({
+    ...(service && { service: { url: service.url } }),
+    ...(storage && { storage: shown(storage) }),
+  })
+}
+
 /** The first and the last two characters of a value; all of a short one is hidden. */
 const masked = (value: string): string => (value.length > 8 ? `${value.slice(0, 2)}****${value.slice(-2)}` : '****')
+
+/** An address with what opens it, in front of its host or behind it. */
+const hasCredentials = (value: string): boolean => /@|\?/.test(value)
 
 /** As it may be shown: of the storage only that which says where it is. */
 export const maskStorage = ({ type, meta }: Storage): Storage => ({
   type,
   meta: Object.fromEntries(
-    Object.entries(meta).map(([key, value]) => [key, kindOf(type).shown.includes(key) ? value : masked(value)]),
+    Object.entries(meta).map(([key, value]) => [
+      key,
+      kindOf(type).shown.includes(key) && (key === 'catalog_path' || !hasCredentials(value)) ? value : masked(value),
+    ]),
   ),
 })

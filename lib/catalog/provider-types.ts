@@ -1,7 +1,9 @@
 interface ProviderKind {
   /** Other names that clients of the field use. */
   readonly also: readonly string[]
-  /** Keys whose values say where the storage is, and are no secret. */
+  /** Keys whose values say where the storage is. */
+  readonly place: readonly string[]
+  /** Keys whose values say where the storage is and how it is reached, and are no secret. */
   readonly shown: readonly string[]
   /** What it needs and these keys do not say, in words. */
   readonly missing: (meta: Readonly<Record<string, string>>) => string | undefined
@@ -28,26 +30,36 @@ const ofRepository = (meta: Meta): string | undefined => {
   return password ? undefined : 'a password with the username'
 }
 
+const ofS3 = ['bucket', 'region', 'endpoint', 'use_ssl', 'ignore_cert', 'use_environment_authentication'] as const
+
 /** Where packs can be kept: by its name, what each kind of storage needs (the wire's keys). */
 const providerKinds = {
-  'local-storage': { also: ['local'], shown: ['catalog_path'], missing: () => undefined },
+  'local-storage': { also: ['local'], place: ['catalog_path'], shown: ['catalog_path'], missing: () => undefined },
   'aws-s3': {
     also: ['s3'],
-    shown: ['bucket', 'region', 'use_environment_authentication'],
+    place: ['bucket', 'endpoint'],
+    shown: ofS3,
     missing: ofBucket('bucket', 'region'),
   },
   minio: {
     also: [],
-    shown: ['bucket', 'endpoint', 'use_ssl', 'ignore_cert', 'use_environment_authentication'],
+    place: ['bucket', 'endpoint'],
+    shown: ofS3,
     missing: ofBucket('bucket', 'endpoint'),
   },
   'azure-storage-account': {
     also: ['azure', 'azurestorageprovider'],
+    place: ['storage_account_name', 'container_name', 'endpoint'],
     shown: ['storage_account_name', 'container_name', 'endpoint'],
     missing: meta => firstOf(meta, ['storage_account_name', 'container_name', 'storage_account_key']),
   },
-  artifactory: { also: [], shown: ['url', 'repo', 'port'], missing: ofRepository },
-  oci: { also: [], shown: ['registry', 'repository'], missing: meta => firstOf(meta, ['registry', 'repository']) },
+  artifactory: { also: [], place: ['url', 'repo'], shown: ['url', 'repo', 'port'], missing: ofRepository },
+  oci: {
+    also: [],
+    place: ['registry', 'repository'],
+    shown: ['registry', 'repository', 'mount_from'],
+    missing: meta => firstOf(meta, ['registry', 'repository']),
+  },
 } as const satisfies Readonly<Record<string, ProviderKind>>
 
 export type ProviderType = keyof typeof providerKinds

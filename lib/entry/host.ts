@@ -1,4 +1,3 @@
-import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { auditInto } from '#lib/audit/observe.ts'
 import type { Config } from '#lib/config.ts'
@@ -26,6 +25,7 @@ import { createResolveHost } from '#lib/ssh/allowed-hosts.ts'
 import { createHostKeys } from '#lib/ssh/host-keys.ts'
 import { createSsh } from '#lib/ssh/ssh.ts'
 import { scheduleBackups } from '#lib/storage/backups.ts'
+import { allowedFoldersOf, openCatalogServices } from './catalog.ts'
 import { openDriver } from './driver.ts'
 import { openEventServices } from './event-services.ts'
 import { servedRoutes } from './served-routes.ts'
@@ -58,14 +58,6 @@ const observeInto =
     else log.error('{method} {operation}: {status}', { ...fields, error })
   }
 
-const realFolder = (folder: string): string => {
-  try {
-    return realpathSync(folder)
-  } catch (error) {
-    throw new ServiceError('invalid', `The allowed folder ${folder} cannot be used: ${messageOf(error)}`)
-  }
-}
-
 /**
  * Starts everything, in this order; disposing stops it in the reverse one.
  * @param entry the program's own file, which worker threads start from
@@ -79,6 +71,7 @@ export const openHost = async (
   await using stack = new AsyncDisposableStack()
   const startWorker = workersFrom(entry)
   const facts = readHostFacts()
+  const allowedFolders = allowedFoldersOf(config)
 
   const { store, identity, audit, userConfigs, managerRecords, events, passwords, idempotency } = stack.use(
     await openState(config, startWorker),
@@ -109,7 +102,7 @@ export const openHost = async (
       driver,
       host: { ...facts, url: config.listen.origin },
       stopLimit: config.stop_timeout * 1000,
-      allowedFolders: config.allowed_folders.map(realFolder),
+      allowedFolders,
       store,
       tell: events.tell,
       untold: error => logOf('events').error('An event was lost: {reason}', { reason: messageOf(error) }),
@@ -129,6 +122,8 @@ export const openHost = async (
     one => one.close(),
   )
 
+  const catalogParts = await openCatalogServices(config, { store, events, machines, driver, startWorker })
+
   const jobs = stack.adopt(
     await openJobs({
       store,
@@ -146,6 +141,10 @@ export const openHost = async (
   metrics.watch({
     machines: ['Machines by state', machines.counts],
     jobs_under_way: ['Jobs under way', jobs.underWay],
+    cache_bytes: ['Bytes that the catalog cache takes', catalogParts.catalogCache.size],
+    cache_hits: ['Pulls that the cache had the machine of', () => catalogParts.catalogCache.counters.hits],
+    cache_misses: ['Pulls that it had not', () => catalogParts.catalogCache.counters.misses],
+    cache_evictions: ['Machines that it let go to make room', () => catalogParts.catalogCache.counters.evictions],
     events_total: ['Events that were ever told', () => events.head().seq],
     event_subscribers: ['WebSockets that read events', () => subscriptions.stats().total_clients],
     event_messages_sent: ['Events that WebSockets were sent', () => subscriptions.stats().messages_sent],
@@ -164,6 +163,9 @@ export const openHost = async (
       ...identity.services,
       audit,
       userConfigs,
+      catalog: catalogParts.catalog,
+      transfers: catalogParts.transfers,
+      catalogCache: catalogParts.catalogCache,
       ...createManagerServices({
         store,
         records: managerRecords,
@@ -202,11 +204,16 @@ export const openHost = async (
   }
   const app = createApp({ ...common, authenticate: identity.authenticate })
   // Before anybody is served: what was under way comes first.
-  await jobs.resume(async ({ owner, ...call }, work) => {
+  const resumed = await jobs.resume(async ({ owner, ...call }, work) => {
     const caller = await identity.principal(owner)
     if (!caller) throw new ServiceError('forbidden', 'Who asked for this is not a user any more.')
     return app.repeat({ ...call, caller }, work)
   })
+  const removeUnused = async (): Promise<void> => {
+    // What was left for the next start may need what is there.
+    if (await resumed.over) await catalogParts.removeUnused()
+  }
+  removeUnused().catch((error: unknown) => logOf('catalog').warning('{reason}', { reason: messageOf(error) }))
   // Who can open the socket owns the state folder, and with it everything: the command line acts for root.
   const everything = servedRoutes({ ...config, routes_include: [], routes_exclude: [] })
   const local = createApp({ ...common, routes: everything, authenticate: identity.root })

@@ -60,7 +60,8 @@ export const createApp = (options: AppOptions): App => {
         if (!upgrading.has(request)) throw notUpgraded()
         value = undefined
       }
-      response = replies.success(request, value, route?.endpoint.status ?? 200, requestId)
+      const made = replies.success(request, value, route?.endpoint.status ?? 200, requestId)
+      response = made instanceof Promise ? await made : made
     } catch (thrown) {
       error = thrown
       response = replies.refusal(toServiceError(thrown, requestId), requestId, route?.endpoint.oauth)

@@ -3,7 +3,9 @@ import type { Access } from '#lib/auth/access.ts'
 import type { Principal } from '#lib/auth/principal.ts'
 import type { Services } from '#lib/services.ts'
 import type { Work } from '#lib/work.ts'
+import type { ContentReply } from './content.ts'
 import type { Encoded } from './encoded.ts'
+import type { AskedFilter } from './filter.ts'
 import type { JobKind } from './job-started.ts'
 import type { Stream } from './stream.ts'
 import type { Upgrade } from './upgrade.ts'
@@ -41,8 +43,8 @@ export interface Contract<
   readonly reply: R
   /** Of a successful reply; 200 when left out. */
   readonly status?: 200 | 201 | 202
-  /** The reply is a list that the header X-Filter can narrow. */
-  readonly filter?: true
+  /** The reply is a list that the header X-Filter can narrow; `handled` by the handler, which makes pages of what is left. */
+  readonly filter?: true | 'handled'
   /** The reply holds a secret that is shown once: it is not kept for a repeated Idempotency-Key. */
   readonly secretReply?: true
   /** The call can be long: who prefers not to wait for it gets a job. */
@@ -69,6 +71,10 @@ export interface Call<P extends Shape = Shape, Q extends Shape = Shape, B extend
   readonly identified: (who: Pick<Principal, 'id' | 'username'>) => void
   /** Who the caller's credential stands for by now. Throws `unauthenticated` when for nobody any more. */
   readonly again: () => Promise<Principal>
+  /** What X-Filter asks for, where the handler narrows its list itself. */
+  readonly filter: AskedFilter | undefined
+  /** The tags of the header If-Match; undefined where any will do. */
+  readonly ifMatch: () => readonly string[] | undefined
   /** The header Last-Event-ID, for streams that go on. */
   readonly lastEventId: () => string | undefined
   /** The caller's IP address. */
@@ -80,7 +86,7 @@ export interface Call<P extends Shape = Shape, Q extends Shape = Shape, B extend
 }
 
 /** What a handler may return: the reply's value, or what stands for a reply that is no JSON of this moment. */
-type Answer<R extends z.ZodType> = z.input<R> | Encoded | Stream | Upgrade
+type Answer<R extends z.ZodType> = z.input<R> | Encoded | ContentReply | Stream | Upgrade
 
 /** An endpoint with its types erased: what the routing table holds. */
 export interface Endpoint extends Contract {
@@ -95,7 +101,7 @@ export interface Route {
 
 /**
  * Declares an endpoint: contract first, handler second, so that TypeScript holds the handler's reply to the schema.
- * The handler returns the reply's value, an `Encoded`, a `Stream` or an `Upgrade`; it throws ServiceErrors to refuse.
+ * The handler returns the reply's value, an `Encoded`, a `ContentReply`, a `Stream` or an `Upgrade`; it throws ServiceErrors to refuse.
  */
 export const endpoint = <
   R extends z.ZodType,

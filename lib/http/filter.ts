@@ -3,6 +3,12 @@ import { ServiceError } from '#lib/errors.ts'
 /** Whether an item of a list is wanted. */
 export type Filter = (item: unknown) => boolean
 
+/** A filter with the text that it was read from. */
+export interface AskedFilter {
+  readonly text: string
+  readonly keep: Filter
+}
+
 const usage = 'Write X-Filter as PROPERTY=PATTERN or PROPERTY=PATTERN,i, with a regular expression of RE2'
 const longest = 512
 /** Instructions of a compiled pattern: repeats of repeats make millions out of a short text. */

@@ -7,8 +7,14 @@ export interface JobKind {
   readonly operation: string
   /** What the `id` of its reply is the id of. */
   readonly record?: string
+  /** It is one also for whoever waits for its end: that it goes on does not depend on them. */
+  readonly always?: true
+  /** Nobody waits for its end: the reply is the job. */
+  readonly detached?: true
   /** Doing it again ends where doing it once would have: after a restart it is. */
   readonly repeatable?: true
+  /** What its job shows of a body, to be told from others: never a secret. */
+  readonly about?: (body: never) => Readonly<Record<string, string>>
 }
 
 /** A request that is done as a job. */
@@ -17,6 +23,12 @@ export interface JobRequest extends Pick<Call, 'params' | 'query' | 'body'> {
   readonly operation: string
   readonly kind: JobKind
   readonly caller: Principal
+}
+
+/** A job that has begun, and what comes of it: what the request is answered, or refused with. */
+export interface BegunJob {
+  readonly job: { readonly id: string }
+  readonly result: Promise<unknown>
 }
 
 /** What a handler did not answer yet: the reply is 202, with the job and where to look for it. */

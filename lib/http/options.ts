@@ -4,7 +4,7 @@ import type { Audit } from './actions.ts'
 import type { Cors } from './cors.ts'
 import type { Route } from './endpoint.ts'
 import type { Filter } from './filter.ts'
-import type { JobRequest } from './job-started.ts'
+import type { BegunJob, JobRequest } from './job-started.ts'
 import type { Observation } from './observation.ts'
 import type { Authenticate } from './steps.ts'
 
@@ -35,7 +35,7 @@ export interface AppOptions {
   /** Gives a repeated Idempotency-Key the answer of the first request; without it the header counts for nothing. */
   readonly runOnce?: <T>(once: OnceRequest, work: () => Promise<T> | T) => Promise<T>
   /** Does a call as a job; without it nobody's preference for one is met. */
-  readonly startJob?: (request: JobRequest, work: (work: Work) => unknown) => Promise<{ readonly id: string }>
+  readonly startJob?: (request: JobRequest, work: (work: Work) => unknown) => Promise<BegunJob>
   /** Keeps what was done and refused; the reply waits for it. */
   readonly audit?: Audit
   /** Hold every reply to its schema: costs a parse per reply, for tests and development. */

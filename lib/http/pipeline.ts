@@ -1,9 +1,12 @@
 import type { Services } from '#lib/services.ts'
-import { unfollowed } from '#lib/work.ts'
+import { unfollowed, type Work } from '#lib/work.ts'
 import { auditedWork } from './actions.ts'
+import { ContentReply } from './content.ts'
 import { Encoded } from './encoded.ts'
 import type { Route } from './endpoint.ts'
-import { JobStarted, prefersJob } from './job-started.ts'
+import type { AskedFilter } from './filter.ts'
+import { parseIfMatch } from './if-match.ts'
+import { type BegunJob, JobStarted, prefersJob } from './job-started.ts'
 import type { AppOptions, OnceRequest } from './options.ts'
 import { type Exchange, stepsOf } from './steps.ts'
 import { Stream } from './stream.ts'
@@ -16,13 +19,17 @@ export const pick = ({ id, endpoint }: Route, services: Partial<Services>): Serv
   return Object.fromEntries(endpoint.uses.map(name => [name, services[name]])) as unknown as Services
 }
 
+const filterIn = async (request: Request, { parseFilter }: AppOptions): Promise<AskedFilter | undefined> => {
+  const text = request.headers.get('x-filter')
+  return text && parseFilter ? { text, keep: await parseFilter(text) } : undefined
+}
+
 /** Leaves of a list what the request's X-Filter asks for; without one the list is left as it is. */
-const narrowed = async (request: Request, list: unknown, { parseFilter }: AppOptions): Promise<unknown> => {
-  const header = request.headers.get('x-filter')
-  if (!header || !parseFilter) return list
-  const keep = await parseFilter(header)
+const narrowed = async (request: Request, list: unknown, options: AppOptions): Promise<unknown> => {
+  const filter = await filterIn(request, options)
+  if (!filter) return list
   const items = list instanceof Encoded ? JSON.parse(new TextDecoder().decode(list.bytes)) : list
-  return (items as readonly unknown[]).filter(keep)
+  return (items as readonly unknown[]).filter(filter.keep)
 }
 
 const onceOf = (
@@ -59,28 +66,32 @@ export const pipeline = (route: Route, options: AppOptions): ((exchange: Exchang
       again: exchange.again,
       // Functions, not getters: a literal with getters makes a new hidden class each time, which holds the whole request
       // until the next collection of the old generation.
+      filter: endpoint.filter === 'handled' ? await filterIn(exchange.request, options) : undefined,
+      ifMatch: () => parseIfMatch(exchange.request.headers.get('if-match')),
       lastEventId: () => exchange.request.headers.get('last-event-id') ?? undefined,
       identified: (who: NonNullable<Exchange['identified']>) => void (exchange.identified = who),
       signal: () => exchange.request.signal,
       work: unfollowed,
     }
     const { caller, params, query, body } = exchange
-    const asJob = endpoint.job !== undefined && options.startJob !== undefined && prefersJob(exchange.request)
+    const kind = options.startJob && endpoint.job
+    const asJob = kind !== undefined && (kind.detached === true || prefersJob(exchange.request))
+    const perform = (work: Work): unknown => endpoint.handle({ ...call, work }, services)
+    const begin = (work: (work: Work) => unknown): Promise<BegunJob> =>
+      options.startJob!({ operation: route.id, kind: kind!, caller: caller!, params, query, body }, work)
     const handle = asJob
-      ? () =>
-          options.startJob!(
-            { operation: route.id, kind: endpoint.job!, caller: caller!, params, query, body },
-            auditedWork(options.audit, route, { ...call, method: exchange.request.method }, work =>
-              endpoint.handle({ ...call, work }, services),
-            ),
-          )
-      : () => endpoint.handle(call, services)
+      ? async () =>
+          (await begin(auditedWork(options.audit, route, { ...call, method: exchange.request.method }, perform))).job
+      : kind?.always
+        ? async () => (await begin(perform)).result
+        : () => endpoint.handle(call, services)
     const key = endpoint.effect === 'change' && options.runOnce ? exchange.request.headers.get('idempotency-key') : null
     const pending = key !== null && caller ? options.runOnce!(onceOf(key, asJob, route, exchange), handle) : handle()
     const whole = pending instanceof Promise ? await pending : pending
     if (asJob) return new JobStarted(whole as JobStarted['job'])
-    const value = endpoint.filter ? await narrowed(exchange.request, whole, options) : whole
-    const isJson = !(value instanceof Encoded || value instanceof Stream || value instanceof Upgrade)
-    return options.checkReplies && isJson ? endpoint.reply.parse(value) : value
+    const value = endpoint.filter === true ? await narrowed(exchange.request, whole, options) : whole
+    if (!options.checkReplies) return value
+    const isJson = ![Encoded, ContentReply, Stream, Upgrade].some(kind => value instanceof kind)
+    return isJson ? endpoint.reply.parse(value) : value
   }
 }

@@ -33,6 +33,8 @@ export const createRepeat =
       bearer: undefined,
       address: 'local',
       again: async () => caller,
+      filter: undefined,
+      ifMatch: () => undefined,
       lastEventId: () => undefined,
       identified: () => {},
       signal: () => work.signal ?? new AbortController().signal,

@@ -1,4 +1,5 @@
 import type { ServiceError } from '#lib/errors.ts'
+import { ContentReply, contentResponse } from './content.ts'
 import { Encoded } from './encoded.ts'
 import { Stream } from './stream.ts'
 import { errorBody, statusOf } from './errors.ts'
@@ -22,7 +23,7 @@ const namesTag = (header: string | null, etag: string): boolean =>
 /** Makes responses. */
 export interface Replies {
   /** What a handler returned: JSON, or for an `Encoded` its bytes, or 304 where the caller has them. */
-  success(request: Request, value: unknown, status: number, requestId: string): Response
+  success(request: Request, value: unknown, status: number, requestId: string): Response | Promise<Response>
   /** A refusal; with `oauth` a bad request is told in that shape too. */
   refusal(error: ServiceError, requestId: string, oauth: boolean | undefined): Response
 }
@@ -38,6 +39,8 @@ export const createReplies = (headers: Readonly<Record<string, string>> = {}): R
         return new Response(value.body, {
           headers: { ...fresh, 'Content-Type': value.type, 'X-Accel-Buffering': 'no', 'X-Request-Id': requestId },
         })
+      if (value instanceof ContentReply)
+        return contentResponse(request, value.content, { ...tagged, 'X-Request-Id': requestId })
       if (value instanceof JobStarted)
         return new Response(JSON.stringify(value.job), {
           status: 202,
@@ -50,8 +53,9 @@ export const createReplies = (headers: Readonly<Record<string, string>> = {}): R
         })
       if (!(value instanceof Encoded))
         return new Response(JSON.stringify(value), { status, headers: { ...fresh, 'X-Request-Id': requestId } })
-      const own = { ...tagged, ETag: value.etag, 'X-Request-Id': requestId }
-      return namesTag(request.headers.get('if-none-match'), value.etag)
+      const own = { ...tagged, ...value.headers, ETag: value.etag, 'X-Request-Id': requestId }
+      // What changes something was done, and is answered (RFC 9110, 13.1.2).
+      return /^(GET|HEAD)$/.test(request.method) && namesTag(request.headers.get('if-none-match'), value.etag)
         ? new Response(null, { status: 304, headers: own })
         : new Response(value.bytes, { status, headers: { ...type, ...own } })
     },

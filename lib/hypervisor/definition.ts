@@ -1,5 +1,15 @@
 import * as z from 'zod'
 
+/** The most that a machine can ask for, whatever the driver; memory in MB, a disk in bytes, texts in characters. */
+export const bounds = {
+  cpus: 255,
+  memory: 16_777_216,
+  disks: 16,
+  diskSize: 67_108_864 * 2 ** 20,
+  description: 4096,
+  cmdline: 4096,
+} as const
+
 /** A disk of a machine. `size` is in bytes as the guest sees it. */
 const Disk = z.object({
   /** Absolute, or relative to the machine's folder. A relative disk belongs to the machine and is deleted with it. */

@@ -57,6 +57,12 @@ export interface Platform {
   readonly networkCard: string
 }
 
+/** Files that together are a machine, wherever they lie; disposing removes what was made for it. */
+export interface ExportedMachine extends AsyncDisposable {
+  /** Names in the machine's folder (no leading slash), and absolute paths. `machine.json` is among them. */
+  readonly files: readonly { readonly name: string; readonly path: string }[]
+}
+
 export interface RunOptions {
   readonly force: boolean
   /** Aborted when time is up or a forced stop takes over; `reason` is the ServiceError to reject with. */
@@ -91,6 +97,24 @@ export interface HypervisorDriver {
     id: string,
     name: string,
     how: { linked: boolean; deadline: AbortSignal; progress: (part: number) => void },
+  ): Promise<MachineView>
+  /**
+   * The files of a machine that does not run, complete in themselves: attached images and linked disks are copied flat
+   * into `staging` (an empty private folder of the caller), other files are named where they lie. Saved memory, pid files,
+   * sockets, logs, notes are left out; MAC addresses and id may stay in machine.json.
+   */
+  export(
+    id: string,
+    how: { staging: string; deadline: AbortSignal; progress: (part: number) => void },
+  ): Promise<ExportedMachine>
+  /**
+   * Makes a machine of files that came from a pack, with MAC addresses of its own: `fill` puts them into the new machine's
+   * folder, out of sight; then they are judged, and the machine exists wholly or not at all. Throws `invalid` with what is
+   * wrong with the pack.
+   */
+  adopt(
+    machine: { readonly id: string; readonly name: string },
+    fill: (folder: string) => Promise<void>,
   ): Promise<MachineView>
   configure(id: string, changes: Changes): Promise<MachineView>
   /** Deletes a machine that does not run, and what belongs to it. */

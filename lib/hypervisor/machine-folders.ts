@@ -26,9 +26,9 @@ export interface MachineFolders {
   open(): Promise<readonly Found[]>
   /**
    * Fills a new machine's folder with files out of sight, makes them durable, then shows it with one rename: a machine
-   * exists wholly or not at all.
+   * exists wholly or not at all. `fill` gives the definition, which is given back.
    */
-  create(definition: Definition, fill: (folder: string) => Promise<void>): Promise<void>
+  create(id: string, fill: (folder: string) => Promise<Definition>): Promise<Definition>
   write(definition: Definition): Promise<void>
   /** Keeps `value` as JSON in the file `name` of the machine's folder; `undefined` deletes it. */
   note(id: string, name: string, value: unknown): Promise<void>
@@ -62,15 +62,16 @@ export const createMachineFolders = (root: string): MachineFolders => {
       for (const name of names.filter(hidden)) await removeTree(root, join(root, name))
       return Promise.all(names.filter(name => !hidden(name)).map(read))
     },
-    async create(definition, fill) {
-      const staging = join(root, `.new-${definition.id}`)
+    async create(id, fill) {
+      const staging = join(root, `.new-${id}`)
       await mkdir(staging, { mode: 0o700 })
       try {
-        await fill(staging)
+        const definition = await fill(staging)
         for (const name of await readdir(staging)) await syncFile(join(staging, name))
         await writeFileAtomic(definitionFile(staging), JSON.stringify(definition, undefined, 2))
-        await rename(staging, home(definition.id))
+        await rename(staging, home(id))
         await syncFolder(root)
+        return definition
       } catch (error) {
         await removeTree(root, staging)
         throw error

@@ -7,6 +7,8 @@ import { createSteps } from './steps.ts'
 /** A job under way. */
 export interface Runner {
   readonly owner: string
+  /** What the work gives, or fails with. */
+  readonly result: Promise<unknown>
   /** Settles when the work is over and its end is on record: with how it ended, or undefined when it is to go on later. */
   readonly ended: Promise<'completed' | 'failed' | undefined>
   /** Tells the work to give up for this reason, and gives the job as it is then. */
@@ -33,6 +35,12 @@ const idOf = (value: unknown): string | undefined => {
   const { id } = Object(value) as { id?: unknown }
   return typeof id === 'string' ? id : undefined
 }
+
+/** What Node's own functions fail with once their signal says to give up has the reason inside. */
+const reasonOf = (thrown: unknown): unknown =>
+  thrown instanceof Error && thrown.name === 'AbortError' && thrown.cause instanceof ServiceError
+    ? thrown.cause
+    : thrown
 
 /** Runs the work of a job and keeps its record: at once when a step begins or ends, else at most once a second. */
 export const createRunner = ({ job: first, work, failed, leave, keep }: Options): Runner => {
@@ -63,12 +71,11 @@ export const createRunner = ({ job: first, work, failed, leave, keep }: Options)
     else timer ??= setTimeout(() => void change({}, 'UPDATED'), reportEvery)
   })
 
-  const complete = async (value: unknown): Promise<'completed'> => {
+  const complete = async (value: unknown): Promise<void> => {
     const id = idOf(value)
     const end = { state: 'completed', progress: 100, request: undefined } as const
-    const result = { result: value, ...(id !== undefined && { result_record_id: id }) }
-    await change({ ...end, ...result }, 'UPDATED', 'COMPLETED')
-    return 'completed'
+    const outcome = { result: value, ...(id !== undefined && { result_record_id: id }) }
+    await change({ ...end, ...outcome }, 'UPDATED', 'COMPLETED')
   }
   const fail = async (thrown: unknown): Promise<'failed' | undefined> => {
     const error = toServiceError(thrown, job.id)
@@ -79,6 +86,10 @@ export const createRunner = ({ job: first, work, failed, leave, keep }: Options)
     await change({ state: 'failed', error: error.message, code: statusOf(error.fault), request: undefined }, 'UPDATED')
     return 'failed'
   }
+  const { promise: result, resolve: succeed, reject: refuse } = Promise.withResolvers<unknown>()
+  // Mostly nobody waits for it.
+  result.catch(() => {})
+
   const run = async (): Promise<'completed' | 'failed' | undefined> => {
     await change({ state: 'running' }, 'UPDATED')
     let value: unknown
@@ -86,15 +97,21 @@ export const createRunner = ({ job: first, work, failed, leave, keep }: Options)
       controller.signal.throwIfAborted()
       value = await work({ id: job.id, signal: controller.signal, ...steps.report })
       over = true
-    } catch (error) {
+    } catch (thrown) {
+      const error = reasonOf(thrown)
       over = true
-      return fail(error)
+      const outcome = await fail(error)
+      refuse(error)
+      return outcome
     }
-    return complete(value)
+    await complete(value)
+    succeed(value)
+    return 'completed'
   }
 
   return {
     owner: job.owner,
+    result,
     ended: run(),
     async cancel(reason) {
       const already = controller.signal.aborted

@@ -1,5 +1,5 @@
 import { ServiceError } from '#lib/errors.ts'
-import type { HypervisorDriver, MachineView } from '#lib/hypervisor/driver.ts'
+import type { HypervisorDriver, MachineView, StableState } from '#lib/hypervisor/driver.ts'
 import type { Inventory } from './inventory.ts'
 import type { Names } from './names.ts'
 import type { Operations } from './operations.ts'
@@ -30,6 +30,12 @@ export interface MachineContext {
   operate(work: Work): Promise<void>
 }
 
+/** What to do to have an action that a stopped machine lets happen. */
+const wayOut = (state: StableState, action: Action): string => {
+  if (state === 'invalid' || guard.stopped[action] !== 'run') return ''
+  return `; stop it first${guard[state].stop === 'run' ? '' : ', by force'}`
+}
+
 export const createContext = (parts: Omit<MachineContext, 'cell' | 'operate'>): MachineContext => {
   const { driver, inventory, operations } = parts
   return {
@@ -37,7 +43,10 @@ export const createContext = (parts: Omit<MachineContext, 'cell' | 'operate'>): 
     cell(view, action) {
       const cell = guard[view.state][action]
       if (cell === 'refuse' || (cell === 'feature' && !driver.features.cloneRunning))
-        throw new ServiceError('conflict', `${view.name} is ${view.state}, so ${action} is not possible now.`)
+        throw new ServiceError(
+          'conflict',
+          `${view.name} is ${view.state}, so ${action} is not possible now${wayOut(view.state, action)}.`,
+        )
       return cell
     },
     operate: ({ view, key, kind, limit, takesOver = false, signal, work }) =>

@@ -1,9 +1,11 @@
 import type { Tell } from '#lib/events/events.ts'
 import type { HypervisorDriver, MachineView, Verb } from '#lib/hypervisor/driver.ts'
 import type { Encoded } from '#lib/http/encoded.ts'
+import { adoptMachine, type AdoptedMachine } from './adopt.ts'
 import { cloneMachine } from './clone.ts'
 import { createContext } from './context.ts'
 import { createMachine } from './create.ts'
+import { exportMachine, type LentMachine } from './export.ts'
 import { createInventory } from './inventory.ts'
 import { createNames } from './names.ts'
 import { createOperations } from './operations.ts'
@@ -23,6 +25,10 @@ export interface Machines {
   counts(): Readonly<Record<string, number>>
   show(reference: string): MachineRecord
   status(reference: string): MachineStatus
+  /** The id of the machine whose folder this is: absolute, with no link in it. */
+  at(home: string): string | undefined
+  /** Throws `conflict` where a machine has the name already, other than the one of this id. */
+  checkName(name: string, id?: string): void
   run(
     reference: string,
     verb: Verb,
@@ -31,6 +37,23 @@ export interface Machines {
   create(request: CreateMachine): Promise<CreatedMachine>
   /** Gives the clone's id. */
   clone(reference: string, name: string, how: { linked: boolean; work?: Work }): Promise<string>
+  /**
+   * Lends the files of a stopped machine to `use` while nothing else may happen to it, and gives what that gives; files that
+   * must be copied go to `staging`, an empty private folder. A running or suspended machine: `conflict` that says to stop it.
+   */
+  export<T>(
+    reference: string,
+    how: { staging: string; work?: Work },
+    use: (machine: LentMachine, signal: AbortSignal) => Promise<T>,
+  ): Promise<T>
+  /**
+   * Reserves the name (throws `conflict`), fills and adopts, and takes it into the inventory; what the same work has made
+   * before is given as it is. Aborted by work.signal, which `fill` must heed: nothing stays.
+   */
+  adopt(
+    request: { readonly name: string; readonly work?: Work },
+    fill: (folder: string) => Promise<void>,
+  ): Promise<AdoptedMachine>
   set(reference: string, request: SetMachine, how: { dryRun: boolean }): Promise<SetResult>
   remove(reference: string, how: { force: boolean }): Promise<void>
   /** Makes the demo machine of a fresh installation. */
@@ -115,9 +138,13 @@ export const openMachines = async ({
         ...(problem !== undefined && { problem }),
       }
     },
+    at: home => inventory.all().find(view => view.home === home)?.id,
+    checkName: (name, id) => names.reserve(name, id)[Symbol.dispose](),
     run: (reference, verb, how) => told(runVerb(context, reference, verb, { ...how, stopLimit })),
     create: request => told(createMachine(context, request, { allowedFolders })),
     clone: (reference, name, how) => told(cloneMachine(context, reference, name, how)),
+    export: (reference, how, use) => told(exportMachine(context, reference, how, use)),
+    adopt: (request, fill) => told(adoptMachine(context, request, fill)),
     set: (reference, request, how) => told(setMachine(context, reference, request, how)),
     remove: (reference, how) => told(removeMachine(context, reference, how)),
     async createDemo() {

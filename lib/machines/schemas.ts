@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { bounds } from '#lib/hypervisor/definition.ts'
 
 /** A machine's UUID or name in a path. */
 export const MachineReference = z.object({ id: z.string().min(1).meta({ description: 'UUID or name, in any case' }) })
@@ -12,7 +13,9 @@ export const MachineName = z
   .regex(/^[^\p{C}/\\]+$/u, 'must not contain control characters, / or \\')
   .refine(name => !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(name), 'must not look like a UUID')
 
-export const Description = z.string('must be a text').max(4096, 'must not be longer than 4096 characters')
+export const Description = z
+  .string('must be a text')
+  .max(bounds.description, `must not be longer than ${bounds.description} characters`)
 
 export const OperationResult = z
   .object({ id: z.string(), operation: z.string(), status: z.string() })
@@ -45,23 +48,29 @@ const AbsolutePath = z
 export const CreateMachine = z.object({
   name: MachineName,
   description: Description.default(''),
-  cpus: z.int('must be a whole number').min(1).max(255).default(1),
-  memory: z.int('must be a whole number of MB').min(1).max(16_777_216).meta({ description: 'MB' }),
+  cpus: z.int('must be a whole number').min(1).max(bounds.cpus).default(1),
+  memory: z.int('must be a whole number of MB').min(1).max(bounds.memory).meta({ description: 'MB' }),
   disks: z
     .array(
       z.union(
         [
           z.object({ path: AbsolutePath }),
-          z.object({ size: z.int().min(1).max(67_108_864).meta({ description: 'MB' }) }),
+          z.object({
+            size: z
+              .int()
+              .min(1)
+              .max(bounds.diskSize / 2 ** 20)
+              .meta({ description: 'MB' }),
+          }),
         ],
         'must have a path (an existing image, used in place) or a size in MB (a new disk)',
       ),
     )
-    .max(16, 'must not have more than 16 entries')
+    .max(bounds.disks, `must not have more than ${bounds.disks} entries`)
     .default([]),
   kernel: AbsolutePath.optional(),
   initrd: AbsolutePath.optional(),
-  cmdline: z.string().max(4096).optional(),
+  cmdline: z.string().max(bounds.cmdline).optional(),
 })
 export type CreateMachine = z.infer<typeof CreateMachine>
 

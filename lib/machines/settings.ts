@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
-import type { Changes } from '#lib/hypervisor/definition.ts'
+import { bounds, type Changes } from '#lib/hypervisor/definition.ts'
 import { Description, MachineName, type SetMachine } from './schemas.ts'
 
 type Operation = SetMachine['operations'][number]
@@ -19,8 +19,8 @@ const wholeNumber = (what: string, most: number): z.ZodType<number, string> =>
 
 /** What `set` can change: group → operation → field of the definition, with how its value is written. */
 const settings: Readonly<Record<string, Readonly<Record<string, Setting>>>> = {
-  cpu: { set: { field: 'cpus', value: wholeNumber('a number of CPUs', 255) } },
-  memory: { set: { field: 'memory', value: wholeNumber('an amount in MB', 16_777_216) } },
+  cpu: { set: { field: 'cpus', value: wholeNumber('a number of CPUs', bounds.cpus) } },
+  memory: { set: { field: 'memory', value: wholeNumber('an amount in MB', bounds.memory) } },
   machine: { rename: { field: 'name', value: MachineName } },
   description: { set: { field: 'description', value: Description } },
 }

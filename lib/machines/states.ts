@@ -1,7 +1,7 @@
 import type { StableState, Verb } from '#lib/hypervisor/driver.ts'
 
 /** What a state lets happen to a machine; `stop` and `delete` have a forced form of their own. */
-export type Action = Verb | 'stop force' | 'clone' | 'configure' | 'delete' | 'delete force'
+export type Action = Verb | 'stop force' | 'clone' | 'export' | 'configure' | 'delete' | 'delete force'
 
 /**
  * What an action does in a state:
@@ -23,6 +23,7 @@ export const guard: Readonly<Record<StableState, Readonly<Record<Action, Cell>>>
     suspend: 'refuse',
     resume: 'refuse',
     clone: 'run',
+    export: 'run',
     configure: 'run',
     delete: 'run',
     'delete force': 'run',
@@ -37,6 +38,7 @@ export const guard: Readonly<Record<StableState, Readonly<Record<Action, Cell>>>
     suspend: 'run',
     resume: 'already',
     clone: 'feature',
+    export: 'refuse',
     configure: 'hotplug',
     delete: 'refuse',
     'delete force': 'stop first',
@@ -51,6 +53,7 @@ export const guard: Readonly<Record<StableState, Readonly<Record<Action, Cell>>>
     suspend: 'run',
     resume: 'run',
     clone: 'refuse',
+    export: 'refuse',
     configure: 'refuse',
     delete: 'refuse',
     'delete force': 'stop first',
@@ -65,6 +68,7 @@ export const guard: Readonly<Record<StableState, Readonly<Record<Action, Cell>>>
     suspend: 'already',
     resume: 'run',
     clone: 'refuse',
+    export: 'refuse',
     configure: 'refuse',
     delete: 'refuse',
     'delete force': 'stop first',
@@ -79,6 +83,7 @@ export const guard: Readonly<Record<StableState, Readonly<Record<Action, Cell>>>
     suspend: 'refuse',
     resume: 'refuse',
     clone: 'refuse',
+    export: 'refuse',
     configure: 'refuse',
     delete: 'run',
     'delete force': 'run',
@@ -98,8 +103,11 @@ export type TransientState =
   | 'configuring'
   | 'deleting'
 
+/** What takes a machine's one operation. */
+type Kind = Verb | 'clone' | 'export' | 'configure' | 'delete'
+
 /** What a machine is shown as while an operation of this kind runs. */
-export const transient: Readonly<Record<Verb | 'clone' | 'configure' | 'delete', TransientState>> = {
+export const transient: Readonly<Record<Kind, TransientState>> = {
   start: 'starting',
   stop: 'stopping',
   restart: 'restarting',
@@ -108,6 +116,8 @@ export const transient: Readonly<Record<Verb | 'clone' | 'configure' | 'delete',
   suspend: 'suspending',
   resume: 'resuming',
   clone: 'cloning',
+  // Clients know a closed list of states; of these it is the one for a machine that is being copied.
+  export: 'cloning',
   configure: 'configuring',
   delete: 'deleting',
 }
@@ -115,7 +125,7 @@ export const transient: Readonly<Record<Verb | 'clone' | 'configure' | 'delete',
 const minute = 60_000
 
 /** How long an operation may take before it is given up, in milliseconds; `stop` is configurable. */
-export const limits: Readonly<Record<Verb | 'clone' | 'configure' | 'delete', number>> = {
+export const limits: Readonly<Record<Kind, number>> = {
   start: 2 * minute,
   stop: 3 * minute,
   restart: 5 * minute,
@@ -124,6 +134,8 @@ export const limits: Readonly<Record<Verb | 'clone' | 'configure' | 'delete', nu
   suspend: 10 * minute,
   resume: 10 * minute,
   clone: 60 * minute,
+  // Not only reads disks of any size, but hands them on at whatever pace the other end takes them.
+  export: 24 * 60 * minute,
   configure: minute,
   delete: 10 * minute,
 }

@@ -1,25 +1,17 @@
 import * as z from 'zod'
+import {
+  CatalogManifestPlace,
+  CatalogPlace as PlaceInCatalog,
+  isNoRoute,
+  notAnId,
+  Segment,
+} from '#lib/catalog/place.ts'
 import { CatalogManagerReference } from './schemas.ts'
 
-/** What stands below `/v1/catalog` in the place of an id, and is no manifest. */
-const isNoRoute = (name: string): boolean => !/^(cache|push|pull|import|import-vm)$/i.test(name)
-const notAnId = 'is not an id of the catalog'
-
-/** One segment of the remote path: it must stay one there, whatever reads that path on its way. */
-const Segment = z
-  .string()
-  .min(1)
-  .max(256)
-  .regex(/^(?!\.{1,2}$)[^\p{C}/\\%?#;]+$/u, 'must be one name')
-
 export const Catalog = CatalogManagerReference
-export const CatalogOfId = Catalog.extend({
-  catalogId: Segment.refine(isNoRoute, notAnId).meta({ description: 'Catalog ID' }),
-})
-export const CatalogVersion = CatalogOfId.extend({ version: Segment })
-export const CatalogManifest = CatalogVersion.extend({ architecture: Segment })
+export const CatalogManifest = Catalog.extend(CatalogManifestPlace.shape)
 /** Any depth. */
-export const CatalogPlace = CatalogOfId.extend({ version: Segment.optional(), architecture: Segment.optional() })
+export const CatalogPlace = Catalog.extend(PlaceInCatalog.shape)
 
 /** Passed on, but for what browsers sign in with. */
 export const PassedQuery = z.record(z.string(), z.string()).transform(given => {

@@ -1,5 +1,6 @@
+import { mask } from '#lib/catalog/remote/server.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { type CatalogManager, mask, type UpdateCatalogManager } from './schemas.ts'
+import { type CatalogManager, type UpdateCatalogManager } from './schemas.ts'
 
 type Credentials = Pick<CatalogManager, 'authentication_method' | 'username' | 'password' | 'api_key'>
 

@@ -1,10 +1,12 @@
 import { normalName } from '#lib/auth/names.ts'
 import type { Principal } from '#lib/auth/principal.ts'
+import { visibleTo } from '#lib/catalog/visible.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import { identityHeaders } from './identity-headers.ts'
 import type { CatalogManagers } from './managers.ts'
-import { type Manifest, manifestsIn, visibleTo } from './manifests.ts'
-import type { Remote } from './remote.ts'
+import { type Manifest, manifestsIn } from '#lib/catalog/remote/manifests.ts'
+import type { Peer } from '#lib/catalog/remote/peer.ts'
+import type { Remote } from '#lib/catalog/remote/remote.ts'
 import type { CatalogManager } from './schemas.ts'
 
 /** A call of an endpoint below `/v1/catalog-managers/{id}/catalog`. */
@@ -34,6 +36,8 @@ interface Registration extends CatalogCall {
  * get nor change, whatever the manager's credentials can. Each throws what `CatalogManagers.forUse` and `Remote.ask` do.
  */
 export interface ManagedCatalogs {
+  /** The catalog of a manager, for a push or a pull by this caller. */
+  peer(caller: Principal, id: string): Promise<Peer>
   list(call: CatalogCall): Promise<Manifest[]>
   /** Throws `not-found` when nothing there can be seen. */
   show(call: CatalogCall): Promise<Manifest[]>
@@ -55,7 +59,7 @@ const pathOf = ({ catalogId, version, architecture }: Place, action?: string): s
 
 interface Options {
   readonly managers: Pick<CatalogManagers, 'forUse'>
-  readonly remote: Pick<Remote, 'ask'>
+  readonly remote: Remote
 }
 
 export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCatalogs => {
@@ -101,6 +105,10 @@ export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCat
   }
 
   return {
+    async peer(caller, id) {
+      const server = await managers.forUse(caller, id)
+      return { server, remote, caller, headers: identityHeaders(caller), sees: visibleTo(caller) }
+    },
     async list(call) {
       const { read, sees } = await enter(call)
       return (await read(pathOf({}), call.query)).filter(sees)

@@ -1,12 +1,13 @@
 import type { Principal } from '#lib/auth/principal.ts'
+import { mask } from '#lib/catalog/remote/server.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import type { Tell } from '#lib/events/events.ts'
 import type { Store, Stored, Write } from '#lib/storage/store.ts'
 import { nextCredentials } from './credentials.ts'
 import type { ManagerRecords } from './records.ts'
-import type { Remote } from './remote.ts'
+import type { Remote } from '#lib/catalog/remote/remote.ts'
 import { checkMayChange, checkMayPublish, maySee, mayUse } from './rights.ts'
-import { CatalogManager, type CatalogManagerRecord, mask } from './schemas.ts'
+import { CatalogManager, type CatalogManagerRecord } from './schemas.ts'
 import type { CreateCatalogManager, UpdateCatalogManager } from './schemas.ts'
 
 /**

@@ -1,9 +1,7 @@
 import * as z from 'zod'
 import { canonicalClaim } from '#lib/auth/claims.ts'
 import { normalName } from '#lib/auth/names.ts'
-
-/** What stands in replies for a secret that is kept; sent back, it means the one that is kept. */
-export const mask = '********'
+import { mask } from '#lib/catalog/remote/server.ts'
 
 /** A remote catalog with what opens it, as kept. It has an API key, or a user name and a password. */
 export const CatalogManager = z.object({

@@ -4,7 +4,7 @@ import type { Store } from '#lib/storage/store.ts'
 import { createManagedCatalogs, type ManagedCatalogs } from './managed-catalogs.ts'
 import { type CatalogManagers, createCatalogManagers } from './managers.ts'
 import type { ManagerRecords } from './records.ts'
-import { createRemote, type Limits } from './remote.ts'
+import { createRemote, type Limits } from '#lib/catalog/remote/remote.ts'
 
 interface Options {
   readonly store: Store

@@ -22,6 +22,18 @@ const notPublic = addressMatcher([
   '2001:db8::/32',
   '3fff::/20',
 ])
+/** What hosts of an installation have among themselves; a metadata address is in none of them by itself. */
+export const privateNetworks = [
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '::1/128',
+  'fc00::/7',
+  'fe80::/10',
+]
 const globalUnicast = addressMatcher(['2000::/3'])
 
 /** Where clouds hand credentials to whoever asks: AWS, Azure, Alibaba, Oracle, Google. */

@@ -7,6 +7,8 @@ import { type Machines, openMachines } from '#lib/machines/machines.ts'
 import { MachineRecord } from '#lib/machines/record.ts'
 import { host } from '../support/harness.ts'
 import { newTelling } from '../support/events.ts'
+import { newFolder } from '../support/folder.ts'
+import { packedMachines } from './packed-machines.ts'
 
 /** What a driver brings to be held to the contract. */
 export interface Workbench {
@@ -35,6 +37,7 @@ type Action =
   | 'suspend'
   | 'resume'
   | 'clone'
+  | 'export'
   | 'configure'
   | 'delete'
   | 'delete force'
@@ -53,6 +56,7 @@ const contract: Readonly<Record<StableState, Row>> = {
     suspend: 'refused',
     resume: 'refused',
     clone: 'stopped',
+    export: 'stopped',
     configure: 'stopped',
     delete: 'gone',
     'delete force': 'gone',
@@ -67,6 +71,7 @@ const contract: Readonly<Record<StableState, Row>> = {
     suspend: 'suspended',
     resume: 'running',
     clone: 'refused',
+    export: 'refused',
     configure: 'refused',
     delete: 'refused',
     'delete force': 'gone',
@@ -81,6 +86,7 @@ const contract: Readonly<Record<StableState, Row>> = {
     suspend: 'suspended',
     resume: 'running',
     clone: 'refused',
+    export: 'refused',
     configure: 'refused',
     delete: 'refused',
     'delete force': 'gone',
@@ -95,6 +101,7 @@ const contract: Readonly<Record<StableState, Row>> = {
     suspend: 'suspended',
     resume: 'running',
     clone: 'refused',
+    export: 'refused',
     configure: 'refused',
     delete: 'refused',
     'delete force': 'gone',
@@ -109,14 +116,19 @@ const contract: Readonly<Record<StableState, Row>> = {
     suspend: 'refused',
     resume: 'refused',
     clone: 'refused',
+    export: 'refused',
     configure: 'refused',
     delete: 'gone',
     'delete force': 'gone',
   },
 }
 
-const act = (machines: Machines, name: string, action: Action): Promise<unknown> => {
+const act = async (machines: Machines, name: string, action: Action): Promise<unknown> => {
   switch (action) {
+    case 'export': {
+      using staging = newFolder()
+      return await machines.export(name, { staging: staging.path }, async () => {})
+    }
     case 'stop force':
       return machines.run(name, 'stop', { force: true })
     case 'clone':
@@ -319,6 +331,20 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
       await expect(machines.set(id, absurd, { dryRun: false })).rejects.toMatchObject({ fault: 'invalid' })
       expect(machines.show(id).Hardware.memory.size).toBe(`${bench.machine('x').memory}Mb`)
     })
+
+    packedMachines(
+      {
+        driver: () => driver,
+        machines: () => machines,
+        machineIn,
+        view,
+        boots: async id => boots(await serial(id)),
+        booted,
+        letGo,
+        open,
+      },
+      name.includes('guest'),
+    )
 
     describe.skipIf(!name.includes('guest'))('as the guest tells it', () => {
       test('a paused guest does not tick, and goes on at the next tick', async () => {

@@ -229,19 +229,20 @@ describe('after a restart', () => {
   test('what can be done again is; what cannot is failed with the reason, and so is what was cancelled', async () => {
     using folder = newFolder()
     const first = await open(folder.path)
-    const again = await first.jobs.begin(request(true), forever)
-    const lost = await first.jobs.begin(request(false), forever)
-    const cancelled = await first.jobs.begin(request(true), () => new Promise(() => {}))
+    const { job: again } = await first.jobs.begin(request(true), forever)
+    const { job: lost } = await first.jobs.begin(request(false), forever)
+    const { job: cancelled } = await first.jobs.begin(request(true), () => new Promise(() => {}))
     await first.jobs.cancel(cancelled.id, caller)
     // As after a kill: nobody ends the work, the records stay as they are.
     await first.close()
 
     const second = await open(folder.path)
     const repeated: unknown[] = []
-    await second.jobs.resume(async what => {
+    const { over } = await second.jobs.resume(async what => {
       repeated.push(what)
       return { id: 'machine' }
     })
+    expect(await over).toBe(true)
     await vi.waitFor(() => expect(second.jobs.underWay()).toBe(0))
     expect(repeated).toEqual([
       { operation: 'machines/start', params: { id: 'one' }, query: undefined, body: undefined, owner: caller.id },
@@ -256,9 +257,14 @@ describe('after a restart', () => {
   test('a job that the end of the service cut off goes on at the next start', async () => {
     using folder = newFolder()
     const first = await open(folder.path)
-    const job = await first.jobs.begin(request(true), forever)
+    const { job } = await first.jobs.begin(request(true), forever)
     await first.jobs.close()
     await first.close()
+    const between = await open(folder.path)
+    const { over } = await between.jobs.resume((_, work) => forever(work))
+    await between.jobs.close()
+    expect(await over).toBe(false)
+    await between.close()
     const second = await open(folder.path)
     await second.jobs.resume(async () => {
       throw new ServiceError('forbidden', 'Who asked for this is not a user any more.')

@@ -4,6 +4,13 @@ import { join } from 'node:path'
 import { type SetupServer, setupServer } from 'msw/node'
 import { test as base } from 'vitest'
 import type { Principal } from '#lib/auth/principal.ts'
+import { openCache } from '#lib/catalog/cache/cache.ts'
+import { createCatalog, openCatalogContext } from '#lib/catalog/catalog.ts'
+import type { TrustPolicy } from '#lib/catalog/pack/side-file.ts'
+import { createStorages } from '#lib/catalog/storages.ts'
+import { createDownloads } from '#lib/catalog/transfers/downloads.ts'
+import { createTransfers } from '#lib/catalog/transfers/transfers.ts'
+import { openWorkFolders } from '#lib/catalog/transfers/work-folder.ts'
 import type { Events } from '#lib/events/events.ts'
 import { createHub } from '#lib/events/hub.ts'
 import { createInlineReaders } from '#lib/events/inline.ts'
@@ -18,8 +25,9 @@ import { openJobs } from '#lib/jobs/jobs.ts'
 import { freeLicense } from '#lib/license/license.ts'
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
 import { openManagerRecords } from '#lib/managers/records.ts'
-import { type Limits, usualLimits } from '#lib/managers/remote.ts'
+import { createRemote, type Limits, usualLimits } from '#lib/catalog/remote/remote.ts'
 import { createManagerServices } from '#lib/managers/services.ts'
+import { workersFrom } from '#lib/platform/workers.ts'
 import { createOutgoing, type Outgoing } from '#lib/platform/outgoing.ts'
 import { openIdempotency } from '#lib/idempotency/idempotency.ts'
 import { createMetrics } from '#lib/metrics/metrics.ts'
@@ -77,7 +85,9 @@ export const callOf =
       }),
     )
     const text = await response.text()
-    return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers }
+    const isJson = response.headers.get('content-type') === 'application/json'
+    const answer = text === '' ? undefined : isJson ? JSON.parse(text) : text
+    return { status: response.status, body: answer, headers: response.headers }
   }
 
 interface Fixtures {
@@ -91,6 +101,12 @@ interface Fixtures {
   /** How other hosts are reached. */
   outgoing: Outgoing
   remoteLimits: Limits
+  /** Whom packs have to be signed by. */
+  trust: { policy: TrustPolicy; keys: readonly string[] }
+  /** Bytes that the catalog's cache may take. */
+  cacheBudget: number
+  /** What the operator is told. */
+  warnings: string[]
   observed: Observation[]
   /** What of a job was nobody's mistake but ours. */
   defects: unknown[]
@@ -129,10 +145,31 @@ export const test = base.extend<Fixtures>({
   // oxlint-disable-next-line no-empty-pattern -- as above
   remoteLimits: async ({}, use) => use(usualLimits),
   // oxlint-disable-next-line no-empty-pattern -- as above
+  trust: async ({}, use) => use({ policy: 'off', keys: [] }),
+  // oxlint-disable-next-line no-empty-pattern -- as above
+  cacheBudget: async ({}, use) => use(2 ** 30),
+  // oxlint-disable-next-line no-empty-pattern -- as above
+  warnings: async ({}, use) => use([]),
+  // oxlint-disable-next-line no-empty-pattern -- as above
   observed: async ({}, use) => use([]),
   // oxlint-disable-next-line no-empty-pattern -- as above
   defects: async ({}, use) => use([]),
-  call: async ({ machines, observed, defects, outgoing, remoteLimits, telling: { store, events } }, use) => {
+  call: async (
+    {
+      folder,
+      driver,
+      cacheBudget,
+      trust,
+      warnings,
+      machines,
+      observed,
+      defects,
+      outgoing,
+      remoteLimits,
+      telling: { store, events },
+    },
+    use,
+  ) => {
     const idempotency = openIdempotency(store, new Uint8Array(32))
     const failed = (error: unknown): void => void defects.push(error)
     const jobs = await openJobs({ store, tell: events.tell, failed, done: () => {} })
@@ -143,6 +180,35 @@ export const test = base.extend<Fixtures>({
       limits: { user: 3, all: 5 },
     })
     const streams = createStreams({ events, hub })
+    const storages = createStorages({
+      folder: join(folder, 'catalog'),
+      allowed: [folder],
+      state: join(folder, 'state'),
+    })
+    const catalog = await openCatalogContext({ store, tell: events.tell, storages })
+    const folders = await openWorkFolders(join(folder, 'state', 'transfers'))
+    const catalogCache = await openCache({
+      store,
+      tell: events.tell,
+      folder: join(folder, 'state', 'cache'),
+      budget: cacheBudget,
+      keepFree: 0,
+    })
+    const transfers = createTransfers({
+      catalog,
+      machines,
+      remote: createRemote(outgoing, remoteLimits),
+      folders,
+      downloads: createDownloads(folders),
+      cache: catalogCache,
+      startWorker: workersFrom(new URL('../../lib/entry/main.ts', import.meta.url)),
+      architecture: 'x86_64',
+      machineType: driver.kind,
+      allowedFolders: [],
+      trust,
+      signingKey: undefined,
+      warn: text => void warnings.push(text),
+    })
     const app = createApp({
       routes,
       services: {
@@ -156,6 +222,9 @@ export const test = base.extend<Fixtures>({
         openStream: streams.open,
         subscriptions,
         userConfigs: openUserConfigs(store, events.tell),
+        catalog: createCatalog(catalog),
+        transfers,
+        catalogCache,
         ...createManagerServices({
           store,
           records: openManagerRecords(store),

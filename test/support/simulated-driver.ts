@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ServiceError } from '#lib/errors.ts'
+import { adoptFiles } from '#lib/hypervisor/adopting.ts'
 import type { Definition } from '#lib/hypervisor/definition.ts'
 import type { HypervisorDriver, MachineView, Seen, StableState, Verb } from '#lib/hypervisor/driver.ts'
+import { copyAttached, lendFiles } from '#lib/hypervisor/exporting.ts'
+import { createMachineFolders } from '#lib/hypervisor/machine-folders.ts'
 import { tick } from '#lib/hypervisor/uptime.ts'
 
-/** The driver that function tests run on: machines in memory with the behaviour of the port and no guest. */
+/** The driver that function tests run on: machines in memory with the behaviour of the port, no guest, and tiny disks. */
 export interface SimulatedDriver extends HypervisorDriver {
   /** Milliseconds that each call takes; a call can be held by making this long. */
   delay: number
@@ -29,7 +33,17 @@ const endState: Readonly<Record<Verb, StableState | 'same'>> = {
   resume: 'running',
 }
 
+/** Takes raw disks of any size. */
+const judge = async (definition: Definition, folder: string): Promise<Definition> => {
+  const disks = definition.disks.map(async disk => {
+    if (disk.format !== 'raw') throw new ServiceError('invalid', `${disk.path} is not raw.`)
+    return { ...disk, size: (await stat(join(folder, disk.path))).size }
+  })
+  return { ...definition, disks: await Promise.all(disks) }
+}
+
 export const createSimulatedDriver = (folder: string): SimulatedDriver => {
+  const folders = createMachineFolders(folder)
   const views = new Map<string, MachineView>()
   let report: (what: Seen) => void = () => {}
 
@@ -41,7 +55,7 @@ export const createSimulatedDriver = (folder: string): SimulatedDriver => {
     return view
   }
   const add = (definition: Definition): MachineView => {
-    const home = join(folder, definition.id)
+    const home = folders.home(definition.id)
     mkdirSync(home, { recursive: true })
     const { id, name } = definition
     const view: MachineView = {
@@ -65,7 +79,7 @@ export const createSimulatedDriver = (folder: string): SimulatedDriver => {
   }
 
   const driver: SimulatedDriver = {
-    kind: 'simulated',
+    kind: 'qemu',
     delay: 1,
     ignoresPowerButton: false,
     failure: undefined,
@@ -100,15 +114,30 @@ export const createSimulatedDriver = (folder: string): SimulatedDriver => {
           : { path: `disk${at}.img`, size: disk.size << 20, format: 'raw' as const },
       )
       const networks = [{ mac: '52:54:00:00:00:01' }]
-      return add({ ...machine, id: randomUUID(), disks, networks, created_at: new Date().toISOString() })
+      const view = add({ ...machine, id: randomUUID(), disks, networks, created_at: new Date().toISOString() })
+      for (const { path } of disks) if (!isAbsolute(path)) writeFileSync(join(view.home, path), `disk of ${view.id}`)
+      return view
     },
     createDemo: () => driver.create({ name: 'demo', description: '', cpus: 1, memory: 16, disks: [{ size: 1 }] }),
     async clone(id, name, { linked, deadline, progress }) {
       progress(0.5)
       await work(deadline)
       progress(1)
-      const { definition } = views.get(id)!
-      return add({ ...definition, id: randomUUID(), name, ...(linked && { base: id }) })
+      const { definition, home } = views.get(id)!
+      const view = add({ ...definition, id: randomUUID(), name, ...(linked && { base: id }) })
+      for (const { path } of definition.disks) if (!isAbsolute(path)) cpSync(join(home, path), join(view.home, path))
+      return view
+    },
+    async export(id, { staging, deadline, progress }) {
+      await work(deadline)
+      progress(1)
+      const { definition, home } = views.get(id)!
+      return lendFiles({ definition, home, staging, deadline, copy: copyAttached })
+    },
+    async adopt({ id, name }, fill) {
+      await work()
+      mkdirSync(folder, { recursive: true })
+      return add(await folders.create(id, place => adoptFiles(place, { id, name, fill, judge })))
     },
     async configure(id, changes) {
       await work()

@@ -3,6 +3,7 @@ import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { isSystemError, syncFolder } from '#lib/platform/files.ts'
+import { createSteadySync } from '#lib/platform/steady-sync.ts'
 import { broken } from './broken.ts'
 import { createByteReader } from './byte-reader.ts'
 import { entriesOf } from './entries.ts'
@@ -85,14 +86,16 @@ export const unpackInto = async (
 
   const unpackFile = async ({ name, mode, modifiedAt, content }: Entry): Promise<void> => {
     await using file = await open(join(folder, name), newFile, 0o600 | (mode & 0o755))
+    const sync = createSteadySync(file)
     const { size, sha256 } = await write(file, content(), {
       onWrite: meter.written,
+      onWritten: sync.wrote,
       onContent: bytes => {
         signal?.throwIfAborted()
         done += bytes
         onProgress?.(done)
       },
-    })
+    }).finally(sync.idle)
     if (modifiedAt) await file.utimes(modifiedAt, modifiedAt)
     await file.sync()
     files.push({ name, size, sha256 })

@@ -3,18 +3,24 @@ import { ServiceError } from '#lib/errors.ts'
 /** Begins the names of what is not an object: unfinished writes. */
 export const hidden = '.vmhost-'
 
+/** Whether a path can name an object. */
+export const isObjectPath = (path: string): boolean => {
+  const bad = path
+    .split('/')
+    .some(
+      segment =>
+        segment === '' ||
+        segment === '.' ||
+        segment === '..' ||
+        segment.startsWith(hidden) ||
+        /[\\\p{Cc}]/u.test(segment) ||
+        Buffer.byteLength(segment) > 255,
+    )
+  return !bad && path.length <= 1024
+}
+
 /** The segments of an object's path, checked. Throws `invalid`. */
 export const segmentsOf = (path: string): readonly string[] => {
-  const segments = path.split('/')
-  const bad = segments.some(
-    segment =>
-      segment === '' ||
-      segment === '.' ||
-      segment === '..' ||
-      segment.startsWith(hidden) ||
-      /[\\\p{Cc}]/u.test(segment) ||
-      Buffer.byteLength(segment) > 255,
-  )
-  if (bad || path.length > 1024) throw new ServiceError('invalid', `${JSON.stringify(path)} cannot name an object.`)
-  return segments
+  if (!isObjectPath(path)) throw new ServiceError('invalid', `${JSON.stringify(path)} cannot name an object.`)
+  return path.split('/')
 }

@@ -2,6 +2,8 @@ import { messageOf, ServiceError } from '#lib/errors.ts'
 import { isSystemError } from '#lib/platform/files.ts'
 import type { Log } from '#lib/platform/log.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
+import { adoptFiles } from '../adopting.ts'
+import type { Definition } from '../definition.ts'
 import type { HypervisorDriver, MachineView, Seen } from '../driver.ts'
 import { createMachineFolders } from '../machine-folders.ts'
 import { createDiskClaims } from './disk-claims.ts'
@@ -9,6 +11,7 @@ import { diskOf } from './launch.ts'
 import { checkHardware } from './limits.ts'
 import { createMachine, type Machine } from './machine.ts'
 import { type Draft, draftClone, draftDemo, draftMachine } from './new-machine.ts'
+import { exportFiles, judgePacked } from './packed.ts'
 import { recover } from './recovery.ts'
 
 export interface EmbeddedDriver extends HypervisorDriver {
@@ -50,14 +53,29 @@ export const createEmbeddedDriver = ({ folder, startWorker, log }: Options): Emb
     machines.set(view.id, machine)
     return machine
   }
-  const make = async ({ definition, fill }: Draft): Promise<MachineView> => {
-    const { id, name } = definition
-    await folders.create(definition, fill).catch((error: unknown) => {
+  const create = async (
+    id: string,
+    name: string,
+    fill: (folder: string) => Promise<Definition>,
+  ): Promise<MachineView> => {
+    const definition = await folders.create(id, fill).catch((error: unknown) => {
       if (!isSystemError(error, 'ENOSPC')) throw error
       throw new ServiceError('no-space', `The host has no space left for the files of ${name}.`, { cause: error })
     })
     const home = folders.home(id)
     return know({ id, name, state: 'stopped', definition, home, addresses: [], since: Date.now(), ranFor: 0 }).view()
+  }
+  const make = ({ definition, fill }: Draft): Promise<MachineView> =>
+    create(definition.id, definition.name, async folder => {
+      await fill(folder)
+      return definition
+    })
+  /** The machine, which must be stopped to be copied in a way. */
+  const stopped = (id: string, copy: string): MachineView => {
+    const view = find(id).view()
+    if (view.state !== 'stopped')
+      throw new ServiceError('conflict', `${view.name} is ${view.state}; stop it, then ${copy} it.`)
+    return view
   }
   /** Does `work` while no machine can start with this machine's disk, and none runs with it. */
   const withDiskStill = async <T>({ id, name }: MachineView, disk: string | undefined, work: () => Promise<T>) => {
@@ -106,9 +124,7 @@ export const createEmbeddedDriver = ({ folder, startWorker, log }: Options): Emb
     createDemo: () => make(draftDemo()),
     async clone(id, name, { linked, deadline, progress }) {
       if (linked) throw new ServiceError('unsupported', 'Linked clones are unsupported by the embedded driver.')
-      const source = find(id).view()
-      if (source.state !== 'stopped')
-        throw new ServiceError('conflict', `${source.name} is ${source.state}; stop it, then clone it.`)
+      const source = stopped(id, 'clone')
       const { definition, fill } = draftClone(source, name, progress)
       return withDiskStill(source, diskOf(source), () =>
         make({
@@ -121,6 +137,9 @@ export const createEmbeddedDriver = ({ folder, startWorker, log }: Options): Emb
         }),
       )
     },
+    export: async (id, how) => exportFiles(stopped(id, 'export'), how, claims),
+    adopt: ({ id, name }, fill) =>
+      create(id, name, folder => adoptFiles(folder, { id, name, fill, judge: judgePacked })),
     async configure(id, changes) {
       const machine = find(id)
       const { definition, name, state } = machine.view()

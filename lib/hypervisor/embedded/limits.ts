@@ -83,5 +83,11 @@ export const inspectKernel = (path: string): Promise<void> =>
     )
   })
 
+/** Refuses a machine that names no kernel. Throws `invalid`. */
+export const requireKernel = (kernel: string | undefined): string => {
+  if (kernel !== undefined) return kernel
+  throw new ServiceError('invalid', 'The embedded driver has no BIOS, so a machine needs a multiboot kernel: name one.')
+}
+
 /** Refuses an initial RAM disk that cannot be read. Throws `invalid`. */
 export const inspectFile = (path: string): Promise<void> => withFile(path, 'r', async () => {})

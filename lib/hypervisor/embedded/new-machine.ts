@@ -7,7 +7,7 @@ import type { MachineView } from '../driver.ts'
 import { randomMac } from '../mac.ts'
 import { buildGuest } from '../guest/guest.ts'
 import { copyShared, makeDisk } from './disk-files.ts'
-import { checkDiskSize, checkHardware, inspectDisk, inspectFile, inspectKernel } from './limits.ts'
+import { checkDiskSize, checkHardware, inspectDisk, inspectFile, inspectKernel, requireKernel } from './limits.ts'
 
 /** A machine that does not exist yet: its definition, and what puts its files into its folder. */
 export interface Draft {
@@ -45,12 +45,8 @@ const makeOwnDisks = async ({ disks }: Definition, folder: string): Promise<void
 /** Throws `unsupported` and `invalid` with the limit that stands in the way. */
 export const draftMachine = async (machine: NewMachine): Promise<Draft> => {
   checkHardware(machine)
-  const { kernel, initrd, cmdline } = machine
-  if (kernel === undefined)
-    throw new ServiceError(
-      'invalid',
-      'The embedded driver has no BIOS, so a machine needs a multiboot kernel: name one.',
-    )
+  const { initrd, cmdline } = machine
+  const kernel = requireKernel(machine.kernel)
   requireAbsolute(kernel, 'kernel')
   await inspectKernel(kernel)
   if (initrd !== undefined) {

@@ -17,11 +17,12 @@ export const planDisks = (disks: NewMachine['disks'], images: Images): Promise<D
       if (!(await stat(disk.path).catch(() => undefined))?.isFile())
         throw new ServiceError('invalid', `${disk.path} is not a file, so it cannot be a disk.`)
       // Looked at once: a guest that writes another kind of header into its raw image must not change what it is.
-      const { format, size, backing } = await images.info(disk.path)
-      if (backing !== undefined)
+      const { format, size, backing, dataFile } = await images.info(disk.path)
+      const other = backing ?? dataFile
+      if (other !== undefined)
         throw new ServiceError(
           'invalid',
-          `${disk.path} builds on another image, ${backing}; flatten it first (qemu-img convert) or clone the machine that has it.`,
+          `${disk.path} builds on another image, ${other}; flatten it first (qemu-img convert) or clone the machine that has it.`,
         )
       return { path: disk.path, size, format }
     }),
@@ -36,7 +37,7 @@ export const createDisks = async (disks: readonly Disk[], folder: string, images
 export const clonedDisks = (disks: readonly Disk[]): Disk[] =>
   disks.map(({ size }, at) => ({ path: ownName(at), size, format: 'qcow2' }))
 
-interface Copy {
+export interface Copy {
   readonly disks: readonly Disk[]
   /** The source's folder. */
   readonly home: string
@@ -47,7 +48,8 @@ interface Copy {
   readonly progress: (part: number) => void
 }
 
-const copyDisk = async (
+/** Copies one disk, with all that it builds on, into an image of its own. */
+export const copyDisk = async (
   { path, format }: Disk,
   at: number,
   { disks, home, folder, images, deadline, progress }: Copy,

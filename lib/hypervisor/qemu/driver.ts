@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { killProcess } from '#lib/platform/processes.ts'
 import type { Log } from '#lib/platform/log.ts'
+import { adoptFiles } from '../adopting.ts'
 import type { Definition } from '../definition.ts'
 import type { HypervisorDriver, MachineView, Seen } from '../driver.ts'
 import { buildGuest } from '../guest/guest.ts'
@@ -13,6 +14,7 @@ import { clonedDisks, copyDisks, copyOwnFiles, createDisks, linkDisks, planDisks
 import { createImages } from './images.ts'
 import { createQemuMachine, type QemuMachine } from './machine.ts'
 import { notesOf } from './notes.ts'
+import { exportFiles, judgePacked } from './packed.ts'
 import { livingPid } from './process.ts'
 import type { QemuPrograms } from './programs.ts'
 
@@ -56,7 +58,10 @@ export const createQemuDriver = async ({ folder, programs, log }: Options): Prom
     else broken.set(found.id, invalidView(found))
   }
   const create = async (definition: Definition, fill: (staging: string) => Promise<void>): Promise<MachineView> => {
-    await folders.create(definition, fill)
+    await folders.create(definition.id, async staging => {
+      await fill(staging)
+      return definition
+    })
     return add(definition).view()
   }
   const list = (): readonly MachineView[] => [...[...machines.values()].map(one => one.view()), ...broken.values()]
@@ -125,6 +130,11 @@ export const createQemuDriver = async ({ folder, programs, log }: Options): Prom
         await (linked ? linkDisks(copy) : copyDisks(copy))
         await copyOwnFiles(source, copy)
       })
+    },
+    export: async (id, how) => exportFiles(machineOf(id).view(), images, how),
+    async adopt({ id, name }, fill) {
+      const judge = judgePacked(images)
+      return add(await folders.create(id, folder => adoptFiles(folder, { id, name, fill, judge }))).view()
     },
     async configure(id, changes) {
       const machine = machineOf(id)

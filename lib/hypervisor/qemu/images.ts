@@ -8,12 +8,14 @@ export interface ImageInfo {
   readonly size: number
   /** The image that this one builds on. */
   readonly backing: string | undefined
+  /** The file beside the image that holds its data. */
+  readonly dataFile: string | undefined
 }
 
 /** Disk images, by way of qemu-img. */
 export interface Images {
-  /** Throws `invalid` for what is no image of a kind that machines can use. */
-  info(path: string): Promise<ImageInfo>
+  /** Throws `invalid` for what is no image of a kind that machines can use, or not of `format` where that is given. */
+  info(path: string, format?: 'raw' | 'qcow2'): Promise<ImageInfo>
   /** An empty qcow2 image of `size` bytes. */
   create(path: string, size: number): Promise<void>
   /** Copies an image, with all that it builds on, into a new qcow2 image. */
@@ -31,6 +33,7 @@ const Info = z.object({
   'virtual-size': z.int(),
   'full-backing-filename': z.string().optional(),
   'backing-filename': z.string().optional(),
+  'format-specific': z.object({ data: z.object({ 'data-file': z.string().optional() }).optional() }).optional(),
 })
 
 const minute = 60_000
@@ -48,16 +51,23 @@ export const createImages = (program: string): Images => {
     throw new ServiceError('upstream', `qemu-img refused: ${reason}`)
   }
   return {
-    async info(path) {
+    async info(path, format) {
       // -U reads an image that a running machine holds.
-      const text = await run(['info', '--output=json', '-U', path], minute).catch((error: Error) => {
-        throw new ServiceError('invalid', `${path} cannot be used as a disk. ${error.message}`)
-      })
+      const text = await run(['info', '--output=json', '-U', ...(format ? ['-f', format] : []), path], minute).catch(
+        (error: Error) => {
+          throw new ServiceError('invalid', `${path} cannot be used as a disk. ${error.message}`)
+        },
+      )
       const info = Info.parse(JSON.parse(text))
       if (info.format !== 'raw' && info.format !== 'qcow2')
         throw new ServiceError('invalid', `${path} is a ${info.format} image; machines use raw and qcow2.`)
       const backing = info['full-backing-filename'] ?? info['backing-filename']
-      return { format: info.format, size: info['virtual-size'], backing }
+      return {
+        format: info.format,
+        size: info['virtual-size'],
+        backing,
+        dataFile: info['format-specific']?.data?.['data-file'],
+      }
     },
     async create(path, size) {
       await run(['create', '-q', '-f', 'qcow2', path, String(size)], minute)

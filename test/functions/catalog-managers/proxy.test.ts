@@ -1,5 +1,6 @@
 import { describe, expect, vi } from 'vitest'
-import { type Manifest, visibleTo } from '#lib/managers/manifests.ts'
+import { visibleTo } from '#lib/catalog/visible.ts'
+import type { Manifest } from '#lib/catalog/remote/manifests.ts'
 import type { Answer, Call } from '../../support/harness.ts'
 import { apiKey, password, test } from './remote-catalog.ts'
 

@@ -1,0 +1,23 @@
+import * as z from 'zod'
+import { Segment } from '#lib/catalog/place.ts'
+import { Accepted, accepted } from '#lib/http/accepted.ts'
+import { endpoint } from '#lib/http/endpoint.ts'
+
+export default endpoint({
+  method: 'DELETE',
+  path: '/v1/catalog/cache/{catalogId}',
+  also: [
+    'DELETE /v1/catalog/cache/{catalogId}/{version}',
+    'DELETE /v1/cache/{catalogId}',
+    'DELETE /v1/cache/{catalogId}/{version}',
+  ],
+  summary: 'Delete what is kept of a catalog id, or of one of its versions',
+  access: { claims: ['DELET_CACHE_ITEM'] },
+  effect: 'change',
+  uses: ['catalogCache'],
+  params: z.object({ catalogId: Segment, version: Segment.optional() }),
+  reply: Accepted,
+  status: 202,
+}).handle(async ({ caller, params }, { catalogCache }) =>
+  accepted(`${await catalogCache.remove(caller!, params)} items were deleted from the cache.`),
+)

@@ -1,0 +1,10 @@
+import { manifestCall } from '#lib/catalog/call.ts'
+import { editingLists } from '#lib/catalog/contracts.ts'
+import { endpoint } from '#lib/http/endpoint.ts'
+
+export default endpoint({
+  ...editingLists,
+  method: 'PATCH',
+  path: '/v1/catalog/{catalogId}/{version}/{architecture}/tags',
+  summary: 'Add tags to a manifest',
+}).handle((call, { catalog }) => catalog.edit(manifestCall(call), 'add', 'tags', call.body))

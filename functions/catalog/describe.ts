@@ -1,0 +1,13 @@
+import { manifestCall } from '#lib/catalog/call.ts'
+import { editing } from '#lib/catalog/contracts.ts'
+import { DescribeManifest } from '#lib/catalog/requests.ts'
+import { endpoint } from '#lib/http/endpoint.ts'
+
+export default endpoint({
+  ...editing,
+  method: 'PUT',
+  path: '/v1/catalog/{catalogId}/{version}/{architecture}/metadata',
+  summary: 'Replace the description, tags, claims and roles of a manifest',
+  body: DescribeManifest,
+  audited: ['description', 'tags', 'required_claims', 'required_roles'],
+}).handle((call, { catalog }) => catalog.describe(manifestCall(call), call.body))

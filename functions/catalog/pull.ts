@@ -1,0 +1,11 @@
+import { pulling, pullJob } from '#lib/catalog/transfers/contracts.ts'
+import { endpoint } from '#lib/http/endpoint.ts'
+import { untilGone } from '#lib/http/until-gone.ts'
+
+export default endpoint({
+  ...pulling,
+  path: '/v1/catalog/pull',
+  also: ['POST /v1/catalog/pull'],
+  summary: 'Pull a machine from a catalog',
+  job: pullJob,
+}).handle((call, { transfers }) => transfers.pull(call.caller!, call.body, untilGone(call)))

@@ -1,0 +1,10 @@
+import { manifestCall } from '#lib/catalog/call.ts'
+import { editingLists } from '#lib/catalog/contracts.ts'
+import { endpoint } from '#lib/http/endpoint.ts'
+
+export default endpoint({
+  ...editingLists,
+  method: 'DELETE',
+  path: '/v1/catalog/{catalogId}/{version}/{architecture}/tags',
+  summary: 'Remove tags from a manifest',
+}).handle((call, { catalog }) => catalog.edit(manifestCall(call), 'remove', 'tags', call.body))

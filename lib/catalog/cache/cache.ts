@@ -1,0 +1,203 @@
+import { readdir, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Principal } from '#lib/auth/principal.ts'
+import { ServiceError } from '#lib/errors.ts'
+import type { Tell } from '#lib/events/events.ts'
+import { exists, makePrivateFolder, removeTree, renameSynced } from '#lib/platform/files.ts'
+import type { Store, Stored, Write } from '#lib/storage/store.ts'
+import type { CatalogManifest } from '../manifest.ts'
+import { normalCatalogId } from '../names.ts'
+import type { UnpackedFile } from '../pack/read.ts'
+import { visibleTo } from '../visible.ts'
+import { copyVerified, sizeOnDisk } from './copy.ts'
+import { type CachedManifest, CacheItem } from './record.ts'
+
+/** What of the cache a deletion means. */
+export interface CachePlace {
+  readonly catalogId?: string | undefined
+  /** `ALL` is every version. */
+  readonly version?: string | undefined
+}
+
+interface Following {
+  readonly signal: AbortSignal
+  readonly onProgress: (bytes: number) => void
+}
+
+/** Machines that were pulled, kept unpacked for the next pull of the same pack. */
+export interface Cache {
+  /** What a caller may know of, the one that was used last first. */
+  list(caller: Principal): Promise<readonly CachedManifest[]>
+  /** Deletes what a caller may know of; gives how many. Throws `not-found`, and `conflict` when all of it is in use. */
+  remove(caller: Principal, place: CachePlace): Promise<number>
+  /** Puts a machine into an empty folder, verified; gives where it is kept, or undefined when it is not, or not rightly. */
+  restore(sha256: string, folder: string, how: Following): Promise<string | undefined>
+  /** Keeps a machine that was unpacked into a folder, where there is room; gives where. */
+  keep(
+    sha256: string,
+    manifest: CatalogManifest,
+    files: readonly UnpackedFile[],
+    folder: string,
+    how: Following,
+  ): Promise<string | undefined>
+  readonly counters: Readonly<Record<'hits' | 'misses' | 'evictions', number>>
+  /** Bytes on disk. */
+  size(): number
+}
+
+interface Options {
+  readonly store: Store
+  readonly tell: Tell
+  readonly folder: string
+  /** Bytes that all items may take; 0 keeps none. */
+  readonly budget: number
+  /** Bytes of the disk that stay free. */
+  readonly keepFree: number
+}
+
+const newestFirst = (a: CacheItem, b: CacheItem): number => (a.last_used_at < b.last_used_at ? 1 : -1)
+
+/** Opens the cache; what of it is on disk without being on record, or the other way round, is let go. */
+export const openCache = async ({ store, tell, folder, budget, keepFree }: Options): Promise<Cache> => {
+  const items = store.collection('catalog-cache', CacheItem, { unique: { sha256: item => item.sha256 } })
+  const placeOf = (sha256: string): string => join(folder, sha256)
+  const inUse = new Map<string, number>()
+  const counters = { hits: 0, misses: 0, evictions: 0 }
+  let size = 0
+
+  const told = (what: string, { manifest, size: cacheSize, cached_at }: CacheItem): Write => {
+    const { catalog_id, version, architecture, required_claims: claims, required_roles: roles } = manifest
+    return tell({
+      type: 'catalog_cache',
+      message: `CACHE_ITEM_${what}`,
+      body: { catalog_id, version, architecture, cache_size: cacheSize, cache_type: 'folder', cached_date: cached_at },
+      audience: { claims: roles.length > 0 ? [] : claims.length > 0 ? claims : ['LIST_CACHE'] },
+    })
+  }
+  const forget = async (item: CacheItem & Stored): Promise<void> => {
+    // Off the record first: what is left of it on disk is let go at the next start.
+    await store.commit([items.remove({ id: item.id }), told('REMOVED', item)])
+    size -= item.size
+    await removeTree(folder, placeOf(item.sha256))
+  }
+  const using = async <T>(sha256: string, work: () => Promise<T>): Promise<T> => {
+    inUse.set(sha256, (inUse.get(sha256) ?? 0) + 1)
+    try {
+      return await work()
+    } finally {
+      const left = inUse.get(sha256)! - 1
+      if (left === 0) inUse.delete(sha256)
+      else inUse.set(sha256, left)
+    }
+  }
+  const isFree = ({ sha256 }: CacheItem): boolean => !inUse.has(sha256)
+
+  /** Lets go of what was not used the longest until there is room; false when there is none even then. */
+  const makeRoom = async (bytes: number): Promise<boolean> => {
+    if (bytes > budget) return false
+    const candidates = (await items.list()).filter(isFree).toSorted(newestFirst)
+    for (;;) {
+      const { bavail, bsize } = await statfs(folder)
+      if (size + bytes <= budget && bavail * bsize - bytes >= keepFree) return true
+      const oldest = candidates.pop()
+      if (!oldest) return false
+      await forget(oldest)
+      counters.evictions += 1
+    }
+  }
+
+  await makePrivateFolder(folder)
+  for (const item of await items.list())
+    if (await exists(placeOf(item.sha256))) size += item.size
+    else await store.commit([items.remove({ id: item.id })])
+  for (const name of await readdir(folder))
+    if (!(await items.find('sha256', name))) await removeTree(folder, join(folder, name))
+
+  const shown = ({ manifest, ...item }: CacheItem): CachedManifest => ({
+    ...manifest,
+    cache_date: item.cached_at,
+    cache_local_path: folder,
+    cache_metadata_name: '',
+    cache_file_name: item.sha256,
+    cache_type: 'folder',
+    cache_size: item.size,
+    cache_used_count: item.used_count,
+    cache_last_used: item.last_used_at,
+  })
+  const seenBy = async (caller: Principal): Promise<readonly (CacheItem & Stored)[]> => {
+    const sees = visibleTo(caller)
+    return (await items.list()).filter(({ manifest }) => sees(manifest)).toSorted(newestFirst)
+  }
+
+  return {
+    counters,
+    size: () => size,
+    list: async caller => (await seenBy(caller)).map(shown),
+    async remove(caller, { catalogId, version }) {
+      const wanted = (await seenBy(caller)).filter(
+        ({ manifest }) =>
+          (catalogId === undefined || manifest.catalog_id.toLowerCase() === normalCatalogId(catalogId)) &&
+          (version === undefined ||
+            version.toUpperCase() === 'ALL' ||
+            manifest.version.toLowerCase() === version.toLowerCase()),
+      )
+      if (wanted.length === 0 && catalogId !== undefined)
+        throw new ServiceError(
+          'not-found',
+          `There is nothing cached of ${[catalogId, version].filter(Boolean).join(' ')}.`,
+        )
+      const free = wanted.filter(isFree)
+      if (free.length < wanted.length && free.length === 0)
+        throw new ServiceError('conflict', 'A pull is using this; try again when it has ended.')
+      for (const item of free) await forget(item)
+      return free.length
+    },
+    restore: (sha256, to, { signal, onProgress }) =>
+      using(sha256, async () => {
+        const item = await items.find('sha256', sha256)
+        const damaged = item && (await copyVerified(item.files, placeOf(sha256), to, { signal, onProgress }))
+        if (!item || damaged !== undefined) {
+          counters.misses += 1
+          if (item) await forget(item)
+          for (const name of await readdir(to)) await removeTree(to, join(to, name))
+          return undefined
+        }
+        counters.hits += 1
+        await items.update(item.id, one => ({
+          ...one,
+          used_count: one.used_count + 1,
+          last_used_at: new Date().toISOString(),
+        }))
+        return placeOf(sha256)
+      }),
+    keep: (sha256, manifest, files, from, { signal, onProgress }) =>
+      using(sha256, async () => {
+        const bytes = await sizeOnDisk(files, from)
+        if ((await items.find('sha256', sha256)) || !(await makeRoom(bytes))) return undefined
+        const staging = join(folder, `.new-${crypto.randomUUID()}`)
+        await makePrivateFolder(staging)
+        try {
+          if ((await copyVerified(files, from, staging, { signal, onProgress })) !== undefined) return undefined
+          const now = new Date().toISOString()
+          const item: CacheItem = {
+            id: crypto.randomUUID(),
+            sha256,
+            manifest,
+            files: [...files],
+            size: await sizeOnDisk(files, staging),
+            cached_at: now,
+            last_used_at: now,
+            used_count: 0,
+          }
+          // Another pull of the same pack may have been faster.
+          if (await exists(placeOf(sha256))) return undefined
+          await renameSynced(staging, placeOf(sha256))
+          await store.commit([items.put(item), told('ADDED', item)])
+          size += item.size
+          return placeOf(sha256)
+        } finally {
+          await removeTree(folder, staging)
+        }
+      }),
+  }
+}

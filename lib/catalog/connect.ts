@@ -1,0 +1,43 @@
+import { ServiceError } from '#lib/errors.ts'
+import { type CatalogContext, changeManifest, type ManifestCall } from './changes.ts'
+import { parseConnection, type Storage } from './connection.ts'
+import { findManifest } from './find.ts'
+import { objectsOf, packPath } from './objects.ts'
+import { refuseHidden } from './owners.ts'
+import type { Kept } from './shown.ts'
+
+const storageIn = (connection: string): Storage => {
+  const { storage } = parseConnection(connection)
+  if (!storage) throw new ServiceError('invalid', 'The connection names no provider, which is what this changes.')
+  return storage
+}
+
+/** Throws `invalid` unless a manifest's pack is at the storage. */
+const checkPack = async ({ storages }: CatalogContext, manifest: Kept, storage: Storage): Promise<void> => {
+  const path = packPath(manifest)
+  const found = path === undefined ? undefined : await (await storages.open(storage)).stat(path)
+  if (path !== undefined && !found)
+    throw new ServiceError('invalid', `There is no ${path} at the new connection; copy the pack there first.`)
+  if (found && manifest.pack_size > 0 && found.size !== manifest.pack_size)
+    throw new ServiceError(
+      'invalid',
+      `${path} at the new connection has ${found.size} bytes, not ${manifest.pack_size}.`,
+    )
+}
+
+/** Gives a manifest another storage, where its pack must be already. Throws `invalid` and what `changeManifest` does. */
+export const connectManifest = async (
+  context: CatalogContext,
+  call: ManifestCall,
+  connection: string,
+): Promise<Kept> => {
+  const storage = storageIn(connection)
+  const manifest = findManifest(context.inventory, call.caller, call.place)
+  await refuseHidden(context, call.caller, storage, objectsOf(manifest))
+  await checkPack(context, manifest, storage)
+  return changeManifest(context, call, {
+    event: 'UPDATED',
+    described: true,
+    apply: manifest => ({ ...manifest, provider: { type: storage.type, meta: { ...storage.meta } } }),
+  })
+}

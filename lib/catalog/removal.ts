@@ -1,0 +1,59 @@
+import type { Principal } from '#lib/auth/principal.ts'
+import { messageOf, ServiceError } from '#lib/errors.ts'
+import { type CatalogContext, manifestEvent, turnOf } from './changes.ts'
+import { findManifests } from './find.ts'
+import { objectsOf } from './objects.ts'
+import { ownedByOthers } from './owners.ts'
+import type { Place } from './place.ts'
+import { type Kept, storageOf } from './shown.ts'
+import { visibleTo } from './visible.ts'
+
+/** Removes the objects that belong to a manifest and to none of the others. */
+const removeObjects = async (context: CatalogContext, manifest: Kept): Promise<void> => {
+  const storage = storageOf(manifest)
+  if (!storage) return
+  const provider = await context.storages.open(storage)
+  const keeps = await ownedByOthers(context, manifest, storage)
+  for (const path of objectsOf(manifest)) {
+    // An imported bundle is a folder.
+    if (manifest.pack_relative_path !== '')
+      for await (const inside of provider.list(path))
+        if (!(await keeps(inside.path))) await provider.remove(inside.path)
+    if ((await provider.stat(path)) && !(await keeps(path))) await provider.remove(path)
+  }
+}
+
+const forget = async ({ commit, manifests, inventory, tell }: CatalogContext, manifest: Kept): Promise<void> => {
+  await commit([manifests.remove({ id: manifest.id }), manifestEvent(tell, 'REMOVED', manifest)])
+  await inventory.refresh(manifest.id)
+}
+
+/**
+ * Deletes what a caller may know of at a place: of each manifest first its objects on the provider, then the record.
+ * @param cleanRemote false leaves the objects where they are
+ * Throws `not-found`, and `upstream` when a provider fails: that manifest and those after it stay, and the message says so.
+ */
+export const removeManifests = async (
+  context: CatalogContext,
+  caller: Principal,
+  place: Place,
+  cleanRemote: boolean,
+): Promise<void> => {
+  const all = findManifests(context.inventory, caller, place, true)
+  for (const [at, one] of all.entries())
+    await context.turns(turnOf(one), async () => {
+      // It may have changed while others had their turns.
+      const manifest = context.inventory.get(one.id)
+      if (!manifest || !visibleTo(caller)(manifest)) return
+      try {
+        if (cleanRemote) await removeObjects(context, manifest)
+      } catch (error) {
+        throw new ServiceError(
+          'upstream',
+          `${at} of ${all.length} manifests were deleted; ${one.name} was not, for its provider failed: ${messageOf(error)}`,
+          { cause: error },
+        )
+      }
+      await forget(context, context.inventory.get(one.id) ?? manifest)
+    })
+}

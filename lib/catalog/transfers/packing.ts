@@ -1,0 +1,119 @@
+import { hash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open, readFile, rename, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import * as z from 'zod'
+import { writeFileAtomic } from '#lib/platform/files.ts'
+import { createSteadySync } from '#lib/platform/steady-sync.ts'
+import type { StartWorker } from '#lib/platform/workers.ts'
+import { createDigest, type PackDigest } from '../pack/digest.ts'
+import type { PackFile } from '../pack/files.ts'
+import { createMd5, createMd5Thread } from '../pack/md5.ts'
+import { type Compression, packBytes } from '../pack/write.ts'
+import type { Source } from '../providers/provider.ts'
+
+/** Bytes of a piece: what is fetched, verified and, after a cut, fetched again as one. */
+const pieceSize = 8 * 1024 * 1024
+
+const Note = z.object({
+  of: z.string(),
+  digest: z.object({
+    size: z.number(),
+    sha256: z.string(),
+    md5: z.string(),
+    pieceSize: z.number(),
+    pieces: z.array(z.string()),
+  }),
+})
+
+/** A finished pack on this host. */
+export interface Packed {
+  readonly file: string
+  readonly digest: PackDigest & { readonly md5: string }
+}
+
+/** Files up to this size count by their content: they are written anew for each push. */
+const small = 64 * 1024
+
+const contentKey = async ({ path, size }: PackFile): Promise<string> =>
+  size > small ? '' : hash('sha256', await readFile(path))
+
+/** What a pack is made of: the same again gives the same bytes. */
+const recipeOf = async (files: readonly PackFile[], compression: Compression): Promise<string> =>
+  JSON.stringify([
+    compression,
+    await Promise.all(
+      files.map(async file => [file.name, file.size, file.mode, file.modifiedAt, await contentKey(file)]),
+    ),
+  ])
+
+/** The pack that an earlier try has finished in a folder, and what it is of. */
+export const packedEarlier = async (folder: string): Promise<(Packed & { readonly of: string }) | undefined> => {
+  try {
+    const { of, digest } = Note.parse(JSON.parse(await readFile(join(folder, 'pack.json'), 'utf8')))
+    const file = join(folder, 'pack')
+    return (await stat(file)).size === digest.size ? { of, file, digest } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+interface PackingOptions {
+  readonly startWorker: StartWorker
+  readonly signal: AbortSignal
+  /** Is told how many bytes of the files are in the pack. */
+  readonly onProgress: (bytes: number) => void
+}
+
+/** Bytes that are worth a thread. */
+const large = 64 * 1024 * 1024
+
+/**
+ * Packs files into a folder; a pack of the same files that an earlier try has finished there is taken as it is.
+ */
+export const packTo = async (
+  folder: string,
+  files: readonly PackFile[],
+  compression: Compression,
+  { startWorker, signal, onProgress }: PackingOptions,
+): Promise<Packed> => {
+  const of = await recipeOf(files, compression)
+  const known = await packedEarlier(folder)
+  if (known?.of === of) return known
+  const [part, file] = [join(folder, 'pack.part'), join(folder, 'pack')]
+  const digest = createDigest(pieceSize)
+  const size = files.reduce((sum, file) => sum + file.size, 0)
+  await using md5 = size > large ? createMd5Thread(startWorker) : createMd5()
+  {
+    await using target = await open(part, 'w', 0o600)
+    const sync = createSteadySync(target)
+    try {
+      for await (const chunk of packBytes(files, compression, { signal, onProgress })) {
+        const passed = Promise.all([target.write(chunk), md5.update(chunk)])
+        digest.update(chunk)
+        await passed
+        await sync.wrote(chunk.length)
+      }
+    } finally {
+      await sync.idle()
+    }
+    // Whoever finds it after a power cut, or gives it another name, relies on what its digest says.
+    await target.sync()
+  }
+  const packed = { file, digest: { ...digest.end(), md5: await md5.end() } }
+  await rename(part, file)
+  await writeFileAtomic(join(folder, 'pack.json'), JSON.stringify({ of, digest: packed.digest }))
+  return packed
+}
+
+/** A file of this host, which never changes, as a source. */
+export const sourceOfFile = (file: string, size: number): Source => ({
+  size,
+  file,
+  read: ({ start, end }) =>
+    Readable.toWeb(
+      // An end before the start means nothing to it.
+      end > start ? createReadStream(file, { start, end: end - 1, highWaterMark: 1024 * 1024 }) : Readable.from([]),
+    ) as ReadableStream<Uint8Array>,
+})

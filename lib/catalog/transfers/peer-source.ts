@@ -1,0 +1,137 @@
+import { isFault, ServiceError } from '#lib/errors.ts'
+import { type Storage, storageFrom } from '../connection.ts'
+import type { CatalogManifest } from '../manifest.ts'
+import { packMd5 } from '../metadata.ts'
+import { refuseHidden } from '../owners.ts'
+import { sourceOfBytes } from '../providers/bytes.ts'
+import type { ByteRange } from '../providers/provider.ts'
+import type { Manifest } from '../remote/manifests.ts'
+import { askPeer, type Peer, seenManifest } from '../remote/peer.ts'
+import { catalogPath } from '../remote/place.ts'
+import { toldManifest } from '../remote/told-manifest.ts'
+import type { TransferContext } from './context.ts'
+import { bodyLimit } from '../requests.ts'
+import { largestSideFile, type PackSource, providerSource, sideOf } from './pack-source.ts'
+import type { PullManifest } from './requests.ts'
+
+/** What a pull reads of a manifest of another service, which may leave out what is empty. */
+const readManifest = (found: Manifest) => {
+  const text = (...keys: readonly string[]): string => {
+    const value = keys.map(key => found[key]).find(one => typeof one === 'string' && one !== '')
+    return typeof value === 'string' ? value : ''
+  }
+  const { provider } = found as { provider?: { type?: unknown; meta?: unknown } | null }
+  const meta = Object.entries(Object(provider?.meta) as object).filter(([, value]) => typeof value === 'string')
+  return {
+    path: text('path'),
+    pack: text('pack_filename', 'pack_path'),
+    metadata: text('metadata_filename', 'metadata_path'),
+    sha256: /^[0-9a-f]{64}$/.test(text('pack_sha256')) ? text('pack_sha256') : undefined,
+    providerType: typeof provider?.type === 'string' ? provider.type : '',
+    meta: Object.fromEntries(meta) as Record<string, string>,
+  }
+}
+
+/** One of a download's contents, or the part of it; undefined where the service does not hand out bytes. */
+const content = async (
+  { remote, server, caller, headers }: Peer,
+  path: string,
+  part: 'pack' | 'pieces',
+  most: number,
+  signal: AbortSignal,
+  range?: ByteRange,
+) => {
+  const asked = range && { Range: `bytes=${range.start}-${range.end - 1}` }
+  const request = { caller: caller.id, method: 'GET', path, query: { content: part }, signal }
+  const reply = await remote.read(server, { ...request, headers: { ...headers, ...asked } }, most)
+  return reply.headers['content-type'] === 'application/octet-stream' ? reply : undefined
+}
+
+const wrongRange = (): ServiceError =>
+  new ServiceError('upstream', 'The other catalog sent another part of the pack than it was asked for.')
+
+/** The bytes that another vmhost hands out itself; undefined where the service is of another kind. */
+const servedSource = async (
+  peer: Peer,
+  path: string,
+  manifest: CatalogManifest,
+  sha256: string | undefined,
+  signal: AbortSignal,
+): Promise<PackSource | undefined> => {
+  // One that hands out no bytes answers with its manifest again.
+  const first = await content(peer, path, 'pack', bodyLimit, signal, { start: 0, end: 1 })
+  if (!first) return undefined
+  const size = Number(/\/(\d+)$/.exec(first.headers['content-range'] ?? '')?.[1])
+  if (first.status !== 206 || !Number.isSafeInteger(size)) throw wrongRange()
+  const beside = await content(peer, path, 'pieces', largestSideFile, signal).catch((error: unknown) => {
+    if (isFault(error, 'not-found')) return undefined
+    throw error
+  })
+  const side = sideOf(beside?.body, { size, sha256 })
+  return {
+    manifest,
+    origin: peer.server.url,
+    size,
+    sha256: sha256 ?? side?.sha256,
+    side,
+    async read(range, reading) {
+      const reply = await content(peer, path, 'pack', range.end - range.start, reading, range)
+      if (reply?.status !== 206 || reply.body.length !== range.end - range.start) throw wrongRange()
+      return sourceOfBytes(reply.body).read({ start: 0, end: reply.body.length })
+    },
+  }
+}
+
+/**
+ * The storage that another service tells of, with what opens it. What only this host has is not for others to name: its own
+ * folders, and the credentials of its environment. Throws `invalid`.
+ */
+const toldStorage = (
+  type: string,
+  meta: Readonly<Record<string, string>>,
+  own: Readonly<Record<string, string>>,
+): Storage => {
+  const { use_environment_authentication: _, ...told } = meta
+  const storage = storageFrom(type, { ...told, ...own })
+  if (storage.type === 'local-storage')
+    throw new ServiceError(
+      'invalid',
+      'The other catalog has the pack in a folder, and does not hand it out; if this host reaches that too, say where by provider=local-storage;catalog_path=….',
+    )
+  return storage
+}
+
+/**
+ * A pack of the catalog of another service: read from its storage where the request says what opens that, or the service
+ * tells; else handed out by the service itself. Throws what that refuses with.
+ */
+export const peerSource = async (
+  { architecture: hostArchitecture, catalog }: TransferContext,
+  peer: Peer,
+  request: PullManifest,
+  given: Storage | undefined,
+  signal: AbortSignal,
+): Promise<PackSource> => {
+  const architecture = request.architecture ?? hostArchitecture
+  const place = catalogPath(request.catalog_id, request.version, architecture)
+  // Looked at first: the download is counted, and what is not to be seen must not be.
+  seenManifest(peer, await askPeer(peer, { method: 'GET', path: place, signal }))
+  const path = `${place}/download`
+  const headers = { 'X-Internal-Api-Client': 'true' }
+  const found = seenManifest(peer, await askPeer(peer, { method: 'GET', path, headers, signal }))
+  const manifest = toldManifest(found, { ...request, architecture })
+  const { sha256, path: folder, pack, metadata, providerType, meta } = readManifest(found)
+  const own = { ...given?.meta, ...request.provider_metadata }
+  if (Object.keys(own).length === 0) {
+    const served = await servedSource(peer, path, manifest, sha256, signal)
+    if (served) return served
+  }
+  const storage = given ? storageFrom(given.type, own) : toldStorage(providerType, meta, request.provider_metadata)
+  const inFolder = (name: string): string => [...folder.split('/').filter(Boolean), name].join('/')
+  const packAt = inFolder(pack)
+  await refuseHidden(catalog, peer.caller, storage, [packAt])
+  const from = await catalog.storages.open(storage)
+  const md5 = sha256 === undefined ? await packMd5(from, metadata && inFolder(metadata), signal) : undefined
+  const known = { manifest, origin: JSON.stringify([peer.server.url, storage]), sha256, md5 }
+  return providerSource(from, packAt, known, signal)
+}

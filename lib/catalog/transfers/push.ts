@@ -1,0 +1,164 @@
+import type { Principal } from '#lib/auth/principal.ts'
+import { isFault, ServiceError } from '#lib/errors.ts'
+import type { PlannedStep, Work } from '#lib/work.ts'
+import { parseConnection } from '../connection.ts'
+import type { CatalogManifest } from '../manifest.ts'
+import { metadataOf, writeMetadata } from '../metadata.ts'
+import { manifestName } from '../names.ts'
+import { sideEnd } from '../objects.ts'
+import { encodeSideFile } from '../pack/side-file.ts'
+import { sourceOfBytes } from '../providers/bytes.ts'
+import type { Peer } from '../remote/peer.ts'
+import { registeredManifest } from '../register.ts'
+import { RegisterManifest } from '../requests.ts'
+import { compressionOf } from './compression.ts'
+import type { TransferContext } from './context.ts'
+import { contentItems, type PushedMachine, withMachineFiles } from './machine-files.ts'
+import { peerOf } from './peer-of.ts'
+import { packedEarlier, packTo, sourceOfFile } from './packing.ts'
+import { packName, sideFileOf, sweepPacks } from './pushed-objects.ts'
+import type { PushManifest } from './requests.ts'
+import { type Target, targetOf } from './targets.ts'
+
+const plan: readonly PlannedStep[] = [
+  { name: 'push_validate_stage', title: 'Check the request', weight: 5 },
+  { name: 'collect', title: 'Collect the files', weight: 10, unit: 'percent' },
+  { name: 'push_compress_stage', title: 'Pack the machine', weight: 35, unit: 'bytes' },
+  { name: 'push_check_remote_stage', title: 'Look what the provider has', weight: 5 },
+  { name: 'push_upload_pack_stage', title: 'Upload the pack', weight: 45, unit: 'bytes' },
+  { name: 'push_upload_meta_stage', title: 'Upload its description', weight: 5 },
+  { name: 'push_register_stage', title: 'Register the manifest', weight: 3 },
+  { name: 'cleaning_up', title: 'Clean up', weight: 2 },
+]
+
+interface Push {
+  readonly context: TransferContext
+  readonly request: PushManifest
+  readonly architecture: string
+  readonly name: string
+  readonly storage: NonNullable<ReturnType<typeof parseConnection>['storage']>
+  readonly target: Target
+  readonly work: Work
+  /** What there is of the push on this host. */
+  readonly folder: string
+}
+
+/** Packs, uploads and registers, in an order in which what the manifest leads to is whole at every moment. */
+const pushMachine = async (
+  push: Push,
+  { type, files }: PushedMachine,
+  signal: AbortSignal,
+): Promise<CatalogManifest> => {
+  const { context, request, architecture, name, storage, target, work, folder } = push
+  const before = await target.before(request, architecture)
+  // What this push itself has registered before the service was killed is not in its way.
+  const earlier = await packedEarlier(folder)
+  const own = before && earlier?.digest.sha256 === before.pack_sha256
+  if (before && !own && request.override_existing === false)
+    throw new ServiceError('conflict', `The catalog has ${name} already, and the push is not to replace it.`)
+  const compression = compressionOf(request)
+  const size = files.reduce((all, file) => all + file.size, 0)
+
+  work.begin('push_compress_stage')
+  const packed = await packTo(folder, files, compression, {
+    startWorker: context.startWorker,
+    signal,
+    onProgress: done => work.advance('push_compress_stage', done, size),
+  })
+  const { digest } = packed
+  work.end('push_compress_stage')
+
+  work.begin('push_check_remote_stage')
+  const provider = await context.catalog.storages.open(storage)
+  const registration = RegisterManifest.parse({
+    ...request,
+    architecture,
+    type,
+    provider: storage,
+    is_compressed: compression.kind !== 'none',
+    size,
+    pack_size: digest.size,
+    pack_sha256: digest.sha256,
+    path: `/${request.catalog_id}`,
+    pack_filename: packName(name, digest, before),
+    metadata_filename: `${name}.meta`,
+    virtual_machine_contents: contentItems(files),
+  })
+  const packAt = `${request.catalog_id}/${registration.pack_filename}`
+  const there = await provider.stat(packAt, signal)
+  work.end('push_check_remote_stage')
+
+  work.begin('push_upload_pack_stage')
+  if (there?.size !== digest.size || there.sha256 !== digest.sha256)
+    await provider.write(packAt, sourceOfFile(packed.file, digest.size), {
+      signal,
+      sha256: digest.sha256,
+      onProgress: done => work.advance('push_upload_pack_stage', done, digest.size),
+    })
+  work.end('push_upload_pack_stage')
+
+  work.begin('push_upload_meta_stage')
+  const side = Buffer.from(encodeSideFile(sideFileOf(name, packed, files, context.signingKey)))
+  await provider.write(packAt + sideEnd, sourceOfBytes(side), { signal })
+  const metadata = metadataOf(registeredManifest(registration, before?.record), { compressed_checksum: digest.md5 })
+  await writeMetadata(provider, `${request.catalog_id}/${name}.meta`, metadata, signal)
+  work.end('push_upload_meta_stage')
+
+  work.begin('push_register_stage')
+  const registered = await target.register(registration)
+  work.end('push_register_stage')
+
+  work.begin('cleaning_up')
+  // The machine was changed after an earlier try, of which there may be a part.
+  const earlierAt = earlier && `${request.catalog_id}/${packName(name, earlier.digest, before)}`
+  if (earlierAt !== undefined && earlierAt !== packAt) await provider.remove(earlierAt)
+  await sweepPacks(provider, request.catalog_id, name, packAt)
+  work.end('cleaning_up')
+  return registered
+}
+
+/**
+ * Packs a machine of this host, uploads the pack to the provider of the connection and registers it in the catalog: that
+ * of the connection's host, of the peer `through`, or this one. A push that was cut off and comes again takes what is there of the pack and of
+ * the upload. Throws `invalid`, `conflict` (the machine runs; there is such a manifest and it is not to be replaced),
+ * `no-space`, and what the provider and the other catalog refuse with.
+ */
+export const pushManifest = (
+  context: TransferContext,
+  caller: Principal,
+  request: PushManifest,
+  work: Work,
+  through?: Peer,
+): Promise<CatalogManifest> => {
+  work.plan(plan)
+  work.begin('push_validate_stage')
+  const { service, storage } = parseConnection(request.connection)
+  if (service && through)
+    throw new ServiceError(
+      'invalid',
+      'A push through a catalog manager names a provider alone: the manager is the host.',
+    )
+  if (!storage) throw new ServiceError('invalid', 'The connection names no provider, and so no place for the pack.')
+  const architecture = request.architecture ?? context.architecture
+  const name = manifestName(request.catalog_id, architecture, request.version)
+  const target = targetOf(context, caller, storage, through ?? (service && peerOf(context, caller, service)))
+  const { folders } = context
+  // One after the other: nobody else may write this pack.
+  return context.catalog.turns(`push ${name}`, async () => {
+    const folder = await folders.open('push', name, storage.type, JSON.stringify(storage.meta))
+    try {
+      const staging = await folders.empty(folder, 'staging')
+      work.end('push_validate_stage')
+      const push = { context, request, architecture, name, storage, target, work, folder }
+      const pushed = await withMachineFiles(context, request, { staging, work }, (machine, signal) =>
+        pushMachine(push, machine, signal),
+      )
+      await folders.remove(folder)
+      return pushed
+    } catch (error) {
+      // What the end of the service cuts off goes on at its next start.
+      if (!isFault(error, 'unavailable')) await folders.remove(folder)
+      throw error
+    }
+  })
+}

@@ -1,0 +1,48 @@
+import type { ExportedMachine } from '#lib/hypervisor/driver.ts'
+import { unfollowed, type Work } from '#lib/work.ts'
+import type { MachineContext } from './context.ts'
+import { limits } from './states.ts'
+
+/** A machine whose files are lent for a while. */
+export interface LentMachine {
+  readonly id: string
+  readonly name: string
+  /** Of the driver. */
+  readonly type: string
+  readonly files: ExportedMachine['files']
+}
+
+/**
+ * Lends the files of a stopped machine to `use`, whose result it gives; `use` heeds the signal. Adds the step `collect` to
+ * the work. Throws `conflict` (state, busy), what the driver refuses with, and what `use` throws.
+ */
+export const exportMachine = async <T>(
+  context: MachineContext,
+  reference: string,
+  { staging, work = unfollowed }: { staging: string; work?: Work },
+  use: (machine: LentMachine, signal: AbortSignal) => Promise<T>,
+): Promise<T> => {
+  const { driver, inventory, operations } = context
+  const view = inventory.find(reference)
+  const { id } = view
+  if (!operations.shown(id)) context.cell(view, 'export')
+  work.plan([{ name: 'collect', title: 'Collect the files', weight: 10, unit: 'percent' }])
+  const results: T[] = []
+  await context.operate({
+    view,
+    // What each caller does with the files is its own, so a second call never joins the first.
+    key: `export ${crypto.randomUUID()}`,
+    kind: 'export',
+    limit: limits.export,
+    signal: work.signal,
+    work: async deadline => {
+      work.begin('collect')
+      const progress = (part: number): void => work.advance('collect', Math.round(part * 1000) / 10, 100)
+      await using machine = await driver.export(id, { staging, deadline, progress })
+      work.end('collect')
+      results.push(await use({ id, name: view.name, type: driver.kind, files: machine.files }, deadline))
+      return (await driver.get(id)) ?? view
+    },
+  })
+  return results[0]!
+}

@@ -1,7 +1,0 @@
-import type { CatalogManager } from './schemas.ts'
-
-/** Where a path below `/api/v1` is of a manager's server; its url may end with that already. */
-export const addressOf = ({ url }: Pick<CatalogManager, 'url'>, path: string): URL => {
-  const base = url.endsWith('/api/v1') ? url : url.endsWith('/api') ? `${url}/v1` : `${url}/api/v1`
-  return new URL(base + path)
-}

@@ -1,0 +1,127 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { type Answer, type Call, test } from '../../support/harness.ts'
+
+const cache = (folder: string): string => join(folder, 'state/cache')
+
+/** A machine whose disk holds this text, pushed as a version. */
+const pushed = async (call: Call, version: string, more: object = {}): Promise<void> => {
+  const name = `source-${version}`
+  await call('POST', '/api/v1/machines', { body: { name, cpus: 1, memory: 16, disks: [{ size: 1 }] } })
+  const body = { catalog_id: 'demo', version, connection: 'provider=local-storage', uuid: name, ...more }
+  expect((await call('POST', '/api/v1/catalog/push', { body })).status).toBe(200)
+}
+let pulls = 0
+const pull = (call: Call, version: string): Promise<Answer> =>
+  call('PUT', '/api/v1/catalog/pull', { body: { catalog_id: 'demo', version, machine_name: `copy-${(pulls += 1)}` } })
+const list = async (call: Call, as?: string[]) => (await call('GET', '/api/v1/catalog/cache', as && { as })).body
+const versions = async (call: Call): Promise<string[]> =>
+  (await list(call)).map((one: { version: string }) => one.version)
+
+// oxlint-disable-next-line no-empty-pattern -- vitest reads the fixtures that are used off the pattern
+const small = test.extend<{ cacheBudget: number }>({ cacheBudget: async ({}, use) => use(10_000) })
+
+describe('the cache', () => {
+  test('keeps what was pulled: the next pull does not need the pack', async ({ call, folder }) => {
+    await pushed(call, '1')
+    const first = await pull(call, '1')
+    expect(first.body.local_cache_path).toContain(cache(folder))
+    rmSync(join(folder, 'catalog/demo/demo-x86_64-1.pdpack.pack.json'))
+    const file = join(folder, 'catalog/demo/demo-x86_64-1.pdpack')
+    const size = readFileSync(file).length
+    writeFileSync(file, Buffer.alloc(size))
+    const second = await pull(call, '1')
+    expect(second.status, second.body.message).toBe(200)
+    const disk = (path: string): Buffer => readFileSync(join(path, 'disk0.img'))
+    expect(disk(second.body.local_path).equals(disk(first.body.local_path))).toBe(true)
+    const [item] = await list(call)
+    expect(item).toMatchObject({
+      catalog_id: 'demo',
+      version: '1',
+      name: 'demo-x86_64-1',
+      cache_used_count: 1,
+      cache_type: 'folder',
+      cache_local_path: cache(folder),
+      cache_date: expect.any(String),
+      cache_last_used: expect.any(String),
+    })
+    expect(item.cache_size).toBeGreaterThan(0)
+    expect(readdirSync(cache(folder))).toEqual([item.cache_file_name])
+    // A machine is its own: what happens to it does not reach the cache.
+    writeFileSync(join(second.body.local_path, 'disk0.img'), 'written by the guest')
+    expect(disk((await pull(call, '1')).body.local_path).equals(disk(first.body.local_path))).toBe(true)
+  })
+
+  test('what is damaged in it is fetched again', async ({ call, folder }) => {
+    await pushed(call, '1')
+    const first = (await pull(call, '1')).body
+    writeFileSync(join(first.local_cache_path, 'disk0.img'), 'rotten')
+    const second = await pull(call, '1')
+    expect(second.status).toBe(200)
+    expect(readFileSync(join(second.body.local_path, 'disk0.img'))).toEqual(
+      readFileSync(join(first.local_path, 'disk0.img')),
+    )
+    expect((await list(call))[0]).toMatchObject({ cache_used_count: 0 })
+    expect(readdirSync(cache(folder))).toHaveLength(1)
+  })
+
+  small('keeps to its budget: what was not used the longest goes first', async ({ call, folder }) => {
+    for (const version of ['1', '2', '3']) await pushed(call, version)
+    await pull(call, '1')
+    const [{ cache_size: size }] = await list(call)
+    const fits = Math.floor(10_000 / size)
+    expect(fits).toBeLessThan(3)
+    await pull(call, '2')
+    await pull(call, '3')
+    expect(await versions(call)).toEqual(['3', '2', '1'].slice(0, fits))
+    expect(readdirSync(cache(folder))).toHaveLength(fits)
+  })
+
+  test('is deleted by version, by id, and as a whole', async ({ call, folder }) => {
+    for (const version of ['1', '2', '3']) {
+      await pushed(call, version)
+      await pull(call, version)
+    }
+    const remove = (path: string) => call('DELETE', `/api/v1${path}`)
+    expect(await remove('/catalog/cache/demo/2')).toMatchObject({ status: 202, body: { code: 202 } })
+    expect(await versions(call)).toEqual(['3', '1'])
+    for (const path of ['/catalog/cache/demo/2', '/catalog/cache/other', '/cache/other/1'])
+      expect((await remove(path)).status, path).toBe(404)
+    expect((await remove('/cache/DEMO/ALL')).status).toBe(202)
+    expect(await list(call)).toEqual([])
+    await pull(call, '1')
+    expect((await remove('/catalog/cache')).status).toBe(202)
+    expect((await remove('/catalog/cache')).status).toBe(202)
+    expect(readdirSync(cache(folder))).toEqual([])
+    expect((await call('GET', '/api/v1/catalog')).body).toHaveLength(3)
+  })
+
+  test('shows nobody what they may not see of the catalog', async ({ call, folder }) => {
+    await pushed(call, '1', { required_claims: ['LAB'] })
+    await pull(call, '1')
+    expect(await list(call, ['LIST_CACHE'])).toEqual([])
+    expect(await list(call, ['LIST_CACHE', 'LAB'])).toHaveLength(1)
+    expect((await call('DELETE', '/api/v1/catalog/cache/demo', { as: ['DELET_CACHE_ITEM'] })).status).toBe(404)
+    await call('DELETE', '/api/v1/catalog/cache', { as: ['DELETE_ALL_CACHE'] })
+    expect(existsSync((await pull(call, '1')).body.local_cache_path)).toBe(true)
+    expect(readdirSync(cache(folder))).toHaveLength(1)
+  })
+
+  test('tells of what comes and goes', async ({ call }) => {
+    await pushed(call, '1')
+    await pull(call, '1')
+    await call('DELETE', '/api/v1/cache/demo')
+    const { events } = (await call('GET', '/api/v1/events?types=catalog_cache', { as: ['LIST_CACHE'] })).body
+    expect(events.map(({ message }: { message: string }) => message)).toEqual([
+      'CACHE_ITEM_ADDED',
+      'CACHE_ITEM_REMOVED',
+    ])
+    expect(events[0].body).toMatchObject({
+      catalog_id: 'demo',
+      version: '1',
+      architecture: 'x86_64',
+      cache_type: 'folder',
+    })
+  })
+})

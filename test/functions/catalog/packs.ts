@@ -1,0 +1,56 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Answer, Call } from '../../support/harness.ts'
+
+export const at = (...parts: string[]): string => ['/api/v1/catalog', ...parts.map(encodeURIComponent)].join('/')
+
+/** What opens the local storage of these tests, with a secret in it that no reply may show. */
+export const secret = 'storage-secret-0815'
+
+interface Registered {
+  readonly catalog_id?: string
+  readonly version?: string
+  readonly architecture?: string
+  readonly [key: string]: unknown
+}
+
+/** Registers a manifest without a provider. */
+export const register = (call: Call, manifest: Registered = {}, ask: { as?: string[] } = {}): Promise<Answer> =>
+  call('POST', '/api/v1/catalog', {
+    ...ask,
+    body: { catalog_id: 'win11', version: '24.2', architecture: 'arm64', type: 'pvm', ...manifest },
+  })
+
+/** Registers a manifest whose pack is in local storage, and puts that there. */
+export const registerPack = (
+  call: Call,
+  folder: string,
+  manifest: Registered & { pack?: string } = {},
+): Promise<Answer> => {
+  const {
+    pack = 'the bytes of a pack',
+    catalog_id = 'win11',
+    version = '24.2',
+    architecture = 'arm64',
+    ...rest
+  } = manifest
+  const name = `${catalog_id}-${architecture}-${version}`
+  const place = join(folder, 'catalog', catalog_id)
+  mkdirSync(place, { recursive: true })
+  writeFileSync(join(place, `${name}.pdpack`), pack)
+  writeFileSync(
+    join(place, `${name}.meta`),
+    JSON.stringify({ name, description: 'as it was', compressed_checksum: 'abc' }),
+  )
+  return register(call, {
+    catalog_id,
+    version,
+    architecture,
+    path: `/${catalog_id}`,
+    pack_path: `${name}.pdpack`,
+    metadata_path: `${name}.meta`,
+    pack_size: pack.length,
+    provider: { type: 'local-storage', meta: { access_key: secret } },
+    ...rest,
+  })
+}

@@ -1,0 +1,194 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { delay, HttpResponse } from 'msw'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { createFetcher } from '#lib/catalog/providers/http/send.ts'
+import type { Provider } from '#lib/catalog/providers/provider.ts'
+import { createS3 } from '#lib/catalog/providers/s3.ts'
+import { sourceOf } from '../../../contracts/provider.ts'
+import { breaking, failure, faultyNetwork } from '../../../support/storage-faults.ts'
+
+const url = 'https://s3.example.test/packs'
+const secret = 'the-secret-key-of-all'
+const accessKey = 'AKIAEXAMPLE'
+
+const textOf = (stream: ReadableStream<Uint8Array>): Promise<string> => new Response(stream).text()
+const hash = (algorithm: string, bytes: Buffer): string => createHash(algorithm).update(bytes).digest('hex')
+const said = (code: string): string =>
+  `<?xml version="1.0"?><Error><Code>${code}</Code><Message>the key ${accessKey}, ${secret}</Message></Error>`
+
+const { answers } = faultyNetwork()
+let s3: Provider
+beforeEach(async () => {
+  const meta = { bucket: 'packs', endpoint: 'https://s3.example.test', access_key: accessKey, secret_key: secret }
+  s3 = await createS3({ type: 'minio', meta }, createFetcher({ idle: 300 }))
+})
+
+const status =
+  (code: number, word: string, headers = {}) =>
+  () =>
+    new HttpResponse(said(word), { status: code, headers })
+const fine = () => new HttpResponse('pack', { headers: { 'content-length': '4' } })
+
+describe('what S3 refuses', () => {
+  test.for([
+    [401, 'InvalidToken', 'upstream', 'refused the credentials'],
+    [403, 'AccessDenied', 'upstream', 'refused the credentials'],
+    [403, 'SignatureDoesNotMatch', 'upstream', 'refused the credentials'],
+    [403, 'RequestTimeTooSkewed', 'upstream', 'clock'],
+    [404, 'NoSuchBucket', 'upstream', 'bucket'],
+    [404, 'NoSuchKey', 'not-found', 'no object a'],
+    [416, 'InvalidRange', 'invalid', 'all the bytes'],
+    [507, 'XMinioStorageFull', 'no-space', 'full'],
+    [400, 'InvalidArgument', 'upstream', '400 InvalidArgument'],
+    [400, '<script>', 'upstream', '400 for a'],
+    [301, 'PermanentRedirect', 'upstream', 'region'],
+  ] as const)('%i %s is asked once, and is %s', async ([code, word, fault, message]) => {
+    const asked = answers(`${url}/a`, status(code, word, { location: 'https://elsewhere.example.test/a' }))
+    const error = await failure(s3.read('a'))
+    expect(error).toMatchObject({ fault, message: expect.stringContaining(message) })
+    expect(error.message).not.toMatch(new RegExp(`${secret}|${accessKey}|script`))
+    expect(asked).toHaveLength(1)
+  })
+
+  test.each([301, 302, 303, 307, 308])('a redirect to another place (%i) is not followed', async code => {
+    const elsewhere = answers('https://elsewhere.example.test/*', fine)
+    answers(`${url}/*`, status(code, 'TemporaryRedirect', { location: 'https://elsewhere.example.test/a' }))
+    const bytes = randomBytes(10)
+    for (const ask of [
+      () => s3.stat('a'),
+      () => s3.read('a'),
+      () => s3.write('a', sourceOf(bytes)),
+      () => s3.remove('a'),
+    ])
+      expect(await failure(ask())).toMatchObject({ fault: 'upstream', message: expect.stringContaining('redirect') })
+    expect(elsewhere).toHaveLength(0)
+  })
+
+  test('an object is not there, and with a missing bucket that is said', async () => {
+    const buckets = answers(
+      url,
+      () => new HttpResponse(null, { status: 404 }),
+      () => new HttpResponse(null),
+    )
+    answers(`${url}/a`, () => new HttpResponse(null, { status: 404 }))
+    expect(await failure(s3.stat('a'))).toMatchObject({ fault: 'upstream', message: expect.stringContaining('bucket') })
+    expect(await s3.stat('a')).toBeUndefined()
+    expect(await s3.stat('a')).toBeUndefined()
+    expect(buckets).toHaveLength(2)
+  })
+})
+
+test.each(['169.254.169.254', '[fd00:ec2::254]', '[::ffff:169.254.169.254]', '100.100.100.200'])(
+  'nothing is sent to %s, where clouds keep credentials',
+  async address => {
+    const meta = { bucket: 'packs', endpoint: `http://${address}`, access_key: accessKey, secret_key: secret }
+    const storage = await createS3({ type: 'minio', meta })
+    expect(await failure(storage.stat('a'))).toMatchObject({ fault: 'forbidden' })
+  },
+)
+
+describe('what passes', () => {
+  test('500 and then fine', async () => {
+    const asked = answers(`${url}/a`, status(500, 'InternalError'), status(503, 'SlowDown'), fine)
+    expect(await textOf(await s3.read('a'))).toBe('pack')
+    expect(asked).toHaveLength(3)
+  })
+
+  test('429 waits as long as Retry-After says', async () => {
+    const asked = answers(`${url}/a`, status(429, 'TooManyRequests', { 'retry-after': '1' }), fine)
+    const begun = performance.now()
+    expect(await textOf(await s3.read('a'))).toBe('pack')
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(1_000)
+    expect(asked).toHaveLength(2)
+  })
+
+  test('a line that breaks', async () => {
+    const asked = answers(`${url}/a`, breaking, fine)
+    expect(await textOf(await s3.read('a'))).toBe('pack')
+    expect(asked).toHaveLength(2)
+  })
+
+  test('bytes that were changed on their way are sent again', async () => {
+    const bytes = randomBytes(1_000)
+    const asked = answers(`${url}/a`, status(400, 'BadDigest'), () => new HttpResponse(null))
+    await s3.write('a', sourceOf(bytes))
+    expect(asked).toHaveLength(2)
+    for (const request of asked) {
+      expect(request.headers.get('content-md5')).toBe(createHash('md5').update(bytes).digest('base64'))
+      expect(request.headers.get('authorization')).toMatch(/SignedHeaders=content-md5;host;/)
+      expect(Buffer.from(await request.arrayBuffer()).equals(bytes)).toBe(true)
+    }
+  })
+
+  test('not once nobody wants it', async () => {
+    const asked = answers(`${url}/a`, status(503, 'SlowDown', { 'retry-after': '30' }))
+    const controller = new AbortController()
+    const reading = failure(s3.read('a', { signal: controller.signal }))
+    await vi.waitUntil(() => asked.length === 1)
+    controller.abort(new Error('not wanted'))
+    expect((await reading).message).toBe('not wanted')
+    expect(asked).toHaveLength(1)
+  })
+})
+
+describe('what S3 does wrong with bytes', () => {
+  const part = { range: { start: 2, end: 6 } }
+  const partly = (bytes: string, range: string) => () =>
+    new HttpResponse(bytes, {
+      status: 206,
+      headers: { 'content-range': range, 'content-length': String(bytes.length) },
+    })
+
+  test('fewer than it said', async () => {
+    answers(`${url}/a`, () => new HttpResponse('pack', { headers: { 'content-length': '5' } }))
+    expect(await failure(textOf(await s3.read('a')))).toMatchObject({ fault: 'upstream' })
+  })
+
+  test('it does not say how many', async () => {
+    answers(`${url}/a`, () => new HttpResponse('pack'))
+    expect(await failure(s3.read('a'))).toMatchObject({ fault: 'upstream' })
+  })
+
+  test('a body that is cut', async () => {
+    const body = () =>
+      new ReadableStream({
+        start: controller => controller.enqueue(Buffer.from('pa')),
+        pull: controller => delay(50).then(() => controller.error(new Error('cut'))),
+      })
+    answers(`${url}/a`, () => new HttpResponse(body(), { headers: { 'content-length': '4' } }))
+    expect(await failure(textOf(await s3.read('a')))).toMatchObject({ fault: 'upstream' })
+  })
+
+  test('a body that stops coming', async () => {
+    const body = () => new ReadableStream({ start: controller => controller.enqueue(Buffer.from('pa')) })
+    answers(`${url}/a`, () => new HttpResponse(body(), { headers: { 'content-length': '4' } }))
+    expect(await failure(textOf(await s3.read('a')))).toMatchObject({
+      fault: 'upstream',
+      message: expect.stringContaining('ETIMEDOUT'),
+    })
+  })
+
+  test('an answer that does not come is asked for again', async () => {
+    const asked = answers(`${url}/a`, () => delay('infinite').then(fine), fine)
+    expect(await textOf(await s3.read('a'))).toBe('pack')
+    expect(asked).toHaveLength(2)
+  })
+
+  test('others than were written', async () => {
+    const headers = { 'content-length': '4', 'x-amz-meta-sha256': hash('sha256', Buffer.from('park')) }
+    answers(`${url}/a`, () => new HttpResponse('pack', { headers }))
+    expect(await failure(textOf(await s3.read('a')))).toMatchObject({
+      fault: 'upstream',
+      message: expect.stringContaining('SHA-256'),
+    })
+  })
+
+  test.for<[string, () => Response, string]>([
+    ['the whole instead of a part', fine, 'upstream'],
+    ['another part', partly('ackp', 'bytes 1-4/9'), 'upstream'],
+    ['a part that is cut short by the end of the object', partly('ck', 'bytes 2-3/4'), 'invalid'],
+  ])('%s', async ([, reply, fault]) => {
+    answers(`${url}/a`, reply)
+    expect(await failure(s3.read('a', part))).toMatchObject({ fault })
+  })
+})

@@ -1,0 +1,162 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Storage } from '#lib/catalog/connection.ts'
+import { createFetcher } from '#lib/catalog/providers/http/send.ts'
+import { createS3 } from '#lib/catalog/providers/s3.ts'
+import { selfSigned } from '#lib/platform/self-signed.ts'
+import { bytesOf, providerContract, sourceOf } from '../../../contracts/provider.ts'
+import { countingFetcher } from '../../../support/counting-fetcher.ts'
+import { type S3Server, startS3Server, withoutS3 } from '../../../support/s3-server.ts'
+
+const MiB = 1024 * 1024
+
+const hash = (algorithm: string, bytes: Buffer): string => createHash(algorithm).update(bytes).digest('hex')
+
+const storageAt = ({ endpoint, accessKey, secretKey }: S3Server, bucket: string, more = {}): Storage => ({
+  type: 'minio',
+  meta: { bucket, endpoint, access_key: accessKey, secret_key: secretKey, ...more },
+})
+
+describe.skipIf(withoutS3)('S3, against versitygw (left out where neither it nor Go is installed)', () => {
+  let server: S3Server
+  beforeAll(async () => {
+    server = await startS3Server()
+  }, 600_000)
+  afterAll(() => server[Symbol.asyncDispose]())
+
+  const { fetcher, sent } = countingFetcher()
+  providerContract(async () => createS3(storageAt(server, await server.newBucket()), fetcher), 8 * MiB, { sent })
+
+  /** A bucket with its name and a provider on it. */
+  const fresh = async () => {
+    const bucket = await server.newBucket()
+    return { bucket, s3: await createS3(storageAt(server, bucket), fetcher) }
+  }
+
+  test('keeps the SHA-256 of what it was given, and tells the MD5 where S3 knows it', async () => {
+    const { s3 } = await fresh()
+    const [small, large] = [randomBytes(1_000), randomBytes(9 * MiB)]
+    await s3.write('small', sourceOf(small), { sha256: hash('sha256', small) })
+    await s3.write('large', sourceOf(large), { sha256: hash('sha256', large) })
+    const [first, second] = [await s3.stat('small'), await s3.stat('large')]
+    expect(first).toMatchObject({ size: 1_000, sha256: hash('sha256', small), md5: hash('md5', small) })
+    expect(second).toMatchObject({ size: 9 * MiB, sha256: hash('sha256', large) })
+    expect(second?.md5).toBeUndefined()
+    expect(Date.now() - Date.parse(first!.modifiedAt!)).toBeLessThan(60_000)
+  })
+
+  test('lists more than one page, and nothing that is no object', async () => {
+    const { s3, bucket } = await fresh()
+    const names = Array.from({ length: 1_203 }, (_, at) => `many/${String(at).padStart(4, '0')}`)
+    for (let at = 0; at < names.length; at += 50)
+      await Promise.all(names.slice(at, at + 50).map(name => s3.write(name, sourceOf(Buffer.from('x')))))
+    expect((await server.call('PUT', `${bucket}/marker/`)).status).toBe(200)
+    await expect(s3.write('cut', sourceOf(randomBytes(20 * MiB), 9 * MiB), { sha256: 'a'.repeat(64) })).rejects.toThrow(
+      'cut',
+    )
+    const found: string[] = []
+    for await (const { path } of s3.list('')) found.push(path)
+    expect(found.sort()).toEqual(names)
+  })
+
+  test('leaves nothing of a write that nobody can go on with', async () => {
+    const { s3, bucket } = await fresh()
+    const bytes = randomBytes(20 * MiB)
+    await expect(s3.write('a', sourceOf(bytes, 17 * MiB))).rejects.toThrow('cut')
+    await expect(s3.write('a', sourceOf(bytes), { sha256: 'a'.repeat(64) })).rejects.toMatchObject({
+      fault: 'conflict',
+    })
+    expect(await (await server.call('GET', `${bucket}?uploads=`)).text()).not.toContain('<Upload>')
+    expect(await (await server.call('GET', `${bucket}?list-type=2`)).text()).not.toContain('<Key>')
+  })
+
+  test('goes on in another process, and sends again what was wrong', async () => {
+    const { s3, bucket } = await fresh()
+    const bytes = randomBytes(40 * MiB)
+    const sha256 = hash('sha256', bytes)
+    const wrong = Buffer.concat([randomBytes(8 * MiB), bytes.subarray(8 * MiB)])
+    await expect(s3.write('a', sourceOf(wrong, 33 * MiB), { sha256 })).rejects.toThrow('cut')
+    const before = sent()
+    const next = await createS3(storageAt(server, bucket), fetcher)
+    await next.write('a', sourceOf(bytes), { sha256 })
+    // The first piece, the last, and a few words of XML.
+    expect(sent() - before).toBeGreaterThan(16 * MiB)
+    expect(sent() - before).toBeLessThan(17 * MiB)
+    expect(hash('sha256', await bytesOf(await next.read('a')))).toBe(sha256)
+  })
+
+  test('one object is written by one at a time', async () => {
+    const { s3 } = await fresh()
+    const first = s3.write('a', sourceOf(randomBytes(MiB)))
+    await expect(s3.write('a', sourceOf(Buffer.alloc(1)))).rejects.toMatchObject({ fault: 'conflict' })
+    await first
+    expect(await s3.stat('a')).toMatchObject({ size: MiB })
+  })
+
+  test('says which bytes there are', async () => {
+    const { s3 } = await fresh()
+    await s3.write('a', sourceOf(randomBytes(10)))
+    for (const [start, end] of [
+      [5, 11],
+      [10, 11],
+      [3, 3],
+      [-1, 2],
+    ] as const)
+      await expect(s3.read('a', { range: { start, end } })).rejects.toMatchObject({ fault: 'invalid' })
+  })
+
+  test('a reader who is slow is waited for', async () => {
+    const bucket = await server.newBucket()
+    const bytes = randomBytes(20 * MiB)
+    const s3 = await createS3(storageAt(server, bucket), createFetcher({ idle: 200 }))
+    await s3.write('a', sourceOf(bytes))
+    const stream = await s3.read('a')
+    await new Promise(resolve => void setTimeout(resolve, 700))
+    expect((await bytesOf(stream)).equals(bytes)).toBe(true)
+  })
+
+  test.each([
+    ['a wrong secret', { secret_key: 'not-the-secret' }, 'refused the credentials'],
+    ['a wrong key', { access_key: 'not-the-key' }, '404 XAdminUserNotFound'],
+    ['no such bucket', { bucket: 'no-such-bucket' }, 'bucket'],
+  ])('%s', async (_, more, words) => {
+    const s3 = await createS3(storageAt(server, await server.newBucket(), more), fetcher)
+    for (const ask of [
+      () => s3.stat('a'),
+      () => s3.read('a'),
+      () => s3.write('a', sourceOf(Buffer.from('x'))),
+      () => s3.write('a', sourceOf(Buffer.alloc(9 * MiB))),
+      () => s3.list('')[Symbol.asyncIterator]().next(),
+    ])
+      await expect(ask()).rejects.toMatchObject({
+        fault: 'upstream',
+        message: expect.stringMatching(new RegExp(`^(?!.*(not-the|${server.secretKey})).*${words}`)),
+      })
+  })
+
+  test('the credentials may be those of the environment', async () => {
+    const bucket = await server.newBucket()
+    const meta = { bucket, endpoint: server.endpoint, use_environment_authentication: 'true' }
+    const environment = { AWS_ACCESS_KEY_ID: server.accessKey, AWS_SECRET_ACCESS_KEY: server.secretKey }
+    const s3 = await createS3({ type: 'minio', meta }, undefined, environment)
+    await s3.write('a', sourceOf(Buffer.from('x')))
+    expect(await s3.stat('a')).toMatchObject({ size: 1 })
+    await expect(createS3({ type: 'minio', meta })).rejects.toMatchObject({
+      fault: 'invalid',
+      message: expect.stringContaining('EC2'),
+    })
+  })
+
+  test('a certificate that nobody vouches for is refused, unless it is to be ignored', async () => {
+    const certificate = await selfSigned(['127.0.0.1'])
+    await using secure = await startS3Server(certificate)
+    const bucket = 'packs'
+    const careful = await createS3(storageAt(secure, bucket, { use_ssl: 'true' }))
+    await expect(careful.stat('a')).rejects.toMatchObject({
+      fault: 'upstream',
+      message: expect.stringContaining('certificate'),
+    })
+    const careless = await createS3(storageAt(secure, bucket, { use_ssl: 'true', ignore_cert: 'true' }))
+    await expect(careless.stat('a')).rejects.toMatchObject({ message: expect.stringContaining('bucket') })
+  })
+})

@@ -1,0 +1,14 @@
+import { createFetcher, type Fetcher } from '#lib/catalog/providers/http/send.ts'
+
+/** Sends as usual, and counts the bytes of the bodies that go out. */
+export const countingFetcher = (): { readonly fetcher: Fetcher; sent(): number } => {
+  const fetcher = createFetcher()
+  let sent = 0
+  return {
+    fetcher: ask => {
+      sent += ask.body?.size ?? 0
+      return fetcher(ask)
+    },
+    sent: () => sent,
+  }
+}
