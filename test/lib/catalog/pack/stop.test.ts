@@ -116,7 +116,7 @@ describe('packing', () => {
 })
 
 describe('unpacking', () => {
-  const start = entry({ name: 'disk', size: 50_000_000, content: Buffer.alloc(4_000_000, 1) })
+  const start = entry({ name: 'disk', size: 50_000_000, content: Buffer.alloc(20_000_000, 1) })
 
   test.each([
     ['plain', start],
