@@ -5,6 +5,7 @@ import type { CatalogManifest } from '../manifest.ts'
 import { refuseHidden } from '../owners.ts'
 import { sourceOfBytes } from '../providers/bytes.ts'
 import type { ByteRange } from '../providers/provider.ts'
+import { jsonOf } from '../remote/json.ts'
 import { type Manifest, manifestsIn } from '../remote/manifests.ts'
 import { catalogPath, serverOf } from '../remote/place.ts'
 import { toldManifest } from '../remote/told-manifest.ts'
@@ -127,8 +128,9 @@ export const remoteSource = async (
   const architecture = request.architecture ?? context.architecture
   const path = `${catalogPath(request.catalog_id, request.version, architecture)}/download`
   const headers = { 'X-Internal-Api-Client': 'true' }
-  const reply = await context.remote.ask(server, { caller: caller.id, method: 'GET', path, headers, signal })
-  const [found] = manifestsIn(reply)
+  // One manifest; the room of a whole list would let its sender keep this service busy with reading it.
+  const asked = { caller: caller.id, method: 'GET', path, headers, signal }
+  const [found] = manifestsIn(jsonOf(await context.remote.read(server, asked, 2 * bodyLimit)))
   if (!found) throw new ServiceError('not-found', `The catalog of ${server.name} has no such manifest.`)
   const manifest = toldManifest(found, { ...request, architecture })
   const { sha256, path: folder, pack, providerType, meta } = readManifest(found)
