@@ -50,6 +50,10 @@ import catalogManagersCatalogList from './catalog-managers/catalog-list.ts'
 import catalogManagersCatalogRegister from './catalog-managers/catalog-register.ts'
 import catalogManagersCatalogImport from './catalog-managers/catalog-import.ts'
 import catalogManagersCatalogImportVm from './catalog-managers/catalog-import-vm.ts'
+import catalogManagersCatalogPull from './catalog-managers/catalog-pull.ts'
+import catalogManagersCatalogPullAsync from './catalog-managers/catalog-pull-async.ts'
+import catalogManagersCatalogPush from './catalog-managers/catalog-push.ts'
+import catalogManagersCatalogPushAsync from './catalog-managers/catalog-push-async.ts'
 import catalogManagersCatalogDelete from './catalog-managers/catalog-delete.ts'
 import catalogManagersCatalogShow from './catalog-managers/catalog-show.ts'
 import catalogManagersCatalogRemoveClaims from './catalog-managers/catalog-remove-claims.ts'
@@ -174,6 +178,10 @@ export const routes = [
   { id: 'catalog-managers/catalog-register', endpoint: catalogManagersCatalogRegister }, // POST /v1/catalog-managers/{id}/catalog
   { id: 'catalog-managers/catalog-import', endpoint: catalogManagersCatalogImport }, // PUT /v1/catalog-managers/{id}/catalog/import
   { id: 'catalog-managers/catalog-import-vm', endpoint: catalogManagersCatalogImportVm }, // PUT /v1/catalog-managers/{id}/catalog/import-vm
+  { id: 'catalog-managers/catalog-pull', endpoint: catalogManagersCatalogPull }, // PUT /v1/catalog-managers/{id}/catalog/pull, POST /v1/catalog-managers/{id}/catalog/pull
+  { id: 'catalog-managers/catalog-pull-async', endpoint: catalogManagersCatalogPullAsync }, // PUT /v1/catalog-managers/{id}/catalog/pull/async, POST /v1/catalog-managers/{id}/catalog/pull/async
+  { id: 'catalog-managers/catalog-push', endpoint: catalogManagersCatalogPush }, // POST /v1/catalog-managers/{id}/catalog/push
+  { id: 'catalog-managers/catalog-push-async', endpoint: catalogManagersCatalogPushAsync }, // POST /v1/catalog-managers/{id}/catalog/push/async
   { id: 'catalog-managers/catalog-delete', endpoint: catalogManagersCatalogDelete }, // DELETE /v1/catalog-managers/{id}/catalog/{catalogId}, DELETE /v1/catalog-managers/{id}/catalog/{catalogId}/{version}, DELETE /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}
   { id: 'catalog-managers/catalog-show', endpoint: catalogManagersCatalogShow }, // GET /v1/catalog-managers/{id}/catalog/{catalogId}, GET /v1/catalog-managers/{id}/catalog/{catalogId}/{version}, GET /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}
   { id: 'catalog-managers/catalog-remove-claims', endpoint: catalogManagersCatalogRemoveClaims }, // DELETE /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/claims

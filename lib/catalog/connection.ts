@@ -144,6 +144,25 @@ export const printConnection = ({ service, storage }: Connection): string => {
   return parts.flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`])).join(';')
 }
 
+/** Where a text leads that is a connection, without what opens it; undefined for one that leads nowhere. */
+export const connectionPlace = (text: string): string | undefined => {
+  let connection: Connection
+  try {
+    connection = parseConnection(text)
+  } catch {
+    return undefined
+  }
+  const { service, storage } = connection
+  const shown = ({ type, meta }: Storage): Storage => ({
+    type,
+    meta: Object.fromEntries(Object.entries(meta).filter(([key]) => kindOf(type).shown.includes(key))),
+  })
+  return printConnection({
+    ...(service && { service: { url: service.url } }),
+    ...(storage && { storage: shown(storage) }),
+  })
+}
+
 /** The first and the last two characters of a value; all of a short one is hidden. */
 const masked = (value: string): string => (value.length > 8 ? `${value.slice(0, 2)}****${value.slice(-2)}` : '****')
 

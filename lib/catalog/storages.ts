@@ -28,6 +28,8 @@ interface Options {
   readonly folder: string
   /** Other folders that local storage may be in, with all below them; any when empty. */
   readonly allowed: readonly string[]
+  /** Where the credentials of a cloud are that a connection may say to use. */
+  readonly environment?: NodeJS.ProcessEnv
   /** What no local storage may be in, but for `folder`. */
   readonly state: string
 }
@@ -37,7 +39,7 @@ const most = 64
 
 const within = (root: string, path: string): boolean => path === root || isInside(root, path)
 
-export const createStorages = ({ folder, allowed, state }: Options): Storages => {
+export const createStorages = ({ folder, allowed, state, environment = {} }: Options): Storages => {
   const openLocal = async (path = folder): Promise<Provider> => {
     if (path.includes('\0') || !path.startsWith('/'))
       throw new ServiceError('invalid', 'The catalog_path of local storage is not an absolute path.')
@@ -48,10 +50,11 @@ export const createStorages = ({ folder, allowed, state }: Options): Storages =>
     if (!mayUse) throw new ServiceError('forbidden', `${path} is outside the folders that the catalog may use.`)
     return createLocalStorage(real!, { except: file => within(kept!, file) && !within(own!, file) })
   }
+  const openS3 = (storage: Storage): Promise<Provider> => createS3(storage, undefined, environment)
   const kinds: Readonly<Record<ProviderType, (storage: Storage) => Promise<Provider>>> = {
     'local-storage': ({ meta }) => openLocal(meta['catalog_path'] || undefined),
-    'aws-s3': createS3,
-    minio: createS3,
+    'aws-s3': openS3,
+    minio: openS3,
     'azure-storage-account': createAzure,
     artifactory: createArtifactory,
     oci: createOci,

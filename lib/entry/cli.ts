@@ -3,6 +3,7 @@ import { type Config, ConfigError, readConfig } from '#lib/config.ts'
 import { settings } from '#lib/settings.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { auditCommand } from './commands/audit.ts'
+import { catalogCommand } from './commands/catalog.ts'
 import { claimsCommand } from './commands/claims.ts'
 import { keysCommand } from './commands/keys.ts'
 import { rolesCommand } from './commands/roles.ts'
@@ -58,6 +59,8 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
   const program = new Command('vmhost')
     .description('Management service for the virtual machines of this host')
     .version(version)
+    // After a command --version is its own: of what is pushed and pulled.
+    .enablePositionalOptions()
     .showHelpAfterError()
 
   withSettings(program.command('serve').description('Run the service'), publicSettings).action(
@@ -80,13 +83,18 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
     .action(async (file: string, { bits }: { bits: string }) => (await import('./keygen.ts')).keygen(file, bits))
 
   const stateSettings = publicSettings.filter(key => /^(state|log|password_|lockout_|token_|audit_)/.test(key))
-  const run: Run = (command, work) =>
-    withSettings(command, stateSettings).action(async () => {
-      const { withService } = await import('./reach.ts')
-      const options = command.opts<Record<string, unknown>>()
-      const config = configOf(settingsAmong(options))
-      await withService(config, entry, ask => work(ask, { args: command.args, options, config }))
-    })
+  const runWith =
+    (needs?: 'catalog'): Run =>
+    (command, work) =>
+      withSettings(command, stateSettings).action(async () => {
+        const { withService } = await import('./reach.ts')
+        const options = command.opts<Record<string, unknown>>()
+        const config = configOf(settingsAmong(options))
+        await withService(config, entry, {
+          needs,
+          work: (ask, running) => work(ask, { args: command.args, options, config, running }),
+        })
+      })
   const onFiles: OnFiles = (command, work) =>
     withSettings(command, ['state', 'log']).action(async () => {
       await openLog('warning')
@@ -94,7 +102,8 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
     })
   program.addCommand(storageCommand(onFiles))
   for (const make of [usersCommand, rolesCommand, claimsCommand, keysCommand, auditCommand])
-    program.addCommand(make(run))
+    program.addCommand(make(runWith()))
+  program.addCommand(catalogCommand(runWith('catalog')))
 
   try {
     await program.parseAsync([...argv])

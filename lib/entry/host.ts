@@ -1,14 +1,5 @@
-import { realpathSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { auditInto } from '#lib/audit/observe.ts'
-import { openCache } from '#lib/catalog/cache/cache.ts'
-import { createCatalog, openCatalogContext } from '#lib/catalog/catalog.ts'
-import { createRemote } from '#lib/catalog/remote/remote.ts'
-import { createStorages } from '#lib/catalog/storages.ts'
-import { createDownloads } from '#lib/catalog/transfers/downloads.ts'
-import { createTransfers } from '#lib/catalog/transfers/transfers.ts'
-import { openWorkFolders } from '#lib/catalog/transfers/work-folder.ts'
 import type { Config } from '#lib/config.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { createHealth } from '#lib/health/health.ts'
@@ -24,7 +15,6 @@ import { freeLicense } from '#lib/license/license.ts'
 import { openMachines } from '#lib/machines/machines.ts'
 import { createManagerServices } from '#lib/managers/services.ts'
 import { createOutgoing } from '#lib/platform/outgoing.ts'
-import { privateNetworks } from '#lib/platform/outgoing-addresses.ts'
 import { createClientAddress } from '#lib/platform/client-address.ts'
 import { readHostFacts } from '#lib/platform/host-facts.ts'
 import { openListener } from '#lib/platform/listener.ts'
@@ -35,6 +25,7 @@ import { createResolveHost } from '#lib/ssh/allowed-hosts.ts'
 import { createHostKeys } from '#lib/ssh/host-keys.ts'
 import { createSsh } from '#lib/ssh/ssh.ts'
 import { scheduleBackups } from '#lib/storage/backups.ts'
+import { allowedFoldersOf, openCatalogServices } from './catalog.ts'
 import { openDriver } from './driver.ts'
 import { openEventServices } from './event-services.ts'
 import { servedRoutes } from './served-routes.ts'
@@ -67,14 +58,6 @@ const observeInto =
     else log.error('{method} {operation}: {status}', { ...fields, error })
   }
 
-const realFolder = (folder: string): string => {
-  try {
-    return realpathSync(folder)
-  } catch (error) {
-    throw new ServiceError('invalid', `The allowed folder ${folder} cannot be used: ${messageOf(error)}`)
-  }
-}
-
 /**
  * Starts everything, in this order; disposing stops it in the reverse one.
  * @param entry the program's own file, which worker threads start from
@@ -88,6 +71,7 @@ export const openHost = async (
   await using stack = new AsyncDisposableStack()
   const startWorker = workersFrom(entry)
   const facts = readHostFacts()
+  const allowedFolders = allowedFoldersOf(config)
 
   const { store, identity, audit, userConfigs, managerRecords, events, passwords, idempotency } = stack.use(
     await openState(config, startWorker),
@@ -118,7 +102,7 @@ export const openHost = async (
       driver,
       host: { ...facts, url: config.listen.origin },
       stopLimit: config.stop_timeout * 1000,
-      allowedFolders: config.allowed_folders.map(realFolder),
+      allowedFolders,
       store,
       tell: events.tell,
       untold: error => logOf('events').error('An event was lost: {reason}', { reason: messageOf(error) }),
@@ -138,38 +122,7 @@ export const openHost = async (
     one => one.close(),
   )
 
-  const catalog = await openCatalogContext({
-    store,
-    tell: events.tell,
-    storages: createStorages({
-      folder: join(config.state, 'catalog'),
-      allowed: config.allowed_folders.map(realFolder),
-      state: config.state,
-    }),
-  })
-
-  const catalogCache = await openCache({
-    store,
-    tell: events.tell,
-    folder: config.cache_folder ?? join(config.state, 'cache'),
-    budget: config.cache_size * 2 ** 20,
-    keepFree: config.cache_keep_free * 2 ** 20,
-  })
-  const folders = await openWorkFolders(join(config.state, 'transfers'))
-  const transfers = createTransfers({
-    catalog,
-    machines,
-    remote: createRemote(createOutgoing({ allowed: privateNetworks })),
-    folders,
-    downloads: createDownloads(folders),
-    cache: catalogCache,
-    architecture: driver.platform.cpuType === 'arm' ? 'arm64' : 'x86_64',
-    machineType: driver.kind,
-    allowedFolders: config.allowed_folders.map(realFolder),
-    trust: { policy: config.pack_trust, keys: config.pack_trusted_keys },
-    signingKey: config.pack_signing_key === undefined ? undefined : await readFile(config.pack_signing_key, 'utf8'),
-    warn: text => logOf('catalog').warning('{text}', { text }),
-  })
+  const catalogParts = await openCatalogServices(config, { store, events, machines, driver, startWorker })
 
   const jobs = stack.adopt(
     await openJobs({
@@ -188,10 +141,10 @@ export const openHost = async (
   metrics.watch({
     machines: ['Machines by state', machines.counts],
     jobs_under_way: ['Jobs under way', jobs.underWay],
-    cache_bytes: ['Bytes that the catalog cache takes', catalogCache.size],
-    cache_hits: ['Pulls that the cache had the machine of', () => catalogCache.counters.hits],
-    cache_misses: ['Pulls that it had not', () => catalogCache.counters.misses],
-    cache_evictions: ['Machines that it let go to make room', () => catalogCache.counters.evictions],
+    cache_bytes: ['Bytes that the catalog cache takes', catalogParts.catalogCache.size],
+    cache_hits: ['Pulls that the cache had the machine of', () => catalogParts.catalogCache.counters.hits],
+    cache_misses: ['Pulls that it had not', () => catalogParts.catalogCache.counters.misses],
+    cache_evictions: ['Machines that it let go to make room', () => catalogParts.catalogCache.counters.evictions],
     events_total: ['Events that were ever told', () => events.head().seq],
     event_subscribers: ['WebSockets that read events', () => subscriptions.stats().total_clients],
     event_messages_sent: ['Events that WebSockets were sent', () => subscriptions.stats().messages_sent],
@@ -210,9 +163,9 @@ export const openHost = async (
       ...identity.services,
       audit,
       userConfigs,
-      catalog: createCatalog(catalog),
-      transfers,
-      catalogCache,
+      catalog: catalogParts.catalog,
+      transfers: catalogParts.transfers,
+      catalogCache: catalogParts.catalogCache,
       ...createManagerServices({
         store,
         records: managerRecords,
@@ -251,11 +204,16 @@ export const openHost = async (
   }
   const app = createApp({ ...common, authenticate: identity.authenticate })
   // Before anybody is served: what was under way comes first.
-  await jobs.resume(async ({ owner, ...call }, work) => {
+  const resumed = await jobs.resume(async ({ owner, ...call }, work) => {
     const caller = await identity.principal(owner)
     if (!caller) throw new ServiceError('forbidden', 'Who asked for this is not a user any more.')
     return app.repeat({ ...call, caller }, work)
   })
+  const removeUnused = async (): Promise<void> => {
+    // What was left for the next start may need what is there.
+    if (await resumed.over) await catalogParts.removeUnused()
+  }
+  removeUnused().catch((error: unknown) => logOf('catalog').warning('{reason}', { reason: messageOf(error) }))
   // Who can open the socket owns the state folder, and with it everything: the command line acts for root.
   const everything = servedRoutes({ ...config, routes_include: [], routes_exclude: [] })
   const local = createApp({ ...common, routes: everything, authenticate: identity.root })

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { type IncomingMessage, request as httpRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { auditInto } from '#lib/audit/observe.ts'
+import { createCatalog } from '#lib/catalog/catalog.ts'
 import type { Config } from '#lib/config.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { createApp } from '#lib/http/app.ts'
@@ -10,11 +11,16 @@ import { storeFile } from '#lib/storage/open-store.ts'
 import { isSystemError } from '#lib/platform/files.ts'
 import { openLog } from '#lib/platform/log.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
+import { openCatalog } from './catalog.ts'
 import { servedRoutes } from './served-routes.ts'
 import { openState, socketOf } from './state.ts'
 
+type Headers = Readonly<Record<string, string>>
+
 /** Sends one request below `/api/v1` as root, and gives the reply's body. Throws the service's refusal. */
-export type Ask = <T>(method: string, path: string, body?: object) => Promise<T>
+export type Ask = <T>(method: string, path: string, body?: object, headers?: Headers) => Promise<T>
+
+type Send = (method: string, path: string, body?: string, headers?: Headers) => Promise<Answer>
 
 interface Answer {
   readonly status: number
@@ -30,46 +36,59 @@ const refusalOf = (body: string): string => {
 }
 
 const askOver =
-  (send: (method: string, path: string, body: string | undefined) => Promise<Answer>): Ask =>
-  async <T>(method: string, path: string, body?: object): Promise<T> => {
+  (send: Send): Ask =>
+  async <T>(method: string, path: string, body?: object, headers?: Headers): Promise<T> => {
     // Without this `users revoke .. --role X` would delete the role X.
     if (/\/\.{1,2}(\/|$)/.test(path)) throw new ServiceError('not-found', 'Nothing is called . or .. here.')
-    const answer = await send(method, `/api/v1${path}`, body && JSON.stringify(body))
+    const answer = await send(method, `/api/v1${path}`, body && JSON.stringify(body), headers)
     // What was wrong has been put into words for the service's callers, and these are the words.
     if (answer.status >= 400) throw new ServiceError('invalid', refusalOf(answer.text))
     return JSON.parse(answer.text) as T
   }
 
+/** What is to be done with a service. */
+export interface Errand {
+  /** What it needs beside users and the audit. */
+  readonly needs: 'catalog' | undefined
+  /** `running`: a service runs, so that machines and jobs can be asked for too. */
+  readonly work: (ask: Ask, running: boolean) => Promise<void>
+}
+
 /** Milliseconds that a running service may take to answer. */
 const patience = 60_000
 
-const overSocket = (socketPath: string) => async (method: string, path: string, body: string | undefined) => {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const request = httpRequest({ socketPath, method, path, headers: { host: 'localhost' }, timeout: patience }, resolve)
-  request.once('error', reject)
-  request.once('timeout', () => request.destroy(new Error(`the service does not answer on ${socketPath}`)))
-  request.end(body)
-  const response = await promise
-  return { status: response.statusCode ?? 0, text: await text(response) }
-}
+const overSocket =
+  (socketPath: string): Send =>
+  async (method, path, body, headers) => {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+    const request = httpRequest(
+      { socketPath, method, path, headers: { ...headers, host: 'localhost' }, timeout: patience },
+      resolve,
+    )
+    request.once('error', reject)
+    request.once('timeout', () => request.destroy(new Error(`the service does not answer on ${socketPath}`)))
+    request.end(body)
+    const response = await promise
+    return { status: response.statusCode ?? 0, text: await text(response) }
+  }
 
 const isNobodyThere = (error: unknown): boolean =>
   isSystemError(error, 'ENOENT') || isSystemError(error, 'ECONNREFUSED')
 
 /**
  * Runs `work` with a way to reach the service of this state folder: over its socket when it runs, else by opening the
- * folder here, with the same endpoints. Either way it is the same request, checked and told of in the same way.
+ * folder here, with the same endpoints but for those of machines and jobs. Either way it is the same request, checked and told of in the same way.
  */
-export const withService = async (config: Config, entry: URL, work: (ask: Ask) => Promise<void>): Promise<void> => {
+export const withService = async (config: Config, entry: URL, { needs, work }: Errand): Promise<void> => {
   const send = overSocket(socketOf(config))
-  const running = await send('GET', '/api/health/probe', undefined).then(
+  const running = await send('GET', '/api/health/probe').then(
     () => true,
     (error: unknown) => {
       if (isNobodyThere(error)) return false
       throw error
     },
   )
-  if (running) return work(askOver(send))
+  if (running) return work(askOver(send), true)
 
   if (!existsSync(storeFile(config.state)))
     throw new ServiceError(
@@ -79,7 +98,11 @@ export const withService = async (config: Config, entry: URL, work: (ask: Ask) =
   await openLog('warning')
   await using state = await openState(config, workersFrom(entry))
   const { root } = state.identity
-  const services = { ...state.identity.services, audit: state.audit }
+  const services = {
+    ...state.identity.services,
+    audit: state.audit,
+    ...(needs === 'catalog' && { catalog: createCatalog(await openCatalog(config, state)) }),
+  }
   const app = createApp({
     routes: servedRoutes({ ...config, routes_include: [], routes_exclude: [] }).filter(({ endpoint }) =>
       endpoint.uses.every(name => name in services),
@@ -92,10 +115,15 @@ export const withService = async (config: Config, entry: URL, work: (ask: Ask) =
     checkReplies: false,
   })
   await work(
-    askOver(async (method, path, body) => {
-      const request = new Request(`http://localhost${path}`, { method, ...(body !== undefined && { body }) })
+    askOver(async (method, path, body, headers) => {
+      const request = new Request(`http://localhost${path}`, {
+        method,
+        ...(body !== undefined && { body }),
+        ...(headers && { headers }),
+      })
       const response = await app.fetch(request, { address: 'local' })
       return { status: response.status, text: await response.text() }
     }),
+    false,
   )
 }

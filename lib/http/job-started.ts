@@ -13,6 +13,8 @@ export interface JobKind {
   readonly detached?: true
   /** Doing it again ends where doing it once would have: after a restart it is. */
   readonly repeatable?: true
+  /** What its job shows of a body, to be told from others: never a secret. */
+  readonly about?: (body: never) => Readonly<Record<string, string>>
 }
 
 /** A request that is done as a job. */

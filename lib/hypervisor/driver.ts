@@ -108,11 +108,14 @@ export interface HypervisorDriver {
     how: { staging: string; deadline: AbortSignal; progress: (part: number) => void },
   ): Promise<ExportedMachine>
   /**
-   * Makes a machine of files that came from a pack, with an id and MAC addresses of its own: `fill` puts them into the new
-   * machine's folder, out of sight; then they are judged, and the machine exists wholly or not at all. Throws `invalid`
-   * with what is wrong with the pack.
+   * Makes a machine of files that came from a pack, with MAC addresses of its own: `fill` puts them into the new machine's
+   * folder, out of sight; then they are judged, and the machine exists wholly or not at all. Throws `invalid` with what is
+   * wrong with the pack.
    */
-  adopt(name: string, fill: (folder: string) => Promise<void>): Promise<MachineView>
+  adopt(
+    machine: { readonly id: string; readonly name: string },
+    fill: (folder: string) => Promise<void>,
+  ): Promise<MachineView>
   configure(id: string, changes: Changes): Promise<MachineView>
   /** Deletes a machine that does not run, and what belongs to it. */
   remove(id: string): Promise<void>

@@ -1,8 +1,8 @@
-import { copyFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { copyFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { exists } from '#lib/platform/files.ts'
-import type { Definition } from './definition.ts'
+import { Definition } from './definition.ts'
 import type { ExportedMachine } from './driver.ts'
 import { definitionFile, filesOf, flattened, type MachineFile, pathIn } from './machine-files.ts'
 
@@ -20,7 +20,10 @@ interface Options {
 export const copyAttached = ({ path }: MachineFile): ((to: string) => Promise<void>) | undefined =>
   isAbsolute(path) ? to => copyFile(path, to) : undefined
 
-/** Lends the files of a machine: those in its folder where they are, and copies of the others. Throws `conflict` where one is missing. */
+/**
+ * Lends the files of a machine: those in its folder where they are, and copies of the others. The same machine again gives
+ * the same files, also with their times. Throws `conflict` where one is missing.
+ */
 export const lendFiles = async ({ definition, home, staging, deadline, copy }: Options): Promise<ExportedMachine> => {
   await using made = new AsyncDisposableStack()
   const toStaging = (name: string): string => {
@@ -36,12 +39,16 @@ export const lendFiles = async ({ definition, home, staging, deadline, copy }: O
       throw new ServiceError('conflict', `${from}, a file of ${definition.name}, is missing, so it cannot be exported.`)
     const write = copy(file, at)
     const path = write ? toStaging(file.name) : from
-    await write?.(path)
+    if (write) {
+      const { mtime } = await stat(from)
+      await write(path)
+      await utimes(path, mtime, mtime)
+    }
     files.push({ name: file.name, path })
   }
   const path = toStaging(definitionFile)
-  await writeFile(path, JSON.stringify(flattened(definition), undefined, 2), { mode: 0o600 })
-  // The same machine again gives the same files, also with their times.
+  // Parsed, so that its parts have one order, also before the definition has been read from its file.
+  await writeFile(path, JSON.stringify(Definition.parse(flattened(definition)), undefined, 2), { mode: 0o600 })
   const madeAt = new Date(definition.created_at)
   await utimes(path, madeAt, madeAt)
   const kept = made.move()

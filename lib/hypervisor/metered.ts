@@ -26,7 +26,7 @@ export const meteredDriver = (driver: HypervisorDriver, ended: (what: DriverCall
     create: machine => timed('create', () => driver.create(machine)),
     clone: (id, name, how) => timed('clone', () => driver.clone(id, name, how)),
     export: (id, how) => timed('export', () => driver.export(id, how)),
-    adopt: (name, fill) => timed('adopt', () => driver.adopt(name, fill)),
+    adopt: (machine, fill) => timed('adopt', () => driver.adopt(machine, fill)),
     configure: (id, changes) => timed('configure', () => driver.configure(id, changes)),
     remove: id => timed('remove', () => driver.remove(id)),
   }

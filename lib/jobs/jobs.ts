@@ -36,8 +36,11 @@ export interface Jobs {
   clean(caller: Principal): Promise<number>
   /** How many are under way. */
   underWay(): number
-  /** Goes on with what the last process left, or fails it with the reason. */
-  resume(repeat: (what: Repeated, work: Work) => Promise<unknown>): Promise<void>
+  /**
+   * Goes on with what the last process left, or fails it with the reason. Gives, once all of that is under way, when it is
+   * over: with false where the service ended first and some of it is left for the next start.
+   */
+  resume(repeat: (what: Repeated, work: Work) => Promise<unknown>): Promise<{ readonly over: Promise<boolean> }>
   /** Takes no new jobs; what fails from now on because the service ends goes on at its next start. */
   stop(): void
   /** Settles when no job is under way, after telling each to give up. */
@@ -109,7 +112,7 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
     return job
   }
 
-  const run = (job: StoredJob, work: (work: Work) => unknown): Promise<unknown> => {
+  const run = (job: StoredJob, work: (work: Work) => unknown): Runner => {
     const runner = createRunner({
       job,
       work,
@@ -132,7 +135,7 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
       if (outcome) done({ operation: `${job.job_type}/${job.job_operation}`, outcome })
     }
     void end()
-    return runner.result
+    return runner
   }
 
   return {
@@ -153,6 +156,8 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
         job_type: kind.type,
         job_operation: kind.operation,
         ...(kind.record !== undefined && { result_record_type: kind.record }),
+        // With the address: the same through a catalog manager is not the same.
+        ...(kind.about && { about: { ...Object(params), ...kind.about(body as never) } }),
         created_at: now,
         updated_at: now,
         ...(kind.repeatable && { request: { operation, params, query, body } }),
@@ -163,7 +168,7 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
       } finally {
         beginning.splice(beginning.indexOf(caller.id), 1)
       }
-      return { job: shown(job), result: run(job, work) }
+      return { job: shown(job), result: run(job, work).result }
     },
     async list(caller) {
       const all = (await records.list()).filter(job => maySee(job, caller))
@@ -188,21 +193,24 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
     },
     underWay: () => running.size,
     async resume(repeat) {
-      for (const job of await records.list()) {
-        if (hasEnded(job)) continue
-        const { request, cancelled, owner } = job
-        const lost =
-          'The service ended while this was under way; it is not done again by itself. Look how things are, then decide.'
-        void run(job, work => {
-          if (cancelled !== undefined) throw new ServiceError('conflict', cancelled)
-          if (!request) throw new ServiceError('unavailable', lost)
-          return repeat(
-            { operation: request.operation, params: request.params, query: request.query, body: request.body, owner },
-            work,
-          )
+      const resumed = (await records.list())
+        .filter(job => !hasEnded(job))
+        .map(job => {
+          const { request, cancelled, owner } = job
+          const lost =
+            'The service ended while this was under way; it is not done again by itself. Look how things are, then decide.'
+          return run(job, work => {
+            if (cancelled !== undefined) throw new ServiceError('conflict', cancelled)
+            if (!request) throw new ServiceError('unavailable', lost)
+            return repeat(
+              { operation: request.operation, params: request.params, query: request.query, body: request.body, owner },
+              work,
+            )
+          })
         })
-      }
       await forgetOld()
+      const ends = Promise.all(resumed.map(({ ended: end }) => end))
+      return { over: ends.then(outcomes => !outcomes.includes(undefined)) }
     },
     stop: () => void (stopping = true),
     async close() {

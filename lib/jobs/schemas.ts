@@ -31,6 +31,10 @@ export const Job = z
     progress: z.int().min(0).max(100),
     job_type: z.string().meta({ description: 'What the job is about: machines' }),
     job_operation: z.string().meta({ description: 'What is done: clone' }),
+    about: z
+      .record(z.string(), z.string())
+      .optional()
+      .meta({ description: 'What was asked for, as far as it is shown' }),
     message: z.string().optional(),
     steps: z.array(JobStep).optional(),
     result: z.unknown().optional().meta({ description: 'What the request would have been answered, once completed' }),

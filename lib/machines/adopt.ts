@@ -9,26 +9,29 @@ export interface AdoptedMachine {
 }
 
 /**
- * Makes a machine of the files that `fill` puts into a folder. Throws `conflict` for a name in use, `invalid` with what is
- * wrong with the files, what `fill` throws, and the reason of `work.signal`: then there is no machine.
+ * Makes a machine of the files that `fill` puts into a folder. It has the id of the work: work that comes again after the
+ * service was killed finds what it had made. Throws `conflict` for a name in use, `invalid` with what is wrong with the
+ * files, what `fill` throws, and the reason of `work.signal`: then there is no machine.
  */
 export const adoptMachine = async (
   { driver, inventory, names }: MachineContext,
   { name, work }: { readonly name: string; readonly work?: Work },
   fill: (folder: string) => Promise<void>,
 ): Promise<AdoptedMachine> => {
-  const signal = work?.signal
-  using _name = names.reserve(name)
+  const { id = crypto.randomUUID(), signal } = work ?? {}
+  using _name = names.reserve(name, id)
   signal?.throwIfAborted()
-  const view = await driver.adopt(name, async folder => {
+  const made = inventory.all().find(view => view.id === id)
+  if (made) return { id, name, home: made.home }
+  const view = await driver.adopt({ id, name }, async folder => {
     await fill(folder)
     signal?.throwIfAborted()
   })
   // It was made while somebody gave it up; nobody has seen it yet.
   if (signal?.aborted) {
-    await driver.remove(view.id)
+    await driver.remove(id)
     throw signal.reason
   }
   inventory.accept(view)
-  return { id: view.id, name, home: view.home }
+  return { id, name, home: view.home }
 }

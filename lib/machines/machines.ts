@@ -27,8 +27,8 @@ export interface Machines {
   status(reference: string): MachineStatus
   /** The id of the machine whose folder this is: absolute, with no link in it. */
   at(home: string): string | undefined
-  /** Throws `conflict` where a machine has the name already. */
-  checkName(name: string): void
+  /** Throws `conflict` where a machine has the name already, other than the one of this id. */
+  checkName(name: string, id?: string): void
   run(
     reference: string,
     verb: Verb,
@@ -47,8 +47,8 @@ export interface Machines {
     use: (machine: LentMachine, signal: AbortSignal) => Promise<T>,
   ): Promise<T>
   /**
-   * Reserves the name (throws `conflict`), fills and adopts, and takes it into the inventory. Aborted by work.signal, which
-   * `fill` must heed: nothing stays.
+   * Reserves the name (throws `conflict`), fills and adopts, and takes it into the inventory; what the same work has made
+   * before is given as it is. Aborted by work.signal, which `fill` must heed: nothing stays.
    */
   adopt(
     request: { readonly name: string; readonly work?: Work },
@@ -139,7 +139,7 @@ export const openMachines = async ({
       }
     },
     at: home => inventory.all().find(view => view.home === home)?.id,
-    checkName: name => names.reserve(name)[Symbol.dispose](),
+    checkName: (name, id) => names.reserve(name, id)[Symbol.dispose](),
     run: (reference, verb, how) => told(runVerb(context, reference, verb, { ...how, stopLimit })),
     create: request => told(createMachine(context, request, { allowedFolders })),
     clone: (reference, name, how) => told(cloneMachine(context, reference, name, how)),

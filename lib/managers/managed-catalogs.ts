@@ -5,6 +5,7 @@ import { isFault, ServiceError } from '#lib/errors.ts'
 import { identityHeaders } from './identity-headers.ts'
 import type { CatalogManagers } from './managers.ts'
 import { type Manifest, manifestsIn } from '#lib/catalog/remote/manifests.ts'
+import type { Peer } from '#lib/catalog/remote/peer.ts'
 import type { Remote } from '#lib/catalog/remote/remote.ts'
 import type { CatalogManager } from './schemas.ts'
 
@@ -35,6 +36,8 @@ interface Registration extends CatalogCall {
  * get nor change, whatever the manager's credentials can. Each throws what `CatalogManagers.forUse` and `Remote.ask` do.
  */
 export interface ManagedCatalogs {
+  /** The catalog of a manager, for a push or a pull by this caller. */
+  peer(caller: Principal, id: string): Promise<Peer>
   list(call: CatalogCall): Promise<Manifest[]>
   /** Throws `not-found` when nothing there can be seen. */
   show(call: CatalogCall): Promise<Manifest[]>
@@ -56,7 +59,7 @@ const pathOf = ({ catalogId, version, architecture }: Place, action?: string): s
 
 interface Options {
   readonly managers: Pick<CatalogManagers, 'forUse'>
-  readonly remote: Pick<Remote, 'ask'>
+  readonly remote: Remote
 }
 
 export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCatalogs => {
@@ -102,6 +105,10 @@ export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCat
   }
 
   return {
+    async peer(caller, id) {
+      const server = await managers.forUse(caller, id)
+      return { server, remote, caller, headers: identityHeaders(caller), sees: visibleTo(caller) }
+    },
     async list(call) {
       const { read, sees } = await enter(call)
       return (await read(pathOf({}), call.query)).filter(sees)

@@ -36,8 +36,8 @@ describe('the host bundle', () => {
 
   test('stays under 900 KB without what is loaded on demand', async () => {
     const { outputs } = await buildHost(join(folder, 'size'), await readRoutes())
-    // Chunks of their own: the emulator, the maker of certificates, SSH, and what asks for passwords.
-    const lazy = /node_modules\/(v86|@peculiar|reflect-metadata|ssh2|@clack)\//
+    // Chunks of their own: the emulator, the maker of certificates, SSH, what asks for passwords, filters, Azure.
+    const lazy = /node_modules\/(v86|@peculiar|reflect-metadata|ssh2|@clack|re2js|@azure|apache-arrow)\//
     const [onDemand, always] = [true, false].map(wanted =>
       Object.values(outputs).filter(({ inputs }) => Object.keys(inputs).some(file => lazy.test(file)) === wanted),
     )

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { chmod, copyFile, link, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -300,6 +301,51 @@ export const packedMachines = (bench: Bench, hasGuest: boolean): void => {
     await expect(adopting).rejects.toThrow('not wanted any more')
     expect(await everything(source.id)).toEqual(before)
     expect(await bench.driver().list()).toHaveLength(1)
+  })
+
+  test('an adoption that comes again after a kill finds the machine that it had made, and its name', async () => {
+    using source = await packed('stopped', 'source')
+    const work = { ...unfollowed, id: crypto.randomUUID() }
+    const made = await bench.machines().adopt({ name: 'adopted', work }, copied(source.folder))
+    expect(made.id).toBe(work.id)
+    await bench.letGo()
+    await bench.open()
+    bench.machines().checkName('Adopted', work.id)
+    expect(() => bench.machines().checkName('Adopted')).toThrow('exists already')
+    const again = bench.machines().adopt({ name: 'adopted', work }, async () => {
+      throw new Error('it is filled again')
+    })
+    expect(await again).toEqual(made)
+    expect(await bench.driver().list()).toHaveLength(2)
+  })
+
+  test('what is lent twice is the same, with the times of files that were copied', async () => {
+    const id = await machineIn('stopped', 'source')
+    const lend = async (): Promise<readonly unknown[]> => {
+      using staging = newFolder()
+      return await bench.machines().export(id, { staging: staging.path }, async ({ files }) =>
+        Promise.all(
+          files.map(async ({ name, path }) => {
+            const { size, mtimeMs } = await stat(path)
+            return [
+              name,
+              size,
+              Math.round(mtimeMs),
+              createHash('sha256')
+                .update(await readFile(path))
+                .digest('hex'),
+            ]
+          }),
+        ),
+      )
+    }
+    const first = await lend()
+    // Longer than the times of files are exact.
+    await new Promise(resolve => setTimeout(resolve, 20))
+    expect(await lend()).toEqual(first)
+    await bench.letGo()
+    await bench.open()
+    expect(await lend()).toEqual(first)
   })
 
   test('while a machine is lent nothing else happens to it, unless by force', async () => {

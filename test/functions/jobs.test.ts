@@ -238,10 +238,11 @@ describe('after a restart', () => {
 
     const second = await open(folder.path)
     const repeated: unknown[] = []
-    await second.jobs.resume(async what => {
+    const { over } = await second.jobs.resume(async what => {
       repeated.push(what)
       return { id: 'machine' }
     })
+    expect(await over).toBe(true)
     await vi.waitFor(() => expect(second.jobs.underWay()).toBe(0))
     expect(repeated).toEqual([
       { operation: 'machines/start', params: { id: 'one' }, query: undefined, body: undefined, owner: caller.id },
@@ -259,6 +260,11 @@ describe('after a restart', () => {
     const { job } = await first.jobs.begin(request(true), forever)
     await first.jobs.close()
     await first.close()
+    const between = await open(folder.path)
+    const { over } = await between.jobs.resume((_, work) => forever(work))
+    await between.jobs.close()
+    expect(await over).toBe(false)
+    await between.close()
     const second = await open(folder.path)
     await second.jobs.resume(async () => {
       throw new ServiceError('forbidden', 'Who asked for this is not a user any more.')

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { withoutQemu } from '../support/qemu.ts'
-import { newState } from '../support/service.ts'
+import { newState, rootPassword } from '../support/service.ts'
 import { storageKinds } from '../support/storages.ts'
 import { connectionTo, createCounter, type Driver, type Host, startHost } from '../support/transfers.ts'
 
@@ -12,7 +12,7 @@ const twoHosts = async (driver: Driver) => {
   const [first, second] = [stack.use(newState()), stack.use(newState())]
   // The demo machine of the embedded driver is the one that counts.
   const from = await startHost(first.path, driver, { VMHOST_DEMO: driver === 'embedded' ? 'on' : 'off' })
-  const to = await startHost(second.path, driver)
+  const to = await startHost(second.path, driver, { VMHOST_OUTGOING_ADDRESSES: '127.0.0.1' })
   const name = driver === 'embedded' ? 'demo' : 'counter'
   await createCounter(from, first.path, driver, name)
   for (const boot of [1, 2]) {
@@ -28,13 +28,14 @@ const twoHosts = async (driver: Driver) => {
   }
 }
 
-const push = async ({ call }: Host, connection: string, uuid: string) => {
+const push = async ({ call }: Host, connection: string, uuid: string, more = {}) => {
   const { status, body } = await call('POST', '/catalog/push', {
     catalog_id: 'counter',
     version: '1.0',
     connection,
     uuid,
     compress_pack: true,
+    ...more,
   })
   expect(status, body.message).toBe(200)
   return body[0]
@@ -63,6 +64,40 @@ describe.each(['embedded', 'qemu'] as const)('a machine on %s', (driver: Driver)
       expect(await from.boot(name)).toBe(3)
       expect((await from.call('GET', '/catalog/counter')).body[0].download_count).toBe(1)
       for (const path of hosts.states) expect(readdirSync(join(path, 'transfers'))).toEqual([])
+      await to.service.stop()
+      await from.service.stop()
+    }, 60_000)
+
+    test('by way of a catalog manager, as far as the rights of its user reach', async () => {
+      using hosts = await twoHosts(driver)
+      const { from, to, name } = hosts
+      await push(from, 'provider=local-storage', name)
+      await push(from, 'provider=local-storage', name, { version: '2.0', required_claims: ['LAB'] })
+      const made = await to.call('POST', '/catalog-managers', {
+        name: 'first',
+        url: from.service.url,
+        username: 'root',
+        password: rootPassword,
+        global: true,
+      })
+      expect(made.status, made.body.message).toBe(201)
+      const user = { username: 'clerk', name: 'Clerk', email: 'clerk@example.test', password: rootPassword }
+      expect((await to.call('POST', '/auth/users', user)).status).toBe(201)
+      const { body: signedIn } = await to.service.call('POST', '/api/v1/auth/token', {
+        body: { username: 'clerk', password: rootPassword },
+      })
+      const asClerk = (version: string, more = {}) =>
+        to.service.call('PUT', `/api/v1/catalog-managers/${made.body.id}/catalog/pull`, {
+          token: signedIn.token,
+          body: { catalog_id: 'counter', version, machine_name: 'pulled', ...more },
+        })
+      expect((await asClerk('2.0')).status).toBe(404)
+      expect((await asClerk('1.0', { connection: 'host=a.example' })).status).toBe(400)
+      const { status, body } = await asClerk('1.0')
+      expect(status, body.message).toBe(200)
+      expect(await to.boot('pulled')).toBe(3)
+      // What was not to be seen was not counted.
+      expect((await from.call('GET', '/catalog/counter/2.0')).body[0].download_count).toBe(0)
       await to.service.stop()
       await from.service.stop()
     }, 60_000)

@@ -23,7 +23,8 @@ export const startAzurite = async (): Promise<AzuriteServer> => {
   const [account, key] = ['packaccount', Buffer.from('the key of the account').toString('base64')]
   const port = await freePort()
   const endpoint = `http://127.0.0.1:${port}/${account}`
-  const program = createRequire(import.meta.url).resolve('azurite/dist/src/blob/main.js')
+  const require = createRequire(import.meta.url)
+  const program = require.resolve('azurite/dist/src/blob/main.js')
   const child = spawn(
     process.execPath,
     [

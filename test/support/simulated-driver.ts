@@ -134,9 +134,8 @@ export const createSimulatedDriver = (folder: string): SimulatedDriver => {
       const { definition, home } = views.get(id)!
       return lendFiles({ definition, home, staging, deadline, copy: copyAttached })
     },
-    async adopt(name, fill) {
+    async adopt({ id, name }, fill) {
       await work()
-      const id = randomUUID()
       mkdirSync(folder, { recursive: true })
       return add(await folders.create(id, place => adoptFiles(place, { id, name, fill, judge })))
     },

@@ -3,6 +3,7 @@ import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { isSystemError, syncFolder } from '#lib/platform/files.ts'
+import { createSteadySync } from '#lib/platform/steady-sync.ts'
 import { broken } from './broken.ts'
 import { createByteReader } from './byte-reader.ts'
 import { entriesOf } from './entries.ts'
@@ -66,10 +67,9 @@ const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | cons
 /**
  * Unpacks a tar, plain or in gzip or zstd, into an existing empty folder that nobody else writes to. Runs of zeros from
  * 64 KiB on become holes; files are synced and keep their times and 755 of their modes. Leading slashes are taken off;
- * a tar that
- * ends behind its last file is whole, except in zstd. Nothing is written outside `folder`, and the caller removes it after a
- * failure. Throws `invalid` with the reason for a pack that is damaged, hostile or beyond the limits, `no-space`, and
- * what `stream` fails with.
+ * a tar that ends behind its last file is whole, except in zstd. Nothing is written outside `folder`, and the caller
+ * removes it after a failure. Throws `invalid` with the reason for a pack that is damaged, hostile or beyond the limits,
+ * `no-space`, and what `stream` fails with.
  */
 export const unpackInto = async (
   stream: ReadableStream<Uint8Array>,
@@ -86,14 +86,16 @@ export const unpackInto = async (
 
   const unpackFile = async ({ name, mode, modifiedAt, content }: Entry): Promise<void> => {
     await using file = await open(join(folder, name), newFile, 0o600 | (mode & 0o755))
+    const sync = createSteadySync(file)
     const { size, sha256 } = await write(file, content(), {
       onWrite: meter.written,
+      onWritten: sync.wrote,
       onContent: bytes => {
         signal?.throwIfAborted()
         done += bytes
         onProgress?.(done)
       },
-    })
+    }).finally(sync.idle)
     if (modifiedAt) await file.utimes(modifiedAt, modifiedAt)
     await file.sync()
     files.push({ name, size, sha256 })

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 
 /** Bytes written at once. */
-const windowSize = 1024 * 1024
+const windowSize = 4 * 1024 * 1024
 /** What file systems keep or leave out: bytes of a block. */
 const block = 4096
 /** Zeros that are worth a hole. */
@@ -60,6 +60,8 @@ interface Told {
   readonly onWrite: (bytes: number) => void
   /** Bytes of content, holes included, that have gone by since it was called last. */
   readonly onContent: (bytes: number) => void
+  /** After they were written, as many bytes; waited for before more is written. */
+  readonly onWritten?: (bytes: number) => Promise<void>
 }
 
 /**
@@ -73,7 +75,7 @@ export const createSparseWriter = () => {
   return async (
     file: FileHandle,
     content: AsyncIterable<Uint8Array>,
-    { onWrite, onContent }: Told,
+    { onWrite, onContent, onWritten }: Told,
   ): Promise<{ readonly size: number; readonly sha256: string }> => {
     const digest = createHash('sha256')
     const finder = createHoleFinder()
@@ -90,11 +92,14 @@ export const createSparseWriter = () => {
       const bytes = window.subarray(0, filled)
       digest.update(bytes)
       const runs = finder.runsOf(bytes)
-      onWrite(runs.reduce((sum, { start, end }) => sum + end - start, 0))
+      const toWrite = runs.reduce((sum, { start, end }) => sum + end - start, 0)
+      onWrite(toWrite)
       await written()
-      writing = writeRuns(file, bytes, runs, position).catch((error: unknown) => {
-        failure = { error }
-      })
+      writing = writeRuns(file, bytes, runs, position)
+        .then(() => onWritten?.(toWrite))
+        .catch((error: unknown) => {
+          failure = { error }
+        })
       position += filled
       onContent(filled)
       ;[window, other] = [other, window]

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
-import { pipeline, Readable } from 'node:stream'
+import type { Transform } from 'node:stream'
 import { ReadableStream as WebStream } from 'node:stream/web'
 import { constants as zlib, createGzip, createZstdCompress } from 'node:zlib'
 import { ServiceError } from '#lib/errors.ts'
@@ -19,8 +19,8 @@ interface PackOptions {
   readonly onProgress?: (bytesOfFiles: number) => void
 }
 
-/** Bytes read at once: large, since each read is a way to another thread and back. */
-const readSize = 1024 * 1024
+/** Bytes read at once: large, since each read is a way to another thread and back, which takes long on a busy host. */
+const readSize = 4 * 1024 * 1024
 
 const changed = (name: string, how: string): ServiceError =>
   new ServiceError('conflict', `${name} ${how} while it was packed. Stop what writes to it, and pack again.`)
@@ -38,14 +38,20 @@ const openUnchanged = async ({ name, path, size, modifiedAt }: PackFile): Promis
   throw changed(name, 'changed')
 }
 
-/** The content of a file, of which the next part is read while one is used. */
-async function* contentOf(packed: PackFile): AsyncGenerator<Uint8Array> {
+/**
+ * The content of a file, of which the next part is read while one is used. With `reuse` each part is good until the next
+ * is asked for.
+ */
+async function* contentOf(packed: PackFile, reuse: boolean): AsyncGenerator<Uint8Array> {
   const { name, size } = packed
   await using file = await openUnchanged(packed)
   const before = await file.stat({ bigint: true })
+  let [buffer, other] = [Buffer.alloc(0), Buffer.alloc(0)]
   const read = async (from: number): Promise<Buffer> => {
-    const buffer = Buffer.allocUnsafeSlow(Math.min(readSize, size - from))
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, from)
+    ;[buffer, other] = [other, buffer]
+    const length = Math.min(readSize, size - from)
+    if (!reuse || buffer.length === 0) buffer = Buffer.allocUnsafeSlow(length)
+    const { bytesRead } = await file.read(buffer, 0, length, from)
     return buffer.subarray(0, bytesRead)
   }
   let next = read(0)
@@ -64,12 +70,16 @@ async function* contentOf(packed: PackFile): AsyncGenerator<Uint8Array> {
   if (after.mtimeNs !== before.mtimeNs || after.size !== before.size) throw changed(name, 'changed')
 }
 
-async function* tarOf(files: readonly PackFile[], { signal, onProgress }: PackOptions): AsyncGenerator<Uint8Array> {
+async function* tarOf(
+  files: readonly PackFile[],
+  { signal, onProgress }: PackOptions,
+  reuse: boolean,
+): AsyncGenerator<Uint8Array> {
   let done = 0
   for (const file of files.toSorted(byName)) {
     signal?.throwIfAborted()
     yield headerOf(file)
-    for await (const chunk of contentOf(file)) {
+    for await (const chunk of contentOf(file, reuse)) {
       signal?.throwIfAborted()
       yield chunk
       done += chunk.length
@@ -80,10 +90,33 @@ async function* tarOf(files: readonly PackFile[], { signal, onProgress }: PackOp
   yield Buffer.alloc(2 * blockSize)
 }
 
-const chunkSize = 256 * 1024
+const chunkSize = 1024 * 1024
 
-const compress = (bytes: AsyncIterable<Uint8Array>, compression: Compression): AsyncIterable<Uint8Array> => {
-  if (compression.kind === 'none') return bytes
+/** Feeds a compressor, which has used up each part before the next is asked for. */
+const feed = async (bytes: AsyncIterable<Uint8Array>, compressor: Transform): Promise<void> => {
+  const use = (part: Uint8Array): Promise<void> =>
+    new Promise((used, reject) => {
+      // One that is full when its reader leaves never says so of the part that it holds.
+      const stop = (): void => reject(new Error('nobody reads what is compressed any more'))
+      compressor.once('close', stop)
+      compressor.write(part, error => {
+        compressor.off('close', stop)
+        if (error) reject(error)
+        else used()
+      })
+    })
+  try {
+    for await (const part of bytes) await use(part)
+    compressor.end()
+  } catch (error) {
+    // Its reader is told.
+    compressor.destroy(error as Error)
+  }
+}
+
+type Compressing = Exclude<Compression, { kind: 'none' }>
+
+const compress = (bytes: AsyncIterable<Uint8Array>, compression: Compressing): AsyncIterable<Uint8Array> => {
   const { level } = compression
   const compressor =
     compression.kind === 'gzip'
@@ -92,8 +125,8 @@ const compress = (bytes: AsyncIterable<Uint8Array>, compression: Compression): A
           chunkSize,
           params: { [zlib.ZSTD_c_compressionLevel]: level, [zlib.ZSTD_c_checksumFlag]: 1 },
         })
-  // A failure reaches the reader of the compressor.
-  return pipeline(Readable.from(bytes, { objectMode: true, highWaterMark: 1 }), compressor, () => undefined)
+  void feed(bytes, compressor)
+  return compressor
 }
 
 /**
@@ -107,4 +140,6 @@ export const packBytes = (
   compression: Compression,
   options: PackOptions = {},
 ): ReadableStream<Uint8Array> =>
-  WebStream.from(compress(tarOf(files, options), compression)) as ReadableStream<Uint8Array>
+  WebStream.from(
+    compression.kind === 'none' ? tarOf(files, options, false) : compress(tarOf(files, options, true), compression),
+  ) as ReadableStream<Uint8Array>

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { mkdir, open, opendir, realpath, rm, rmdir, stat } from 'node:fs/promises'
+import { link, mkdir, open, opendir, realpath, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { isInside, isSystemError, renameSynced, syncFolder } from '#lib/platform/files.ts'
+import { isInside, isSystemError, renameSynced, syncFile, syncFolder } from '#lib/platform/files.ts'
 import { realPathOf } from '#lib/platform/real-path.ts'
 import { localFailure, withLocal } from './local-failures.ts'
+import { gone, partOf, sweepParts } from './local-parts.ts'
 import { hidden, segmentsOf } from './object-path.ts'
 import type { ObjectStat, Provider, Source, WriteOptions } from './provider.ts'
 
@@ -15,12 +16,29 @@ const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants
 /** Bytes between two moments at which what is written is made to stay. */
 const step = 16 * 1024 * 1024
 
-const partOf = (target: string, sha256: string): string =>
-  join(dirname(target), `${hidden}${basename(target)}.${sha256}`)
+/** Bytes read at once: each time is a way to another thread and back. */
+const readSize = 4 * 1024 * 1024
+
+/** The files that are being written, by whichever provider: two may be open on one folder. */
+const writing = new Set<string>()
 
 const notFound = (path: string): ServiceError => new ServiceError('not-found', `There is no object ${path}.`)
 
-const gone = (error: unknown): boolean => ['ENOENT', 'ENOTDIR', 'ELOOP'].some(code => isSystemError(error, code))
+/** Where a file can have no second name. */
+const cannotLink = ['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
+
+/** Gives a file another name, in place of what has that. False where that cannot be. */
+const linkTo = async (file: string, name: string): Promise<boolean> => {
+  await rm(name, { force: true })
+  try {
+    await link(file, name)
+    await syncFile(name)
+    return true
+  } catch (error) {
+    if (cannotLink.some(code => isSystemError(error, code))) return false
+    throw error
+  }
+}
 
 interface Options {
   /** Says of a real path that it is none of the storage, although it is below the folder. */
@@ -41,7 +59,6 @@ export const createLocalStorage = async (
     await mkdir(folder, { recursive: true, mode: 0o700 })
     return realpath(folder)
   })
-  const writing = new Set<string>()
 
   /** Refuses a real path that is not of this storage. */
   const checkInside = (path: string, real: string): void => {
@@ -86,7 +103,12 @@ export const createLocalStorage = async (
   }
 
   /** Writes the rest of a source behind what an earlier try has left, and gives the digest of the whole. */
-  const fill = async (part: string, { size, read }: Source, { signal, onProgress }: WriteOptions): Promise<string> => {
+  const fill = async (part: string, source: Source, { signal, sha256, onProgress }: WriteOptions): Promise<string> => {
+    const { size, read, file: same } = source
+    if (same !== undefined && sha256 !== undefined && (await linkTo(same, part))) {
+      onProgress?.(size)
+      return sha256
+    }
     // Never by a link, which could lead anywhere.
     await using file = await open(part, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600)
     const digest = createHash('sha256')
@@ -138,7 +160,7 @@ export const createLocalStorage = async (
       })
       const bounds = range && { start: range.start, end: range.end - 1 }
       return Readable.toWeb(
-        file.createReadStream({ ...bounds, ...(signal && { signal }) }),
+        file.createReadStream({ ...bounds, highWaterMark: readSize, ...(signal && { signal }) }),
       ) as ReadableStream<Uint8Array>
     },
     async write(path, source, options = {}) {
@@ -146,8 +168,7 @@ export const createLocalStorage = async (
       if (writing.has(target)) throw new ServiceError('conflict', `${path} is being written already.`)
       writing.add(target)
       const { sha256 } = options
-      // What nobody can recognise later is of no use to a later try.
-      const part = partOf(target, sha256 ?? crypto.randomUUID())
+      const part = partOf(target, sha256)
       try {
         const digest = await fill(part, source, options).catch(async (error: unknown) => {
           // Its folder was empty, and was removed together with what was in it last.
@@ -160,6 +181,9 @@ export const createLocalStorage = async (
           throw new ServiceError('conflict', `The bytes of ${path} are not those that their SHA-256 says.`)
         }
         await renameSynced(part, target)
+        // Two names of one file stay when one is renamed to the other.
+        await rm(part, { force: true })
+        await sweepParts(target)
       } catch (error) {
         if (sha256 === undefined) await rm(part, { force: true })
         throw localFailure(path, error)
@@ -195,6 +219,7 @@ export const createLocalStorage = async (
       if (file === undefined) return
       await withLocal(path, async () => {
         await rm(file, { force: true })
+        if (!writing.has(file)) await sweepParts(file)
         await syncFolder(dirname(file))
       })
       await removeEmpty(dirname(file))

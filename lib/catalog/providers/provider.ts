@@ -20,6 +20,8 @@ export interface ByteRange {
 export interface Source {
   readonly size: number
   read(range: ByteRange): ReadableStream<Uint8Array>
+  /** A file of this host that has these bytes and never changes: what is kept on its disk may be another name of it. */
+  readonly file?: string
 }
 
 export interface WriteOptions {

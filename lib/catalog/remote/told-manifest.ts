@@ -1,7 +1,9 @@
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
+import { maskStorage } from '../connection.ts'
 import { CatalogManifest } from '../manifest.ts'
 import type { Architecture } from '../names.ts'
+import { providerTypeOf } from '../provider-types.ts'
 import { registeredManifest } from '../register.ts'
 import { bodyLimit } from '../requests.ts'
 import { shownManifest } from '../shown.ts'
@@ -34,5 +36,8 @@ export const toldManifest = (found: Manifest, { catalog_id, version, architectur
     const { success, data } = schema.safeParse(found[key])
     return success && data !== undefined ? [[key, data]] : []
   })
-  return { ...blank, tags: [], ...Object.fromEntries(fitting) }
+  const told: CatalogManifest = { ...blank, tags: [], ...Object.fromEntries(fitting) }
+  // Some services hand out what opens their storage: for us, and not to be passed on.
+  const type = providerTypeOf(told.provider.type)
+  return { ...told, provider: type ? { ...maskStorage({ type, meta: told.provider.meta }) } : { type: '', meta: {} } }
 }

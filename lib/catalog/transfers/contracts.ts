@@ -1,4 +1,5 @@
 import { CatalogManifests } from '../manifest.ts'
+import { aboutPull, aboutPush } from './about.ts'
 import { PullManifest, PullResult, PushManifest, TransferQuery } from './requests.ts'
 
 const transfer = { effect: 'change', uses: ['transfers'], query: TransferQuery } as const
@@ -18,6 +19,7 @@ export const pushJob = {
   record: 'catalog_manifest',
   always: true,
   repeatable: true,
+  about: aboutPush,
 } as const
 
 /** What the endpoints share that pull. */
@@ -35,6 +37,7 @@ export const pullJob = {
   record: 'catalog_manifest',
   always: true,
   repeatable: true,
+  about: aboutPull,
 } as const
 
 /** What the endpoints share that import. */

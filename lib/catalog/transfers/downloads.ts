@@ -47,9 +47,34 @@ const follow = (pieces: Pieces, signal: AbortSignal): ReadableStream<Uint8Array>
   )
 }
 
-/** The same pack has the same name; without a digest it is the one of a manifest as it is now. */
-const nameOf = ({ sha256, size, manifest }: PackSource): readonly string[] =>
-  sha256 === undefined ? [manifest.id, manifest.updated_at, String(size)] : [sha256]
+/** A pack that need not come: nothing is kept of it, and nobody shares the reading. */
+const nearLease = async (
+  source: PackSource,
+  { signal, onProgress }: Parameters<Downloads['lease']>[1],
+): Promise<Lease> => {
+  const bytes = await source.read({ start: 0, end: source.size }, signal)
+  let seen = 0
+  const counted = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      seen += chunk.byteLength
+      onProgress(seen)
+      controller.enqueue(chunk)
+    },
+  })
+  const stream = bytes.pipeThrough(counted)
+  return {
+    stream: () => stream,
+    // One that somebody reads is theirs to end, and cannot be cancelled here.
+    [Symbol.asyncDispose]: () => stream.cancel().catch(() => {}),
+  }
+}
+
+/**
+ * The same pack from the same place has the same name: what one place does wrong is nothing to who reads from another.
+ * Without a digest it is the one of a manifest as it is now.
+ */
+const nameOf = ({ origin, sha256, size, manifest }: PackSource): readonly string[] =>
+  sha256 === undefined ? [origin, manifest.id, manifest.updated_at, String(size)] : [origin, sha256]
 
 export const createDownloads = (folders: WorkFolders): Downloads => {
   const running = new Map<string, Download>()
@@ -77,7 +102,9 @@ export const createDownloads = (folders: WorkFolders): Downloads => {
   }
 
   return {
-    async lease(source, { signal, onProgress }) {
+    async lease(source, how) {
+      if (source.near) return nearLease(source, how)
+      const { signal, onProgress } = how
       const key = nameOf(source).join(' ')
       for (let known = running.get(key); known?.ended; known = running.get(key)) await known.ended
       const download = running.get(key) ?? begin(source)

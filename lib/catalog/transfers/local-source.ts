@@ -1,43 +1,34 @@
 import type { Principal } from '#lib/auth/principal.ts'
-import type { Connection } from '../connection.ts'
+import { isFault, ServiceError } from '#lib/errors.ts'
+import type { Storage } from '../connection.ts'
 import { countDownload } from '../count.ts'
 import { findManifest } from '../find.ts'
 import { samePlace, storageOver } from '../kept-storage.ts'
 import { refuseMarked } from '../flags.ts'
-import { readMetadata } from '../metadata.ts'
+import { packMd5 } from '../metadata.ts'
 import { metadataPath, packPath, requireStorage } from '../objects.ts'
 import { refuseHidden } from '../owners.ts'
-import type { Provider } from '../providers/provider.ts'
 import { type Kept, shownManifest } from '../shown.ts'
 import type { TransferContext } from './context.ts'
 import { type PackSource, providerSource } from './pack-source.ts'
 import type { PullManifest } from './requests.ts'
-import { ServiceError } from '#lib/errors.ts'
-
-/** The MD5 that the wire's own description keeps of a pack. */
-const md5In = async (provider: Provider, manifest: Kept, signal: AbortSignal): Promise<string | undefined> => {
-  const path = metadataPath(manifest)
-  const metadata = path === undefined ? undefined : await readMetadata(provider, path, signal)
-  const md5 = metadata?.['compressed_checksum']
-  return typeof md5 === 'string' && /^[0-9a-f]{32}$/i.test(md5) ? md5.toLowerCase() : undefined
-}
 
 /**
  * A pack of the catalog of this service, which is counted as downloaded. What the request says of the storage is laid over
  * what is kept, unless it names another place: nothing of what opens the kept one goes there. Throws `not-found`, `invalid` (tainted), `forbidden` (revoked), and what the provider refuses with.
  */
 export const localSource = async (
-  { catalog, architecture }: TransferContext,
+  context: TransferContext,
   caller: Principal,
   request: PullManifest,
-  { storage: given }: Connection,
+  given: Storage | undefined,
   signal: AbortSignal,
 ): Promise<PackSource> => {
-  const place = { catalogId: request.catalog_id, version: request.version }
-  const manifest = findManifest(catalog.inventory, caller, {
-    ...place,
-    architecture: request.architecture ?? architecture,
-  })
+  const { catalog } = context
+  const architecture = request.architecture ?? context.architecture
+  const find = (): Kept =>
+    findManifest(catalog.inventory, caller, { catalogId: request.catalog_id, version: request.version, architecture })
+  const manifest = find()
   refuseMarked(manifest)
   const kept = requireStorage(manifest)
   const own = { ...given?.meta, ...request.provider_metadata }
@@ -46,9 +37,17 @@ export const localSource = async (
   const storage = storageOver(kept, given?.type ?? kept.type, own)
   if (!samePlace(kept, storage)) await refuseHidden(catalog, caller, storage, [path])
   const provider = await catalog.storages.open(storage)
-  const md5 = manifest.pack_sha256 === '' ? await md5In(provider, manifest, signal) : undefined
-  const known = { manifest: shownManifest(manifest), sha256: manifest.pack_sha256 || undefined, md5 }
-  const source = await providerSource(provider, path, known, signal)
-  await countDownload(catalog, caller, manifest.id)
-  return source
+  const md5 = manifest.pack_sha256 === '' ? await packMd5(provider, metadataPath(manifest), signal) : undefined
+  const sha256 = manifest.pack_sha256 || undefined
+  const known = { manifest: shownManifest(manifest), origin: JSON.stringify(storage), sha256, md5 }
+  try {
+    const source = await providerSource(provider, path, known, signal)
+    await countDownload(catalog, caller, manifest.id)
+    return source
+  } catch (error) {
+    // A push has replaced it meanwhile.
+    if (isFault(error, 'not-found') && packPath(find()) !== path)
+      return localSource(context, caller, request, given, signal)
+    throw error
+  }
 }

@@ -8,6 +8,8 @@ import { sideEnd } from '../objects.ts'
 /** A pack that can be pulled: what the catalog says of it, and how its bytes are read. */
 export interface PackSource {
   readonly manifest: CatalogManifest
+  /** Tells apart where packs are read from, with all that opens it; never shown. */
+  readonly origin: string
   /** Bytes. */
   readonly size: number
   /** Lower-case hex, of the whole; what of them is known. */
@@ -15,6 +17,8 @@ export interface PackSource {
   readonly md5?: string | undefined
   /** What was kept of its pieces, and who has signed that. */
   readonly side?: SideFile | undefined
+  /** Whether it is on a disk of this host already: it is read from there, once. */
+  readonly near?: boolean
   read(range: ByteRange, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>
 }
 
@@ -40,6 +44,7 @@ export const providerSource = async (
   path: string,
   known: {
     readonly manifest: CatalogManifest
+    readonly origin: string
     readonly sha256?: string | undefined
     readonly md5?: string | undefined
   },
@@ -57,6 +62,7 @@ export const providerSource = async (
     ...about,
     sha256: about.sha256 ?? side?.sha256,
     side,
+    near: provider.type === 'local-storage',
     read: (range, reading) => provider.read(path, { range, signal: reading }),
   }
 }

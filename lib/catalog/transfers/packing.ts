@@ -5,8 +5,11 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import * as z from 'zod'
 import { writeFileAtomic } from '#lib/platform/files.ts'
+import { createSteadySync } from '#lib/platform/steady-sync.ts'
+import type { StartWorker } from '#lib/platform/workers.ts'
 import { createDigest, type PackDigest } from '../pack/digest.ts'
 import type { PackFile } from '../pack/files.ts'
+import { createMd5, createMd5Thread } from '../pack/md5.ts'
 import { type Compression, packBytes } from '../pack/write.ts'
 import type { Source } from '../providers/provider.ts'
 
@@ -27,7 +30,7 @@ const Note = z.object({
 /** A finished pack on this host. */
 export interface Packed {
   readonly file: string
-  readonly digest: PackDigest
+  readonly digest: PackDigest & { readonly md5: string }
 }
 
 /** Files up to this size count by their content: they are written anew for each push. */
@@ -45,48 +48,69 @@ const recipeOf = async (files: readonly PackFile[], compression: Compression): P
     ),
   ])
 
-const earlier = async (folder: string, of: string): Promise<Packed | undefined> => {
+/** The pack that an earlier try has finished in a folder, and what it is of. */
+export const packedEarlier = async (folder: string): Promise<(Packed & { readonly of: string }) | undefined> => {
   try {
-    const note = Note.parse(JSON.parse(await readFile(join(folder, 'pack.json'), 'utf8')))
+    const { of, digest } = Note.parse(JSON.parse(await readFile(join(folder, 'pack.json'), 'utf8')))
     const file = join(folder, 'pack')
-    const same = note.of === of && (await stat(file)).size === note.digest.size
-    return same ? { file, digest: note.digest } : undefined
+    return (await stat(file)).size === digest.size ? { of, file, digest } : undefined
   } catch {
     return undefined
   }
 }
 
+interface PackingOptions {
+  readonly startWorker: StartWorker
+  readonly signal: AbortSignal
+  /** Is told how many bytes of the files are in the pack. */
+  readonly onProgress: (bytes: number) => void
+}
+
+/** Bytes that are worth a thread. */
+const large = 64 * 1024 * 1024
+
 /**
  * Packs files into a folder; a pack of the same files that an earlier try has finished there is taken as it is.
- * @param onProgress is told how many bytes of the files are in the pack
  */
 export const packTo = async (
   folder: string,
   files: readonly PackFile[],
   compression: Compression,
-  { signal, onProgress }: { signal: AbortSignal; onProgress: (bytes: number) => void },
+  { startWorker, signal, onProgress }: PackingOptions,
 ): Promise<Packed> => {
   const of = await recipeOf(files, compression)
-  const known = await earlier(folder, of)
-  if (known) return known
+  const known = await packedEarlier(folder)
+  if (known?.of === of) return known
   const [part, file] = [join(folder, 'pack.part'), join(folder, 'pack')]
   const digest = createDigest(pieceSize)
+  const size = files.reduce((sum, file) => sum + file.size, 0)
+  await using md5 = size > large ? createMd5Thread(startWorker) : createMd5()
   {
     await using target = await open(part, 'w', 0o600)
-    for await (const chunk of packBytes(files, compression, { signal, onProgress })) {
-      digest.update(chunk)
-      await target.write(chunk)
+    const sync = createSteadySync(target)
+    try {
+      for await (const chunk of packBytes(files, compression, { signal, onProgress })) {
+        const passed = Promise.all([target.write(chunk), md5.update(chunk)])
+        digest.update(chunk)
+        await passed
+        await sync.wrote(chunk.length)
+      }
+    } finally {
+      await sync.idle()
     }
+    // Whoever finds it after a power cut, or gives it another name, relies on what its digest says.
+    await target.sync()
   }
-  const packed = { file, digest: digest.end() }
+  const packed = { file, digest: { ...digest.end(), md5: await md5.end() } }
   await rename(part, file)
   await writeFileAtomic(join(folder, 'pack.json'), JSON.stringify({ of, digest: packed.digest }))
   return packed
 }
 
-/** A file of this host as a source. */
+/** A file of this host, which never changes, as a source. */
 export const sourceOfFile = (file: string, size: number): Source => ({
   size,
+  file,
   read: ({ start, end }) =>
     Readable.toWeb(
       // An end before the start means nothing to it.

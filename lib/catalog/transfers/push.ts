@@ -8,12 +8,14 @@ import { manifestName } from '../names.ts'
 import { sideEnd } from '../objects.ts'
 import { encodeSideFile } from '../pack/side-file.ts'
 import { sourceOfBytes } from '../providers/bytes.ts'
+import type { Peer } from '../remote/peer.ts'
 import { registeredManifest } from '../register.ts'
 import { RegisterManifest } from '../requests.ts'
 import { compressionOf } from './compression.ts'
 import type { TransferContext } from './context.ts'
 import { contentItems, type PushedMachine, withMachineFiles } from './machine-files.ts'
-import { packTo, sourceOfFile } from './packing.ts'
+import { peerOf } from './peer-of.ts'
+import { packedEarlier, packTo, sourceOfFile } from './packing.ts'
 import { packName, sideFileOf, sweepPacks } from './pushed-objects.ts'
 import type { PushManifest } from './requests.ts'
 import { type Target, targetOf } from './targets.ts'
@@ -49,13 +51,17 @@ const pushMachine = async (
 ): Promise<CatalogManifest> => {
   const { context, request, architecture, name, storage, target, work, folder } = push
   const before = await target.before(request, architecture)
-  if (before && request.override_existing === false)
+  // What this push itself has registered before the service was killed is not in its way.
+  const earlier = await packedEarlier(folder)
+  const own = before && earlier?.digest.sha256 === before.pack_sha256
+  if (before && !own && request.override_existing === false)
     throw new ServiceError('conflict', `The catalog has ${name} already, and the push is not to replace it.`)
   const compression = compressionOf(request)
   const size = files.reduce((all, file) => all + file.size, 0)
 
   work.begin('push_compress_stage')
   const packed = await packTo(folder, files, compression, {
+    startWorker: context.startWorker,
     signal,
     onProgress: done => work.advance('push_compress_stage', done, size),
   })
@@ -103,6 +109,9 @@ const pushMachine = async (
   work.end('push_register_stage')
 
   work.begin('cleaning_up')
+  // The machine was changed after an earlier try, of which there may be a part.
+  const earlierAt = earlier && `${request.catalog_id}/${packName(name, earlier.digest, before)}`
+  if (earlierAt !== undefined && earlierAt !== packAt) await provider.remove(earlierAt)
   await sweepPacks(provider, request.catalog_id, name, packAt)
   work.end('cleaning_up')
   return registered
@@ -110,7 +119,7 @@ const pushMachine = async (
 
 /**
  * Packs a machine of this host, uploads the pack to the provider of the connection and registers it in the catalog: that
- * of the connection's host, or this one. A push that was cut off and comes again takes what is there of the pack and of
+ * of the connection's host, of the peer `through`, or this one. A push that was cut off and comes again takes what is there of the pack and of
  * the upload. Throws `invalid`, `conflict` (the machine runs; there is such a manifest and it is not to be replaced),
  * `no-space`, and what the provider and the other catalog refuse with.
  */
@@ -119,15 +128,20 @@ export const pushManifest = (
   caller: Principal,
   request: PushManifest,
   work: Work,
+  through?: Peer,
 ): Promise<CatalogManifest> => {
   work.plan(plan)
   work.begin('push_validate_stage')
-  const connection = parseConnection(request.connection)
-  const { storage } = connection
+  const { service, storage } = parseConnection(request.connection)
+  if (service && through)
+    throw new ServiceError(
+      'invalid',
+      'A push through a catalog manager names a provider alone: the manager is the host.',
+    )
   if (!storage) throw new ServiceError('invalid', 'The connection names no provider, and so no place for the pack.')
   const architecture = request.architecture ?? context.architecture
   const name = manifestName(request.catalog_id, architecture, request.version)
-  const target = targetOf(context, caller, connection)
+  const target = targetOf(context, caller, storage, through ?? (service && peerOf(context, caller, service)))
   const { folders } = context
   // One after the other: nobody else may write this pack.
   return context.catalog.turns(

@@ -1,11 +1,12 @@
 import type { Principal } from '#lib/auth/principal.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import { turnOf } from '../changes.ts'
-import type { Connection } from '../connection.ts'
+import type { Storage } from '../connection.ts'
 import type { CatalogManifest, StoredManifest } from '../manifest.ts'
 import { registeredBefore, registerManifest } from '../register.ts'
 import { manifestsIn } from '../remote/manifests.ts'
-import { catalogPath, serverOf } from '../remote/place.ts'
+import { askPeer, type Peer } from '../remote/peer.ts'
+import { catalogPath } from '../remote/place.ts'
 import type { RegisterManifest } from '../requests.ts'
 import { shownManifest } from '../shown.ts'
 import type { TransferContext } from './context.ts'
@@ -31,40 +32,40 @@ const localTarget = ({ catalog }: TransferContext, caller: Principal): Target =>
     ),
 })
 
-const remoteTarget = (
-  { remote }: TransferContext,
-  { id }: Principal,
-  service: NonNullable<Connection['service']>,
-): Target => {
-  const server = serverOf(service)
-  return {
-    async before({ catalog_id, version }, architecture) {
-      const path = catalogPath(catalog_id, version, architecture)
-      const reply = await remote.ask(server, { caller: id, method: 'GET', path }).catch((error: unknown) => {
-        if (isFault(error, 'not-found')) return []
-        throw error
-      })
-      const found = manifestsIn(reply).find(one => one.version === version)
-      const text = (key: string): string => (typeof found?.[key] === 'string' ? found[key] : '')
-      return found && { pack_filename: text('pack_filename'), pack_sha256: text('pack_sha256') }
-    },
-    async register(registration) {
-      const reply = await remote.ask(server, { caller: id, method: 'POST', path: '/catalog', body: registration })
-      const [registered] = manifestsIn(reply)
-      if (!registered)
-        throw new ServiceError('upstream', `The catalog of ${server.name} does not say what it registered.`)
-      return registered as unknown as CatalogManifest
-    },
-  }
-}
+const peerTarget = (peer: Peer): Target => ({
+  async before({ catalog_id, version }, architecture) {
+    const path = catalogPath(catalog_id, version, architecture)
+    const reply = await askPeer(peer, { method: 'GET', path }).catch((error: unknown) => {
+      if (isFault(error, 'not-found')) return []
+      throw error
+    })
+    const found = manifestsIn(reply).find(one => one.version === version)
+    if (found && !peer.sees(found))
+      throw new ServiceError('conflict', 'The other catalog has this manifest already, and it is not yours to change.')
+    const text = (key: string): string => (typeof found?.[key] === 'string' ? found[key] : '')
+    return found && { pack_filename: text('pack_filename'), pack_sha256: text('pack_sha256') }
+  },
+  async register(registration) {
+    const reply = await askPeer(peer, { method: 'POST', path: '/catalog', body: registration })
+    const [registered] = manifestsIn(reply)
+    if (!registered)
+      throw new ServiceError('upstream', `The catalog of ${peer.server.name} does not say what it registered.`)
+    return registered as unknown as CatalogManifest
+  },
+})
 
-/** The catalog that a connection means: the one of its host, else that of this service. Throws `invalid`. */
-export const targetOf = (context: TransferContext, caller: Principal, { service, storage }: Connection): Target => {
-  if (!service) return localTarget(context, caller)
-  if (storage?.type === 'local-storage')
+/** The catalog that a push tells: of a peer, or without one of this service. Throws `invalid`. */
+export const targetOf = (
+  context: TransferContext,
+  caller: Principal,
+  storage: Storage,
+  peer: Peer | undefined,
+): Target => {
+  if (!peer) return localTarget(context, caller)
+  if (storage.type === 'local-storage')
     throw new ServiceError(
       'invalid',
-      'The connection names another catalog and local storage, which that could not read. Name a storage that both reach; or push to the catalog of this host, from which others can pull.',
+      'The push is to another catalog and to local storage, which that could not read. Name a storage that both reach; or push to the catalog of this host, from which others can pull.',
     )
-  return remoteTarget(context, caller, service)
+  return peerTarget(peer)
 }

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto'
-import { readdir, stat, statfs, utimes } from 'node:fs/promises'
+import { renameSync } from 'node:fs'
+import { readdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { makePrivateFolder, removeTree } from '#lib/platform/files.ts'
-
-/** What nobody has touched for so long belongs to no transfer that goes on. */
-const abandoned = 7 * 86_400_000
 
 /** Where transfers keep what they have so far. What is of one name is of one transfer, also of its next try. */
 export interface WorkFolders {
@@ -14,26 +12,24 @@ export interface WorkFolders {
   /** Makes an empty folder in that of a transfer. */
   empty(folder: string, name: string): Promise<string>
   remove(folder: string): Promise<void>
+  /** Removes what no transfer of this process has opened: for when those of the last one that go on have done so. */
+  removeUnused(): Promise<void>
   /** Throws `no-space` unless there is room for so many more bytes. */
   checkSpace(bytes: number): Promise<void>
 }
 
-/** Opens the root of these folders, and deletes what was left there long ago. */
+/** Opens the root of these folders. */
 export const openWorkFolders = async (root: string): Promise<WorkFolders> => {
   await makePrivateFolder(root)
-  for (const name of await readdir(root)) {
-    const folder = join(root, name)
-    if (Date.now() - (await stat(folder)).mtimeMs > abandoned) await removeTree(root, folder)
-  }
+  const used = new Set<string>()
   return {
     async open(kind, ...name) {
       const folder = join(
         root,
         `${kind}-${createHash('sha256').update(JSON.stringify(name)).digest('hex').slice(0, 32)}`,
       )
+      used.add(folder)
       await makePrivateFolder(folder)
-      const now = new Date()
-      await utimes(folder, now, now)
       return folder
     },
     async empty(folder, name) {
@@ -43,6 +39,15 @@ export const openWorkFolders = async (root: string): Promise<WorkFolders> => {
       return path
     },
     remove: folder => removeTree(root, folder),
+    async removeUnused() {
+      const trash = join(root, `unused-${crypto.randomUUID()}`)
+      for (const name of await readdir(root)) {
+        if (used.has(join(root, name))) continue
+        // At once, so that no transfer can open it meanwhile.
+        renameSync(join(root, name), trash)
+        await removeTree(root, trash)
+      }
+    },
     async checkSpace(bytes) {
       const { bavail, bsize } = await statfs(root)
       if (bavail * bsize < bytes)

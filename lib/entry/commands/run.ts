@@ -7,6 +7,8 @@ export interface Invocation {
   readonly args: readonly string[]
   readonly options: Readonly<Record<string, unknown>>
   readonly config: Config
+  /** Whether a service runs; else what needs machines or jobs cannot be done. */
+  readonly running: boolean
 }
 
 /** Makes a command one that asks the service, which runs or is opened for it. */

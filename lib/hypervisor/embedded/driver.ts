@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { isSystemError } from '#lib/platform/files.ts'
 import type { Log } from '#lib/platform/log.ts'
@@ -139,10 +138,8 @@ export const createEmbeddedDriver = ({ folder, startWorker, log }: Options): Emb
       )
     },
     export: async (id, how) => exportFiles(stopped(id, 'export'), how, claims),
-    adopt(name, fill) {
-      const id = randomUUID()
-      return create(id, name, folder => adoptFiles(folder, { id, name, fill, judge: judgePacked }))
-    },
+    adopt: ({ id, name }, fill) =>
+      create(id, name, folder => adoptFiles(folder, { id, name, fill, judge: judgePacked })),
     async configure(id, changes) {
       const machine = find(id)
       const { definition, name, state } = machine.view()

@@ -132,8 +132,7 @@ export const createQemuDriver = async ({ folder, programs, log }: Options): Prom
       })
     },
     export: async (id, how) => exportFiles(machineOf(id).view(), images, how),
-    async adopt(name, fill) {
-      const id = crypto.randomUUID()
+    async adopt({ id, name }, fill) {
       const judge = judgePacked(images)
       return add(await folders.create(id, folder => adoptFiles(folder, { id, name, fill, judge }))).view()
     },

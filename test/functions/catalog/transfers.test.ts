@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
+import { createDigest } from '#lib/catalog/pack/digest.ts'
 import { type Answer, type Call, test } from '../../support/harness.ts'
 import { at } from './packs.ts'
 
@@ -137,6 +139,50 @@ describe('push and pull', () => {
     // What it replaced is gone.
     expect(readdirSync(join(folder, 'catalog/demo'))).toHaveLength(3)
     expect((await pull(call)).status).toBe(200)
+  })
+
+  test('a push that was killed when it had registered is not refused because of itself', async ({ call, folder }) => {
+    await create(call)
+    const [manifest] = (await push(call, { override_existing: false })).body
+    expect((await push(call, { override_existing: false })).status).toBe(409)
+    // What it leaves on this host.
+    const pack = readFileSync(join(folder, 'catalog/demo', manifest.pack_filename))
+    const digest = createDigest(pack.length)
+    digest.update(pack)
+    const name = JSON.stringify([manifest.name, 'local-storage', '{}'])
+    const left = join(folder, 'state/transfers', `push-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`)
+    mkdirSync(left)
+    writeFileSync(join(left, 'pack'), pack)
+    writeFileSync(join(left, 'pack.json'), JSON.stringify({ of: 'files', digest: digest.end() }))
+    const again = await push(call, { override_existing: false })
+    expect(again.status, again.body.message).toBe(200)
+    expect(again.body[0]).toMatchObject({ id: manifest.id, pack_filename: manifest.pack_filename })
+    expect(readdirSync(join(folder, 'catalog/demo'))).toHaveLength(3)
+    expect(leftovers(folder)).toEqual([])
+  })
+
+  test('what an earlier try has begun to upload goes when the machine is another one by now', async ({
+    call,
+    folder,
+    driver,
+  }) => {
+    const source = await create(call)
+    await push(call)
+    const name = JSON.stringify(['demo-x86_64-1', 'local-storage', '{}'])
+    const left = join(folder, 'state/transfers', `push-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`)
+    mkdirSync(left)
+    writeFileSync(join(left, 'pack'), 'earlier')
+    const digest = createDigest(16)
+    digest.update(Buffer.from('earlier'))
+    const earlier = digest.end()
+    writeFileSync(join(left, 'pack.json'), JSON.stringify({ of: 'files', digest: earlier }))
+    const part = `.vmhost-demo-x86_64-1.${earlier.sha256.slice(0, 8)}.pdpack.${earlier.sha256}`
+    writeFileSync(join(folder, 'catalog/demo', part), 'ear')
+    const { home, definition } = (await driver.get(source))!
+    writeFileSync(join(home, definition.disks[0]!.path), 'another disk')
+    expect((await push(call)).status).toBe(200)
+    expect(readdirSync(join(folder, 'catalog/demo'))).toHaveLength(3)
+    expect(readdirSync(join(folder, 'catalog/demo'))).not.toContain(part)
   })
 
   test('a pack that is not what it was is refused, and leaves nothing', async ({ call, folder }) => {

@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Connection, maskStorage, parseConnection, printConnection } from '#lib/catalog/connection.ts'
+import {
+  connectionPlace,
+  type Connection,
+  maskStorage,
+  parseConnection,
+  printConnection,
+} from '#lib/catalog/connection.ts'
 import { isFault } from '#lib/errors.ts'
 
 const minio = 'provider=minio;endpoint=10.0.0.5:9000;bucket=packs;access_key=minioadmin;secret_key=s3cr3t-s3cr3t'
@@ -148,4 +154,16 @@ describe('a connection string', () => {
       token: '****',
     })
   })
+})
+
+describe('where a connection leads', () => {
+  test.for([
+    ['provider=local', 'provider=local-storage'],
+    ['host=me:very-secret@Catalog.example:8080', 'host=http://catalog.example:8080'],
+    [
+      'host=very-secret@catalog.example;provider=s3;bucket=b;region=r;access_key=very-secret;secret_key=very-secret',
+      'provider=aws-s3;host=http://catalog.example;bucket=b;region=r',
+    ],
+    ['provider=nothing;password=very-secret', undefined],
+  ] as const)('%s is told without what opens it', ([text, place]) => expect(connectionPlace(text)).toBe(place))
 })

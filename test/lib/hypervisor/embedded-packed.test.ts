@@ -33,7 +33,7 @@ describe('packed machines of the embedded driver', () => {
   })
 
   const adopt = (changes: { readonly [K in keyof Definition]?: unknown }, disk: Uint8Array): Promise<MachineView> =>
-    driver.adopt('adopted', async pack => {
+    driver.adopt({ id: crypto.randomUUID(), name: 'adopted' }, async pack => {
       const definition = {
         id: crypto.randomUUID(),
         name: 'packed',

@@ -41,7 +41,7 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'packed mac
     changes: { readonly [K in keyof Definition]?: unknown } = {},
     format = 'qcow2',
   ): Promise<MachineView> =>
-    driver.adopt('adopted', async pack => {
+    driver.adopt({ id: crypto.randomUUID(), name: 'adopted' }, async pack => {
       const definition = {
         id: crypto.randomUUID(),
         name: 'packed',
@@ -137,7 +137,7 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'packed mac
     await using lent = await driver.export(id, { staging: staging.path, deadline, progress })
     const names = lent.files.map(({ name }) => name)
     expect(names).toEqual(['machine.json', 'kernel.bin', 'initrd.bin'])
-    const made = await driver.adopt('again', async pack => {
+    const made = await driver.adopt({ id: crypto.randomUUID(), name: 'again' }, async pack => {
       for (const { name, path } of lent.files) await copyFile(path, join(pack, name))
     })
     expect(made.definition).toMatchObject({ kernel: 'kernel.bin', initrd: 'initrd.bin', cmdline: 'quiet' })

@@ -113,6 +113,7 @@ const collisions = (): Archives => ({
   'a sign and the letter that it is': together('\u212a', 'k'),
   'sharp s': together('stra\u00dfe', 'STRASSE'),
   'a ligature': together('\ufb01le', 'FILE'),
+  'marks in another order': together('\u1fb4', '\u03b1\u0345\u0301'),
   'folders, composed and decomposed': together('\u00e9/x', 'e\u0301/y'),
   'a file where a folder was': together('a/b', 'a'),
   'a file where a folder was said': together('a', 'a', ['5', '0']),

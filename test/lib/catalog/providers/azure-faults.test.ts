@@ -1,44 +1,23 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { delay, http, HttpResponse } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { delay, HttpResponse } from 'msw'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createAzure } from '#lib/catalog/providers/azure.ts'
 import { createFetcher } from '#lib/catalog/providers/http/send.ts'
 import type { Provider } from '#lib/catalog/providers/provider.ts'
 import { bytesOf, sourceOf } from '../../../contracts/provider.ts'
+import { breaking, failure, faultyNetwork } from '../../../support/storage-faults.ts'
 
 const MiB = 1024 * 1024
 const url = 'https://packaccount.blob.core.windows.net/packs'
 const key = Buffer.from('the key of the account').toString('base64')
 
-const failure = async (promise: Promise<unknown>): Promise<Error & { fault?: string }> =>
-  promise.then(
-    () => expect.unreachable('nothing went wrong'),
-    (error: unknown) => error as Error,
-  )
-
-const network = setupServer()
-beforeAll(() => network.listen({ onUnhandledFrame: 'error' }))
-afterEach(() => network.resetHandlers())
-afterAll(() => network.close())
-
+const { answers } = faultyNetwork()
 let azure: Provider
 beforeEach(async () => {
   const meta = { storage_account_name: 'packaccount', container_name: 'packs', storage_account_key: key }
   azure = await createAzure({ type: 'azure-storage-account', meta }, createFetcher({ idle: 300 }))
 })
 
-/** Answers the requests of one address one after the other, the last answer again and again; counts them. */
-const answers = (address: string, ...replies: readonly (() => Response | Promise<Response>)[]) => {
-  const asked: Request[] = []
-  network.use(
-    http.all(address, ({ request }) => {
-      asked.push(request)
-      return replies[Math.min(asked.length, replies.length) - 1]!()
-    }),
-  )
-  return asked
-}
 const status =
   (code: number, word: string, headers = {}) =>
   () =>
@@ -49,14 +28,6 @@ const status =
 const pack = (body: string | ReadableStream, length = 4, more = {}) =>
   new HttpResponse(body, { headers: { 'content-length': String(length), etag: '"1"', ...more } })
 const fine = () => pack('pack')
-const breaking = () =>
-  new HttpResponse(
-    new ReadableStream({
-      pull() {
-        throw new Error('cut')
-      },
-    }),
-  )
 const read = async (): Promise<string> => (await bytesOf(await azure.read('a'))).toString()
 
 test.for([

@@ -1,4 +1,15 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -16,23 +27,95 @@ describe('local storage', () => {
 
   providerContract(() => createLocalStorage(root), 1024 * 1024)
 
+  const source = (text: string) => ({ size: text.length, read: () => new Blob([text]).stream() })
+  /** What a write leaves that is killed: the part of an object, with a digest that is known or a name of its own. */
+  const leave = (object: string, ending: string, days = 0): string => {
+    const name = `.vmhost-${object}.${ending}`
+    writeFileSync(join(root, 'a', name), 'left')
+    const then = new Date(Date.now() - days * 86_400_000)
+    utimesSync(join(root, 'a', name), then, then)
+    return name
+  }
+  const digest = 'ab'.repeat(32)
+
+  test('removes what killed writes of an object have left once it is written or removed', async () => {
+    for (const end of ['write', 'remove'] as const) {
+      const provider = await createLocalStorage(root)
+      await provider.write('a/b', source('x'))
+      leave('b', crypto.randomUUID())
+      leave('b', digest)
+      const kept = [leave('b.c', digest), leave('bb', digest), leave('c', crypto.randomUUID(), 6)]
+      leave('long.ago', digest, 8)
+      if (end === 'write') await provider.write('a/b', source('y'))
+      else await provider.remove('a/b')
+      expect(readdirSync(join(root, 'a')).sort()).toEqual([...kept, ...(end === 'write' ? ['b'] : [])].sort())
+      rmSync(root, { recursive: true })
+    }
+  })
+
+  test('leaves no folder of an object that was never finished', async () => {
+    const provider = await createLocalStorage(root)
+    mkdirSync(join(root, 'a'))
+    leave('b', digest)
+    await provider.remove('a/b')
+    expect(readdirSync(root)).toEqual([])
+  })
+
+  test('lets nobody write an object that is being written through another connection', async () => {
+    const [one, other] = [await createLocalStorage(root), await createLocalStorage(root)]
+    const go = Promise.withResolvers<void>()
+    const slow = {
+      size: 1,
+      read: () =>
+        new ReadableStream<Uint8Array>({
+          async pull(controller) {
+            await go.promise
+            controller.enqueue(new Uint8Array([1]))
+            controller.close()
+          },
+        }),
+    }
+    const writing = one.write('a', slow)
+    await expect.poll(() => readdirSync(root).length).toBe(1)
+    await expect(other.write('a', source('x'))).rejects.toMatchObject({ fault: 'conflict' })
+    await other.remove('a')
+    go.resolve()
+    await writing
+    expect(readdirSync(root)).toEqual(['a'])
+  })
+
   test('follows no link out of its folder', async () => {
     const provider = await createLocalStorage(root)
     mkdirSync(join(folder, 'outside'))
     writeFileSync(join(folder, 'outside', 'secret'), 'secret')
     symlinkSync(join(folder, 'outside'), join(root, 'way'))
     symlinkSync(join(folder, 'outside', 'secret'), join(root, 'file'))
-    const source = { size: 1, read: () => new Blob(['x']).stream() }
     for (const path of ['way/secret', 'file'])
       await expect(provider.read(path)).rejects.toMatchObject({ fault: 'forbidden' })
-    await expect(provider.write('way/new', source)).rejects.toMatchObject({ fault: 'forbidden' })
+    await expect(provider.write('way/new', source('x'))).rejects.toMatchObject({ fault: 'forbidden' })
     await expect(provider.remove('way/secret')).rejects.toMatchObject({ fault: 'forbidden' })
     expect(readdirSync(join(folder, 'outside'))).toEqual(['secret'])
     const listed: string[] = []
     for await (const { path } of provider.list('')) listed.push(path)
     expect(listed).toEqual([])
     // A link in the place of an object is replaced, not followed.
-    await provider.write('file', source)
+    await provider.write('file', source('x'))
     expect(await provider.stat('file')).toMatchObject({ size: 1 })
+  })
+
+  test('a file that never changes gets another name in place of a copy, also twice', async () => {
+    const provider = await createLocalStorage(root)
+    const file = join(folder, 'pack')
+    writeFileSync(file, 'a pack')
+    const source = { size: 6, file, read: () => new Blob(['a pack']).stream() }
+    const sha256 = createHash('sha256').update('a pack').digest('hex')
+    const seen: number[] = []
+    for (let time = 0; time < 2; time += 1)
+      await provider.write('demo/pack', source, { sha256, onProgress: bytes => void seen.push(bytes) })
+    expect(statSync(join(root, 'demo/pack')).ino).toBe(statSync(file).ino)
+    expect(readdirSync(join(root, 'demo'))).toEqual(['pack'])
+    expect(seen).toEqual([6, 6])
+    rmSync(file)
+    expect(readFileSync(join(root, 'demo/pack'), 'utf8')).toBe('a pack')
   })
 })

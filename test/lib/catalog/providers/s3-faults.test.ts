@@ -1,61 +1,32 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { delay, http, HttpResponse } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { delay, HttpResponse } from 'msw'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { createFetcher } from '#lib/catalog/providers/http/send.ts'
 import type { Provider } from '#lib/catalog/providers/provider.ts'
 import { createS3 } from '#lib/catalog/providers/s3.ts'
 import { sourceOf } from '../../../contracts/provider.ts'
+import { breaking, failure, faultyNetwork } from '../../../support/storage-faults.ts'
 
-const MiB = 1024 * 1024
 const url = 'https://s3.example.test/packs'
 const secret = 'the-secret-key-of-all'
 const accessKey = 'AKIAEXAMPLE'
 
 const textOf = (stream: ReadableStream<Uint8Array>): Promise<string> => new Response(stream).text()
 const hash = (algorithm: string, bytes: Buffer): string => createHash(algorithm).update(bytes).digest('hex')
-const failure = async (promise: Promise<unknown>): Promise<Error & { fault?: string }> =>
-  promise.then(
-    () => expect.unreachable('nothing went wrong'),
-    (error: unknown) => error as Error,
-  )
 const said = (code: string): string =>
   `<?xml version="1.0"?><Error><Code>${code}</Code><Message>the key ${accessKey}, ${secret}</Message></Error>`
 
-const network = setupServer()
-beforeAll(() => network.listen({ onUnhandledFrame: 'error' }))
-afterEach(() => network.resetHandlers())
-afterAll(() => network.close())
-
+const { answers } = faultyNetwork()
 let s3: Provider
 beforeEach(async () => {
   const meta = { bucket: 'packs', endpoint: 'https://s3.example.test', access_key: accessKey, secret_key: secret }
   s3 = await createS3({ type: 'minio', meta }, createFetcher({ idle: 300 }))
 })
 
-/** Answers the requests of one address one after the other, the last answer again and again; counts them. */
-const answers = (address: string, ...replies: readonly (() => Response | Promise<Response>)[]) => {
-  const asked: Request[] = []
-  network.use(
-    http.all(address, ({ request }) => {
-      asked.push(request)
-      return replies[Math.min(asked.length, replies.length) - 1]!()
-    }),
-  )
-  return asked
-}
 const status =
   (code: number, word: string, headers = {}) =>
   () =>
     new HttpResponse(said(word), { status: code, headers })
-const breaking = () =>
-  new HttpResponse(
-    new ReadableStream({
-      pull() {
-        throw new Error('cut')
-      },
-    }),
-  )
 const fine = () => new HttpResponse('pack', { headers: { 'content-length': '4' } })
 
 describe('what S3 refuses', () => {
@@ -219,97 +190,5 @@ describe('what S3 does wrong with bytes', () => {
   ])('%s', async ([, reply, fault]) => {
     answers(`${url}/a`, reply)
     expect(await failure(s3.read('a', part))).toMatchObject({ fault })
-  })
-})
-
-describe('an upload in parts', () => {
-  const bytes = randomBytes(20 * MiB)
-  const sha256 = hash('sha256', bytes)
-  const pieces = [bytes.subarray(0, 8 * MiB), bytes.subarray(8 * MiB, 16 * MiB), bytes.subarray(16 * MiB)]
-  const uploadId = 'upload&1'
-
-  /** A bucket that has parts of an earlier upload: `there` are ETags. */
-  const bucketWith = (there: readonly string[], complete: readonly (() => Response)[]) => {
-    const seen: string[] = []
-    let completed = 0
-    const note = /\/packs\/\.vmhost-uploads\//
-    network.use(
-      http.all(`${url}*`, ({ request }) => {
-        const { pathname, searchParams: query } = new URL(request.url)
-        const what = [request.method, note.test(pathname) ? 'note' : pathname.slice(7), query.get('partNumber')]
-        seen.push(what.filter(Boolean).join(' '))
-        if (query.has('list-type')) return HttpResponse.xml('<ListBucketResult></ListBucketResult>')
-        if (query.has('uploads'))
-          return HttpResponse.xml(
-            `<R>${[
-              ['a', 'old', '2020-01-01T00:00:00.000Z'],
-              ['a', 'new', new Date().toISOString()],
-              ['ab', 'other', '2020-01-01T00:00:00.000Z'],
-            ]
-              .map(
-                ([key, id, time]) =>
-                  `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${time}</Initiated></Upload>`,
-              )
-              .join('')}</R>`,
-          )
-        if (request.method === 'DELETE') {
-          seen.push(`end ${query.get('uploadId') ?? 'note'}`)
-          return new HttpResponse(null, { status: 204 })
-        }
-        if (note.test(pathname)) return new HttpResponse(uploadId)
-        expect(query.get('uploadId') ?? uploadId).toBe(uploadId)
-        if (request.method === 'GET')
-          return HttpResponse.xml(
-            `<R>${there.map((etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>&quot;${etag}&quot;</ETag></Part>`).join('')}</R>`,
-          )
-        if (request.method === 'PUT')
-          return new HttpResponse(null, { headers: { etag: `"sent-${query.get('partNumber')}"` } })
-        if (request.method === 'HEAD') return new HttpResponse(null, { headers: { 'x-amz-meta-sha256': sha256 } })
-        completed += 1
-        return complete[Math.min(completed, complete.length) - 1]!()
-      }),
-    )
-    return seen
-  }
-  const done = () => HttpResponse.xml('<CompleteMultipartUploadResult/>')
-  const sentParts = (seen: readonly string[]): string[] => seen.filter(what => /^PUT a \d/.test(what)).sort()
-
-  test('sends what is not there, and what is there with another checksum', async () => {
-    const seen = bucketWith([hash('md5', pieces[0]!), hash('md5', randomBytes(9))], [done])
-    await s3.write('a', sourceOf(bytes), { sha256 })
-    expect(sentParts(seen)).toEqual(['PUT a 2', 'PUT a 3'])
-    expect(seen.slice(-3)).toEqual(['POST a', 'DELETE note', 'end note'])
-  })
-
-  test('ends uploads of the same object that are old, and no others', async () => {
-    const seen = bucketWith([], [done])
-    await s3.write('a', sourceOf(bytes), { sha256 })
-    expect(seen.filter(what => what.startsWith('end '))).toEqual(['end old', 'end note'])
-  })
-
-  test('is put together again after an answer of 200 that says it failed', async () => {
-    const failed = () => HttpResponse.xml(said('InternalError'))
-    const seen = bucketWith([], [failed, done])
-    await s3.write('a', sourceOf(bytes), { sha256 })
-    expect(seen.filter(what => what === 'POST a')).toHaveLength(2)
-  })
-
-  test('was put together, though the answer got lost', async () => {
-    bucketWith([], [status(500, 'InternalError'), status(404, 'NoSuchUpload')])
-    await s3.write('a', sourceOf(bytes), { sha256 })
-  })
-
-  test('is not put together, and ended, when the bytes are others', async () => {
-    const seen = bucketWith([], [done])
-    const other = hash('sha256', randomBytes(9))
-    expect(await failure(s3.write('a', sourceOf(bytes), { sha256: other }))).toMatchObject({ fault: 'conflict' })
-    expect(seen).not.toContain('POST a')
-    expect(seen).toContain(`end ${uploadId}`)
-  })
-
-  test('is kept for a later try when S3 fails', async () => {
-    const seen = bucketWith([], [status(400, 'InvalidPart')])
-    expect(await failure(s3.write('a', sourceOf(bytes), { sha256 }))).toMatchObject({ fault: 'upstream' })
-    expect(seen).not.toContain(`end ${uploadId}`)
   })
 })

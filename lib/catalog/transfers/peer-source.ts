@@ -1,15 +1,14 @@
-import type { Principal } from '#lib/auth/principal.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { type Connection, type Storage, storageFrom } from '../connection.ts'
+import { type Storage, storageFrom } from '../connection.ts'
 import type { CatalogManifest } from '../manifest.ts'
+import { packMd5 } from '../metadata.ts'
 import { refuseHidden } from '../owners.ts'
 import { sourceOfBytes } from '../providers/bytes.ts'
 import type { ByteRange } from '../providers/provider.ts'
-import { jsonOf } from '../remote/json.ts'
-import { type Manifest, manifestsIn } from '../remote/manifests.ts'
-import { catalogPath, serverOf } from '../remote/place.ts'
+import type { Manifest } from '../remote/manifests.ts'
+import { askPeer, type Peer, seenManifest } from '../remote/peer.ts'
+import { catalogPath } from '../remote/place.ts'
 import { toldManifest } from '../remote/told-manifest.ts'
-import type { RemoteServer } from '../remote/server.ts'
 import type { TransferContext } from './context.ts'
 import { bodyLimit } from '../requests.ts'
 import { largestSideFile, type PackSource, providerSource, sideOf } from './pack-source.ts'
@@ -26,38 +25,25 @@ const readManifest = (found: Manifest) => {
   return {
     path: text('path'),
     pack: text('pack_filename', 'pack_path'),
+    metadata: text('metadata_filename', 'metadata_path'),
     sha256: /^[0-9a-f]{64}$/.test(text('pack_sha256')) ? text('pack_sha256') : undefined,
     providerType: typeof provider?.type === 'string' ? provider.type : '',
     meta: Object.fromEntries(meta) as Record<string, string>,
   }
 }
 
-interface Asked {
-  readonly context: TransferContext
-  readonly caller: Principal
-  readonly server: RemoteServer
-  /** Of the manifest's download. */
-  readonly path: string
-}
-
 /** One of a download's contents, or the part of it; undefined where the service does not hand out bytes. */
 const content = async (
-  { context: { remote }, caller, server, path }: Asked,
+  { remote, server, caller, headers }: Peer,
+  path: string,
   part: 'pack' | 'pieces',
   most: number,
-  range: ByteRange | undefined,
   signal: AbortSignal,
+  range?: ByteRange,
 ) => {
-  const headers = range && { Range: `bytes=${range.start}-${range.end - 1}`, 'Accept-Encoding': 'identity' }
-  const request = {
-    caller: caller.id,
-    method: 'GET',
-    path,
-    query: { content: part },
-    signal,
-    ...(headers && { headers }),
-  }
-  const reply = await remote.read(server, request, most)
+  const asked = range && { Range: `bytes=${range.start}-${range.end - 1}` }
+  const request = { caller: caller.id, method: 'GET', path, query: { content: part }, signal }
+  const reply = await remote.read(server, { ...request, headers: { ...headers, ...asked } }, most)
   return reply.headers['content-type'] === 'application/octet-stream' ? reply : undefined
 }
 
@@ -66,28 +52,30 @@ const wrongRange = (): ServiceError =>
 
 /** The bytes that another vmhost hands out itself; undefined where the service is of another kind. */
 const servedSource = async (
-  asked: Asked,
+  peer: Peer,
+  path: string,
   manifest: CatalogManifest,
   sha256: string | undefined,
   signal: AbortSignal,
 ): Promise<PackSource | undefined> => {
   // One that hands out no bytes answers with its manifest again.
-  const first = await content(asked, 'pack', bodyLimit, { start: 0, end: 1 }, signal)
+  const first = await content(peer, path, 'pack', bodyLimit, signal, { start: 0, end: 1 })
   if (!first) return undefined
   const size = Number(/\/(\d+)$/.exec(first.headers['content-range'] ?? '')?.[1])
   if (first.status !== 206 || !Number.isSafeInteger(size)) throw wrongRange()
-  const beside = await content(asked, 'pieces', largestSideFile, undefined, signal).catch((error: unknown) => {
+  const beside = await content(peer, path, 'pieces', largestSideFile, signal).catch((error: unknown) => {
     if (isFault(error, 'not-found')) return undefined
     throw error
   })
   const side = sideOf(beside?.body, { size, sha256 })
   return {
     manifest,
+    origin: peer.server.url,
     size,
     sha256: sha256 ?? side?.sha256,
     side,
     async read(range, reading) {
-      const reply = await content(asked, 'pack', range.end - range.start, range, reading)
+      const reply = await content(peer, path, 'pack', range.end - range.start, reading, range)
       if (reply?.status !== 206 || reply.body.length !== range.end - range.start) throw wrongRange()
       return sourceOfBytes(reply.body).read({ start: 0, end: reply.body.length })
     },
@@ -117,31 +105,33 @@ const toldStorage = (
  * A pack of the catalog of another service: read from its storage where the request says what opens that, or the service
  * tells; else handed out by the service itself. Throws what that refuses with.
  */
-export const remoteSource = async (
-  context: TransferContext,
-  caller: Principal,
+export const peerSource = async (
+  { architecture: hostArchitecture, catalog }: TransferContext,
+  peer: Peer,
   request: PullManifest,
-  { service, storage: given }: Connection & { readonly service: NonNullable<Connection['service']> },
+  given: Storage | undefined,
   signal: AbortSignal,
 ): Promise<PackSource> => {
-  const server = serverOf(service)
-  const architecture = request.architecture ?? context.architecture
-  const path = `${catalogPath(request.catalog_id, request.version, architecture)}/download`
+  const architecture = request.architecture ?? hostArchitecture
+  const place = catalogPath(request.catalog_id, request.version, architecture)
+  // Looked at first: the download is counted, and what is not to be seen must not be.
+  seenManifest(peer, await askPeer(peer, { method: 'GET', path: place, signal }))
+  const path = `${place}/download`
   const headers = { 'X-Internal-Api-Client': 'true' }
-  // One manifest; the room of a whole list would let its sender keep this service busy with reading it.
-  const asked = { caller: caller.id, method: 'GET', path, headers, signal }
-  const [found] = manifestsIn(jsonOf(await context.remote.read(server, asked, 2 * bodyLimit)))
-  if (!found) throw new ServiceError('not-found', `The catalog of ${server.name} has no such manifest.`)
+  const found = seenManifest(peer, await askPeer(peer, { method: 'GET', path, headers, signal }))
   const manifest = toldManifest(found, { ...request, architecture })
-  const { sha256, path: folder, pack, providerType, meta } = readManifest(found)
+  const { sha256, path: folder, pack, metadata, providerType, meta } = readManifest(found)
   const own = { ...given?.meta, ...request.provider_metadata }
   if (Object.keys(own).length === 0) {
-    const served = await servedSource({ context, caller, server, path }, manifest, sha256, signal)
+    const served = await servedSource(peer, path, manifest, sha256, signal)
     if (served) return served
   }
   const storage = given ? storageFrom(given.type, own) : toldStorage(providerType, meta, request.provider_metadata)
-  const packAt = [...folder.split('/').filter(Boolean), pack].join('/')
-  await refuseHidden(context.catalog, caller, storage, [packAt])
-  const provider = await context.catalog.storages.open(storage)
-  return providerSource(provider, packAt, { manifest, sha256 }, signal)
+  const inFolder = (name: string): string => [...folder.split('/').filter(Boolean), name].join('/')
+  const packAt = inFolder(pack)
+  await refuseHidden(catalog, peer.caller, storage, [packAt])
+  const from = await catalog.storages.open(storage)
+  const md5 = sha256 === undefined ? await packMd5(from, metadata && inFolder(metadata), signal) : undefined
+  const known = { manifest, origin: JSON.stringify([peer.server.url, storage]), sha256, md5 }
+  return providerSource(from, packAt, known, signal)
 }

@@ -1,0 +1,17 @@
+import { pulling, pullJob } from '#lib/catalog/transfers/contracts.ts'
+import { endpoint } from '#lib/http/endpoint.ts'
+import { CatalogManagerReference } from '#lib/managers/schemas.ts'
+
+export default endpoint({
+  ...pulling,
+  path: '/v1/catalog-managers/{id}/catalog/pull/async',
+  also: ['POST /v1/catalog-managers/{id}/catalog/pull/async'],
+  summary: 'Begin a pull of a remote catalog; the answer is its job',
+  access: { anyClaim: ['PULL_CATALOG_MANIFEST', 'CATALOG_MANAGER_PULL_CATALOG_MANIFEST_OWN'] },
+  uses: ['managedCatalogs', 'transfers'],
+  params: CatalogManagerReference,
+  job: { ...pullJob, detached: true },
+}).handle(async (call, { managedCatalogs, transfers }) => {
+  const peer = await managedCatalogs.peer(call.caller!, call.params.id)
+  return transfers.pull(call.caller!, call.body, call.work, peer)
+})

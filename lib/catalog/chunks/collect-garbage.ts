@@ -1,0 +1,66 @@
+import type { ObjectStat, Provider } from '../providers/provider.ts'
+import type { ChunkList } from './chunk-list.ts'
+import { type Hold, takeHold } from './hold.ts'
+import { inLanes } from './lanes.ts'
+import { isChunkPath } from './stored-chunk.ts'
+
+export interface Collected {
+  /** Chunks that stay, those that are too young to go among them. */
+  readonly kept: number
+  /** Chunks that went, or would go, and the bytes they take on the provider. */
+  readonly removed: number
+  readonly bytes: number
+}
+
+interface Options {
+  /** Only counts. */
+  readonly dryRun?: boolean
+  /** A chunk that was written later than this before `now` stays: a push that was cut off may come again and use it. */
+  readonly graceMilliseconds: number
+  /** Milliseconds since 1970. */
+  readonly now?: number
+  readonly signal?: AbortSignal
+}
+
+/** Removals at once. */
+const lanes = 4
+
+/**
+ * Removes the chunks that are in no list. `liveLists` gives the lists of everything that is kept; it is asked when no one
+ * writes any more, so it must read what there is then, and fail when it cannot read all: nothing is removed in that case.
+ * Chunks of which the provider does not say how old they are stay. Throws `conflict` while somebody writes chunks.
+ */
+export const collectGarbage = async (
+  provider: Provider,
+  liveLists: () => AsyncIterable<ChunkList>,
+  { dryRun = false, graceMilliseconds, now = Date.now(), signal }: Options,
+): Promise<Collected> => {
+  await using hold: Hold | undefined = dryRun ? undefined : await takeHold(provider, 'sweep', signal)
+  const live = new Set<string>()
+  for await (const { chunks } of liveLists()) for (const one of chunks) if ('sha256' in one) live.add(one.sha256)
+
+  const collected = { kept: 0, removed: 0, bytes: 0 }
+  const isGarbage = ({ path, modifiedAt }: ObjectStat): boolean =>
+    !live.has(path.slice(-64)) && modifiedAt !== undefined && Date.parse(modifiedAt) < now - graceMilliseconds
+
+  const garbage = async function* (): AsyncGenerator<ObjectStat> {
+    for await (const found of provider.list('chunks', signal)) {
+      if (!isChunkPath(found.path)) continue
+      if (!isGarbage(found)) {
+        collected.kept += 1
+        continue
+      }
+      signal?.throwIfAborted()
+      await hold?.renew()
+      yield found
+    }
+  }
+
+  await inLanes(garbage(), lanes, async ({ path, size }) => {
+    // Not to be aborted: a removal that nobody waits for could happen when the hold has ended.
+    if (hold) await provider.remove(path)
+    collected.removed += 1
+    collected.bytes += size
+  })
+  return collected
+}

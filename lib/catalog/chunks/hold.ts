@@ -1,0 +1,82 @@
+import { ServiceError } from '#lib/errors.ts'
+import type { Provider } from '../providers/provider.ts'
+
+/**
+ * Keeps those who add chunks and who removes them apart, wherever they run, by objects on the provider. Who wants to
+ * begin writes its own object first and looks for others then: of two that begin at once at least one sees the other and
+ * steps back. So no chunk that a writer has found can be removed before the writer's list is known.
+ */
+export interface Hold extends AsyncDisposable {
+  /** Keeps the hold valid. Throws `conflict` when it has been out of use for so long that others may have gone on. */
+  renew(): Promise<void>
+}
+
+export type Purpose = 'write' | 'sweep'
+
+const folder = 'chunks/holds'
+
+/** For how long a hold is good. It is renewed at the half. */
+export const holdMilliseconds = 10 * 60_000
+
+/** For how long others heed a hold that is not good any more: the clocks of hosts may differ by as much. */
+export const slackMilliseconds = 10 * 60_000
+
+/** Purpose, whose, and until when in milliseconds since 1970. */
+const holdName = /^chunks\/holds\/(write|sweep)-([0-9a-f-]{36})-(\d{1,16})$/
+
+const busy: Readonly<Record<Purpose, string>> = {
+  write: 'Chunks are being written to this place. Try again when that has ended.',
+  sweep: 'Chunks that are not used any more are being removed from this place. Try again when that has ended.',
+}
+
+/** Whoever writes can do so beside others who write; who removes has to be alone. */
+const excludes = (mine: Purpose, other: Purpose): boolean => mine === 'sweep' || other === 'sweep'
+
+/** Takes a hold; it ends when it is disposed of. Throws `conflict` while there is another that does not go with it. */
+export const takeHold = async (provider: Provider, purpose: Purpose, signal?: AbortSignal): Promise<Hold> => {
+  const id = crypto.randomUUID()
+  /** The two newest objects of this hold: a listing that goes on while it is renewed finds at least one. */
+  const paths: string[] = []
+  let until = 0
+
+  const put = async (): Promise<void> => {
+    const end = Date.now() + holdMilliseconds
+    const path = `${folder}/${purpose}-${id}-${end}`
+    paths.push(path)
+    await provider.write(path, { size: 0, read: () => new Blob().stream() }, { ...(signal && { signal }) })
+    until = end
+    if (paths.length > 2) await provider.remove(paths.shift()!)
+  }
+  /** What cannot be removed comes to its end by itself. */
+  const release = async (): Promise<void> => {
+    for (const path of paths) await provider.remove(path).catch(() => undefined)
+  }
+
+  const lookForOthers = async (): Promise<void> => {
+    for await (const { path } of provider.list(folder, signal)) {
+      const [, other, whose, end] = holdName.exec(path) ?? []
+      if (other === undefined || whose === id) continue
+      if (Number(end) + slackMilliseconds < Date.now()) await provider.remove(path)
+      else if (excludes(purpose, other as Purpose)) throw new ServiceError('conflict', busy[other as Purpose])
+    }
+  }
+
+  try {
+    await put()
+    await lookForOthers()
+  } catch (error) {
+    await release()
+    throw error
+  }
+  return {
+    async renew() {
+      if (Date.now() >= until)
+        throw new ServiceError(
+          'conflict',
+          'The work on the chunks stood still for too long, and others may have gone on. What was sent is kept: try again.',
+        )
+      if (until - Date.now() < holdMilliseconds / 2) await put()
+    },
+    [Symbol.asyncDispose]: release,
+  }
+}

@@ -1,0 +1,97 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { isFault } from '#lib/errors.ts'
+import type { Provider, Source } from '../providers/provider.ts'
+import type { ChunkList } from './chunk-list.ts'
+import { chunker } from './chunker.ts'
+import type { Hold } from './hold.ts'
+import { inLanes } from './lanes.ts'
+import { chunkPath, packChunk, sha256Of } from './stored-chunk.ts'
+
+export interface Written {
+  readonly list: ChunkList
+  /** Chunks that were not there, and their bytes as sent. */
+  readonly sentChunks: number
+  readonly sentBytes: number
+}
+
+interface Options {
+  readonly signal?: AbortSignal
+  /** Is told how many bytes of the file have been read. */
+  readonly onProgress?: (bytes: number) => void
+}
+
+/** Chunks that are hashed, packed and sent at once. */
+const lanes = 4
+
+const sourceOf = (bytes: Buffer<ArrayBuffer>): Source => ({
+  size: bytes.length,
+  read: ({ start, end }) => new Blob([bytes.subarray(start, end)]).stream(),
+})
+
+/** Sends a chunk and gives the bytes sent; another who sends the same at this moment is waited for. */
+const send = async (
+  provider: Provider,
+  sha256: string,
+  data: Buffer<ArrayBuffer>,
+  signal?: AbortSignal,
+): Promise<number> => {
+  const path = chunkPath(sha256)
+  const packed = await packChunk(data)
+  const options = { sha256: packed === data ? sha256 : await sha256Of(packed), ...(signal && { signal }) }
+  for (let pause = 50; ; pause *= 2)
+    try {
+      await provider.write(path, sourceOf(packed), options)
+      return packed.length
+    } catch (error) {
+      if (!isFault(error, 'conflict') || pause > 10_000) throw error
+      await wait(pause, undefined, options)
+      if (await provider.stat(path, signal)) return 0
+    }
+}
+
+/**
+ * Keeps a file as chunks and sends those that are not there yet. `hold` is of the purpose `write`: it must be taken
+ * before, renewed just before the list is made known to those who collect garbage, and end after that. What a write that
+ * failed has sent stays, and is not sent again.
+ */
+export const writeChunked = async (
+  provider: Provider,
+  hold: Hold,
+  source: AsyncIterable<Uint8Array>,
+  { signal, onProgress }: Options = {},
+): Promise<Written> => {
+  const chunks: ChunkList['chunks'][number][] = []
+  const known = new Set<string>()
+  let size = 0
+  let sentChunks = 0
+  let sentBytes = 0
+
+  /** The chunks with their places in the list; holes go into it on the way. */
+  const chunksOf = async function* (): AsyncGenerator<{ at: number; data: Buffer<ArrayBuffer> }> {
+    let at = 0
+    for await (const part of chunker(source)) {
+      signal?.throwIfAborted()
+      await hold.renew()
+      if ('zeros' in part) chunks[at] = part
+      else yield { at, data: part.data }
+      at += 1
+      size += 'zeros' in part ? part.zeros : part.data.length
+      onProgress?.(size)
+    }
+  }
+
+  await inLanes(chunksOf(), lanes, async ({ at, data }) => {
+    const sha256 = await sha256Of(data)
+    chunks[at] = { sha256, size: data.length }
+    if (known.has(sha256)) return
+    known.add(sha256)
+    const found = await provider.stat(chunkPath(sha256), signal)
+    // What is larger than the chunk cannot be it.
+    if (found && found.size <= data.length) return
+    const sent = await send(provider, sha256, data, signal)
+    sentBytes += sent
+    if (sent > 0) sentChunks += 1
+  })
+  await hold.renew()
+  return { list: { size, chunks }, sentChunks, sentBytes }
+}

@@ -1,0 +1,156 @@
+import type { Command } from 'commander'
+import type { CatalogManifest } from '#lib/catalog/manifest.ts'
+import { pullJob, pushJob } from '#lib/catalog/transfers/contracts.ts'
+import { type ImportResult, PullManifest, type PullResult, PushManifest } from '#lib/catalog/transfers/requests.ts'
+import { ServiceError } from '#lib/errors.ts'
+import { byteSize } from '../byte-size.ts'
+import { connectionHelp, readConnection } from '../connection.ts'
+import { visible } from '../table.ts'
+import { nameOf } from './catalog-text.ts'
+import { type Invocation, list, type Run } from './run.ts'
+import { transferred } from './transfer.ts'
+
+const requireService = ({ running, config }: Invocation): void => {
+  if (!running)
+    throw new ServiceError(
+      'unavailable',
+      `Machines go into the catalog and out of it through the service, and none runs on ${config.state}. Start it with \`vmhost serve\`, then do this again.`,
+    )
+}
+
+interface PushOptions {
+  readonly machine?: string
+  readonly localPath?: string
+  readonly connection?: string
+  readonly version: string
+  readonly architecture?: string
+  readonly description?: string
+  readonly tag: readonly string[]
+  readonly requiredClaim: readonly string[]
+  readonly requiredRole: readonly string[]
+  readonly compress?: true
+  readonly level?: string
+  readonly format?: string
+  readonly overrideExisting: boolean
+}
+
+const pushBody = (catalogId: string, connection: string, options: PushOptions): object => ({
+  catalog_id: catalogId,
+  version: options.version,
+  architecture: options.architecture,
+  connection,
+  uuid: options.machine,
+  local_path: options.localPath,
+  description: options.description,
+  tags: options.tag,
+  required_claims: options.requiredClaim,
+  required_roles: options.requiredRole,
+  compress_pack: options.compress ?? (options.level !== undefined || options.format !== undefined),
+  compress_pack_level:
+    options.level !== undefined && /^-?\d+$/.test(options.level) ? Number(options.level) : options.level,
+  compress_format: options.format,
+  override_existing: options.overrideExisting,
+})
+
+const pushCommand = (command: Command): Command =>
+  command
+    .description(
+      'Pack a machine of this host, upload it and register it. Ctrl-C leaves that to the service; the same command follows it again',
+    )
+    .argument('<catalog-id>')
+    .requiredOption('--version <version>', 'such as 1.0.2-beta')
+    .option('--machine <machine>', 'id or name of a stopped machine')
+    .option('--local-path <folder>', 'in its place: the folder of a machine, or of a pvm or macvm bundle')
+    .option('--connection <connection>', `where the pack goes, ${connectionHelp}`)
+    .option('--architecture <name>', 'x86_64 or arm64; that of this host when left out')
+    .option('--description <text>')
+    .option('--tag <tag>', 'a tag; may be repeated', list, [])
+    .option('--required-claim <claim>', 'a claim that its users need; may be repeated', list, [])
+    .option('--required-role <role>', 'the same of a role', list, [])
+    .option('--compress', 'compress the pack')
+    .option('--level <level>', 'how much, from 0 to 9, or best_speed, balanced or best_compression; compresses')
+    .option('--format <format>', 'gzip, or zstd, which other services than this may not read; compresses')
+    .option('--no-override-existing', 'do not replace a manifest that is there already')
+
+const pullCommand = (command: Command): Command =>
+  command
+    .description(
+      'Make a machine of a pack of a catalog. Ctrl-C leaves that to the service; the same command follows it again',
+    )
+    .argument('<catalog-id>')
+    .requiredOption('--name <machine>', 'name of the new machine')
+    .option('--version <version>', 'version or tag', 'latest')
+    .option('--architecture <name>', 'x86_64 or arm64; that of this host when left out')
+    .option('--connection <connection>', `another catalog, ${connectionHelp}`)
+    .option('--start', 'start the machine')
+
+const importCommand = (command: Command): Command =>
+  command
+    .description('Take a pack into the catalog that is on a provider with its description')
+    .argument('<catalog-id>')
+    .requiredOption('--version <version>', 'such as 1.0.2-beta')
+    .requiredOption('--architecture <name>', 'x86_64 or arm64')
+    .option('--connection <connection>', `where the pack is, ${connectionHelp}`)
+
+const missing = (what: string): ServiceError => new ServiceError('invalid', `Say ${what}.`)
+const noConnection = 'which provider, with --connection or VMHOST_CONNECTION, such as provider=local-storage'
+
+/** Adds what brings machines into the catalog and out of it. `usual` is the connection of who names none. */
+export const addTransfers = (catalog: Command, run: Run, usual: string | undefined): void => {
+  run(pushCommand(catalog.command('push')), async (ask, invocation) => {
+    requireService(invocation)
+    const options = invocation.options as unknown as PushOptions
+    if (options.machine === undefined && options.localPath === undefined)
+      throw missing('which machine, with --machine or --local-path')
+    const connection = (await readConnection(options.connection)) ?? usual
+    if (connection === undefined) throw missing(noConnection)
+    const [catalogId = ''] = invocation.args
+    const manifests = await transferred<CatalogManifest[]>(ask, {
+      kind: pushJob,
+      schema: PushManifest,
+      method: 'POST',
+      path: '/catalog/push/async',
+      body: pushBody(catalogId, connection, options),
+    })
+    for (const one of manifests)
+      console.log(`Pushed ${nameOf(one)}: ${byteSize(one.size)}, as a pack of ${byteSize(one.pack_size)}.`)
+  })
+  run(pullCommand(catalog.command('pull')), async (ask, invocation) => {
+    requireService(invocation)
+    const { name, version, architecture, connection, start } = invocation.options as Record<string, string | undefined>
+    const [catalogId] = invocation.args
+    const pulled = await transferred<PullResult>(ask, {
+      kind: pullJob,
+      schema: PullManifest,
+      method: 'PUT',
+      path: '/catalog/pull/async',
+      body: {
+        catalog_id: catalogId,
+        version,
+        architecture,
+        connection: (await readConnection(connection)) ?? usual,
+        machine_name: name,
+        start_after_pull: Boolean(start),
+      },
+    })
+    console.log(
+      visible(
+        `Pulled ${nameOf(pulled)} as the machine ${pulled.machine_name} (${pulled.machine_id})${start ? ', which runs' : ''}.`,
+      ),
+    )
+  })
+  run(importCommand(catalog.command('import')), async (ask, invocation) => {
+    requireService(invocation)
+    const { version, architecture, connection: option } = invocation.options as Record<string, string | undefined>
+    const connection = (await readConnection(option)) ?? usual
+    if (connection === undefined) throw missing(noConnection)
+    const [catalogId] = invocation.args
+    const { manifest } = await ask<ImportResult>('PUT', '/catalog/import', {
+      catalog_id: catalogId,
+      version,
+      architecture,
+      connection,
+    })
+    console.log(`Imported ${nameOf(manifest)}: a pack of ${byteSize(manifest.pack_size)}.`)
+  })
+}

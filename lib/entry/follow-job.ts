@@ -1,0 +1,69 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { messageOf, ServiceError } from '#lib/errors.ts'
+import type { Job } from '#lib/jobs/schemas.ts'
+import { isSystemError } from '#lib/platform/files.ts'
+import type { Progress } from './progress.ts'
+import type { Ask } from './reach.ts'
+
+/** Milliseconds between two looks at a job, at first and later: small ones end at once. */
+const [soonest, latest] = [100, 1_000]
+/** Milliseconds in which a second Ctrl-C cancels the job. */
+const secondWithin = 2_000
+
+interface Followed {
+  readonly id: string
+  /** `push`, `pull` */
+  readonly operation: string
+}
+
+/** What shells say of a program that SIGINT has ended. */
+const leave = (): never => process.exit(130)
+
+/** The first Ctrl-C goes away from the job, a second one soon after it cancels it, and one after that goes away at once. */
+const onInterrupts = (ask: Ask, { id, operation }: Followed, progress: Progress): Disposable => {
+  let timer: NodeJS.Timeout | undefined
+  let cancelling = false
+  const interrupted = (): void => {
+    if (cancelling) leave()
+    if (!timer) {
+      timer = setTimeout(leave, secondWithin)
+      progress.say(
+        `The ${operation} goes on in the service, as the job ${id}.\nThe same command follows it again; Ctrl-C once more now cancels it.`,
+      )
+      return
+    }
+    clearTimeout(timer)
+    cancelling = true
+    progress.say(`Cancelling the ${operation} …`)
+    ask('POST', `/jobs/${id}/cancel`).catch((error: unknown) => progress.say(messageOf(error)))
+  }
+  process.on('SIGINT', interrupted)
+  return {
+    [Symbol.dispose]() {
+      clearTimeout(timer)
+      process.off('SIGINT', interrupted)
+    },
+  }
+}
+
+/**
+ * Shows how far a job is until it has ended, and gives it then. Ctrl-C ends the program with 130. Throws `unavailable`
+ * when the service ends meanwhile.
+ */
+export const followJob = async (ask: Ask, followed: Followed, progress: Progress): Promise<Job> => {
+  using _ = onInterrupts(ask, followed, progress)
+  try {
+    for (let pause = soonest; ; pause = Math.min(2 * pause, latest)) {
+      const job = await ask<Job>('GET', `/jobs/${followed.id}`)
+      progress.show(job.steps ?? [])
+      if (job.state === 'completed' || job.state === 'failed') return job
+      await wait(pause)
+    }
+  } catch (error) {
+    if (!['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE'].some(code => isSystemError(error, code))) throw error
+    throw new ServiceError(
+      'unavailable',
+      `The service has ended. The ${followed.operation} goes on at its next start, as the job ${followed.id}; the same command then follows it.`,
+    )
+  }
+}

@@ -1,0 +1,92 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { createReadStream, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { ChunkList } from '#lib/catalog/chunks/chunk-list.ts'
+import { takeHold } from '#lib/catalog/chunks/hold.ts'
+import { readChunked } from '#lib/catalog/chunks/read-chunked.ts'
+import { type Written, writeChunked } from '#lib/catalog/chunks/write-chunked.ts'
+import { createLocalStorage } from '#lib/catalog/providers/local-storage.ts'
+import type { Provider } from '#lib/catalog/providers/provider.ts'
+import { newFolder } from '../../../support/folder.ts'
+import { noise } from './bytes.ts'
+
+const mebibyte = 1024 * 1024
+const imageSize = 1024 * mebibyte
+const mkfs = ['/usr/sbin/mkfs.ext4', '/sbin/mkfs.ext4'].find(path => existsSync(path))
+
+/** An ext4 file system with files of noise and of text; without mkfs.ext4 just those files one after the other. */
+const makeImage = (folder: string): string => {
+  const image = join(folder, 'disk.img')
+  const files = join(folder, 'files')
+  mkdirSync(files)
+  for (let file = 0; file < 75; file += 1) writeFileSync(join(files, `noise-${file}`), noise(8 * mebibyte, file))
+  for (let file = 0; file < 20; file += 1)
+    writeFileSync(join(files, `text-${file}`), Buffer.alloc(500_000 + file, `text ${file} `))
+  if (mkfs) execFileSync(mkfs, ['-q', '-d', files, image, String(imageSize / 1024)])
+  else {
+    for (let file = 0; file < 75; file += 1)
+      writeFileSync(image, readFileSync(join(files, `noise-${file}`)), { flag: 'a' })
+    truncateSync(image, imageSize)
+  }
+  rmSync(files, { recursive: true })
+  return image
+}
+
+/** The image with other bytes in these runs. */
+const changed = async function* (image: string, runs: readonly { at: number; bytes: Buffer }[]) {
+  let at = 0
+  for await (const piece of createReadStream(image, { highWaterMark: mebibyte })) {
+    const bytes = piece as Buffer
+    for (const run of runs) {
+      const [start, end] = [Math.max(run.at, at), Math.min(run.at + run.bytes.length, at + bytes.length)]
+      if (start < end) run.bytes.copy(bytes, start - at, start - run.at, end - run.at)
+    }
+    yield bytes
+    at += bytes.length
+  }
+}
+const push = async (provider: Provider, source: AsyncIterable<Uint8Array>): Promise<Written> => {
+  await using hold = await takeHold(provider, 'write')
+  return await writeChunked(provider, hold, source)
+}
+const digestOf = async (source: AsyncIterable<Uint8Array>): Promise<string> => {
+  const digest = createHash('sha256')
+  for await (const bytes of source) digest.update(bytes)
+  return digest.digest('hex')
+}
+/** Where each chunk begins, and its size. */
+const dataOf = ({ chunks }: ChunkList): { at: number; size: number }[] => {
+  let at = 0
+  return chunks.flatMap(one => {
+    const begin = at
+    at += 'zeros' in one ? one.zeros : one.size
+    return 'zeros' in one ? [] : [{ at: begin, size: one.size }]
+  })
+}
+
+describe('versions of a disk', () => {
+  test('of which 10 % were changed in 16 runs share all but 15 % of the bytes', { timeout: 300_000 }, async () => {
+    using folder = newFolder()
+    const image = makeImage(folder.path)
+    const provider = await createLocalStorage(join(folder.path, 'catalog'))
+    const first = await push(provider, createReadStream(image))
+    expect(first.list.size).toBe(imageSize)
+    const data = dataOf(first.list)
+    const total = data.reduce((sum, { size }) => sum + size, 0)
+    expect(total).toBeGreaterThan(600 * mebibyte)
+    expect(total).toBeLessThan(660 * mebibyte)
+
+    const size = Math.floor(total / 160)
+    const runs = Array.from({ length: 16 }, (_, run) => ({
+      at: data[Math.floor((data.length / 17) * (run + 0.5))]!.at + 100_000,
+      bytes: noise(size, 1000 + run),
+    }))
+    const second = await push(provider, changed(image, runs))
+    expect(second.sentBytes).toBeGreaterThan(total * 0.1)
+    expect(second.sentBytes).toBeLessThanOrEqual(total * 0.15)
+
+    expect(await digestOf(readChunked(provider, second.list))).toBe(await digestOf(changed(image, runs)))
+  })
+})

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto'
+import type { SideFile } from '#lib/catalog/pack/side-file.ts'
+import type { ByteRange } from '#lib/catalog/providers/provider.ts'
+import type { PackSource } from '#lib/catalog/transfers/pack-source.ts'
+
+const hash = (algorithm: string, bytes: Uint8Array): string => createHash(algorithm).update(bytes).digest('hex')
+
+export const sideFileOf = (bytes: Buffer, pieceSize: number): SideFile => ({
+  format: 1,
+  name: 'pack',
+  size: bytes.length,
+  sha256: hash('sha256', bytes),
+  md5: hash('md5', bytes),
+  piece_size: pieceSize,
+  pieces: Array.from({ length: Math.ceil(bytes.length / pieceSize) }, (_, at) =>
+    hash('sha256', bytes.subarray(at * pieceSize, (at + 1) * pieceSize)),
+  ),
+  files: [],
+  signatures: [],
+})
+
+/** How a provider gives one range: `wanted` is what it should give, `attempt` counts the requests of it from 1. */
+export type Give = (
+  wanted: Buffer,
+  how: { readonly range: ByteRange; readonly attempt: number; readonly signal: AbortSignal },
+) => ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>
+
+export const streamOf = (...chunks: readonly Uint8Array[]): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk)
+      controller.close()
+    },
+  })
+
+/** A stream that gives these bytes and then nothing more, until it is aborted. */
+export const stalled = (bytes: Uint8Array, signal: AbortSignal): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    start(controller) {
+      controller.enqueue(bytes)
+      signal.addEventListener('abort', () => controller.error(signal.reason))
+    },
+  })
+
+/** A pack whose provider does what `give` says; without a side file when `pieceSize` is left out. */
+export const packSource = (
+  bytes: Buffer,
+  pieceSize: number | undefined,
+  give: Give = wanted => streamOf(wanted),
+  origin = 'here',
+) => {
+  const side = pieceSize === undefined ? undefined : sideFileOf(bytes, pieceSize)
+  const attempts = new Map<number, number>()
+  const asked: ByteRange[] = []
+  const sha256 = hash('sha256', bytes)
+  const source = {
+    manifest: { id: 'id', name: 'pack', updated_at: '' },
+    origin,
+    size: bytes.length,
+    sha256,
+    side,
+    async read(range: ByteRange, signal: AbortSignal) {
+      asked.push(range)
+      const attempt = (attempts.get(range.start) ?? 0) + 1
+      attempts.set(range.start, attempt)
+      return give(bytes.subarray(range.start, range.end), { range, attempt, signal })
+    },
+  } as unknown as PackSource
+  return { source, sha256, asked, bytesAsked: () => asked.reduce((sum, { start, end }) => sum + end - start, 0) }
+}
