@@ -16,8 +16,8 @@ const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants
 /** Bytes between two moments at which what is written is made to stay. */
 const step = 16 * 1024 * 1024
 
-/** Bytes read at once: each time is a way to another thread and back. */
-const readSize = 4 * 1024 * 1024
+/** Bytes read at once: each time is a way to another thread and back, and whoever takes their time holds two of them. */
+const readSize = 1024 * 1024
 
 /** The files that are being written, by whichever provider: two may be open on one folder. */
 const writing = new Set<string>()
