@@ -71,6 +71,7 @@ import catalogManagersCatalogUntaint from './catalog-managers/catalog-untaint.ts
 import catalogCacheClear from './catalog-cache/clear.ts'
 import catalogCacheList from './catalog-cache/list.ts'
 import catalogCacheDelete from './catalog-cache/delete.ts'
+import catalogGarbage from './catalog/garbage.ts'
 import catalogImport from './catalog/import.ts'
 import catalogImportVm from './catalog/import-vm.ts'
 import catalogPull from './catalog/pull.ts'
@@ -199,6 +200,7 @@ export const routes = [
   { id: 'catalog-cache/clear', endpoint: catalogCacheClear }, // DELETE /v1/catalog/cache, DELETE /v1/cache
   { id: 'catalog-cache/list', endpoint: catalogCacheList }, // GET /v1/catalog/cache, GET /v1/cache
   { id: 'catalog-cache/delete', endpoint: catalogCacheDelete }, // DELETE /v1/catalog/cache/{catalogId}, DELETE /v1/catalog/cache/{catalogId}/{version}, DELETE /v1/cache/{catalogId}, DELETE /v1/cache/{catalogId}/{version}
+  { id: 'catalog/garbage', endpoint: catalogGarbage }, // POST /v1/catalog/garbage
   { id: 'catalog/import', endpoint: catalogImport }, // PUT /v1/catalog/import
   { id: 'catalog/import-vm', endpoint: catalogImportVm }, // PUT /v1/catalog/import-vm
   { id: 'catalog/pull', endpoint: catalogPull }, // PUT /v1/catalog/pull, POST /v1/catalog/pull

@@ -13,10 +13,23 @@ export default endpoint({
   effect: 'read',
   uses: ['catalog'],
   params: CatalogManifestPlace,
-  query: z.object({ content: z.enum(contentParts).optional() }),
+  query: z
+    .object({
+      content: z.enum([...contentParts, 'chunk']).optional(),
+      sha256: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256')
+        .optional()
+        .meta({ description: 'With content=chunk: which chunk of the pack' }),
+    })
+    .refine(({ content, sha256 }) => (content === 'chunk') === (sha256 !== undefined), {
+      path: ['sha256'],
+      message: 'says which chunk, and belongs to content=chunk alone',
+    }),
   reply: CatalogManifests,
-}).handle(async ({ caller, params, query: { content }, signal }, { catalog }) =>
-  content
+}).handle(async ({ caller, params, query: { content, sha256 }, signal }, { catalog }) => {
+  if (sha256 !== undefined) return new ContentReply(await catalog.chunk(caller!, params, sha256, signal()))
+  return content && content !== 'chunk'
     ? new ContentReply(await catalog.content(caller!, params, content, signal()))
-    : catalog.download(caller!, params),
-)
+    : catalog.download(caller!, params)
+})

@@ -5,13 +5,16 @@ import type { Content } from '#lib/http/content.ts'
 import type { Encoded } from '#lib/http/encoded.ts'
 import type { AskedFilter } from '#lib/http/filter.ts'
 import type { Store } from '#lib/storage/store.ts'
+import type { Work } from '#lib/work.ts'
 import { type CatalogContext, changeManifest, type ManifestCall, turnOf } from './changes.ts'
 import { connectManifest } from './connect.ts'
+import { createChunkContents } from './chunk-content.ts'
 import { type ContentPart, contentOf } from './content.ts'
 import { countDownload } from './count.ts'
 import { describe, editLists, type listsOf } from './edits.ts'
 import { findManifest, findManifests } from './find.ts'
 import { type Mark, refuseMarked, revoke, taint, untaint } from './flags.ts'
+import { type CollectedGarbage, collectFrom, type CollectGarbage } from './garbage.ts'
 import { openInventory } from './inventory.ts'
 import { StoredManifest } from './manifest.ts'
 import { encodeFound, encodeManifest, type ListQuery, listManifests } from './page.ts'
@@ -20,6 +23,7 @@ import { createReaders } from './readers.ts'
 import { registerManifest } from './register.ts'
 import { removeManifests } from './removal.ts'
 import type { DescribeManifest, EditManifest, RegisterManifest } from './requests.ts'
+import type { Kept } from './shown.ts'
 import type { Storages } from './storages.ts'
 import { createTurns } from './turns.ts'
 
@@ -36,6 +40,8 @@ export interface Catalog {
   download(caller: Principal, place: Required<Place>): Promise<Encoded>
   /** The bytes of an object of a manifest. Throws as `download`; reading, `unavailable` for who reads too many at once. */
   content(caller: Principal, place: Required<Place>, part: ContentPart, signal: AbortSignal): Promise<Content>
+  /** What is kept of a chunk of a manifest. Throws as `download`. */
+  chunk(caller: Principal, place: Required<Place>, sha256: string, signal: AbortSignal): Promise<Content>
   /** Throws `invalid` and `forbidden` where the flag is not one to set. */
   mark(call: ManifestCall, flag: keyof typeof flags): Promise<Encoded>
   /** Adds or removes names. Throws `invalid` when there are none. */
@@ -44,6 +50,7 @@ export interface Catalog {
   connect(call: ManifestCall, connection: string): Promise<Encoded>
   register(caller: Principal, request: RegisterManifest): Promise<Encoded>
   remove(caller: Principal, place: Place, how: { readonly cleanRemote: boolean }): Promise<void>
+  collectGarbage(request: CollectGarbage, work: Work): Promise<CollectedGarbage>
 }
 
 const flags = {
@@ -76,6 +83,12 @@ export const openCatalogContext = async ({ store, tell, storages }: Options): Pr
 export const createCatalog = (context: CatalogContext): Catalog => {
   const { inventory, turns } = context
   const openFor = createReaders()
+  const chunks = createChunkContents(context.storages)
+  const usable = (caller: Principal, place: Required<Place>): Kept => {
+    const manifest = findManifest(inventory, caller, place)
+    refuseMarked(manifest)
+    return manifest
+  }
   const edited = async (call: ManifestCall, apply: (manifest: StoredManifest) => StoredManifest): Promise<Encoded> =>
     encodeManifest(await changeManifest(context, call, { event: 'UPDATED', described: true, apply }))
 
@@ -86,9 +99,11 @@ export const createCatalog = (context: CatalogContext): Catalog => {
       return encodeManifest(await countDownload(context, caller, findManifest(inventory, caller, place).id))
     },
     async content(caller, place, part, signal) {
-      const manifest = findManifest(inventory, caller, place)
-      refuseMarked(manifest)
-      const { read, ...content } = await contentOf(context.storages, manifest, part, signal)
+      const { read, ...content } = await contentOf(context.storages, usable(caller, place), part, signal)
+      return { ...content, read: range => openFor(caller.id, () => read(range)) }
+    },
+    async chunk(caller, place, sha256, signal) {
+      const { read, ...content } = await chunks.of(usable(caller, place), sha256, signal)
       return { ...content, read: range => openFor(caller.id, () => read(range)) }
     },
     async mark(call, flag) {
@@ -111,5 +126,6 @@ export const createCatalog = (context: CatalogContext): Catalog => {
     register: (caller, request) =>
       turns(turnOf(request), async () => encodeManifest(await registerManifest(context, caller, request))),
     remove: (caller, place, { cleanRemote }) => removeManifests(context, caller, place, cleanRemote),
+    collectGarbage: (request, work) => collectFrom(context.storages, request, work),
   }
 }

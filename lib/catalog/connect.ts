@@ -1,9 +1,13 @@
 import { ServiceError } from '#lib/errors.ts'
 import { type CatalogContext, changeManifest, type ManifestCall } from './changes.ts'
+import { chunksOf } from './chunks/chunk-list.ts'
+import { isListPath, readListObject } from './chunks/list-object.ts'
+import { chunkPath } from './chunks/stored-chunk.ts'
 import { parseConnection, type Storage } from './connection.ts'
 import { findManifest } from './find.ts'
 import { objectsOf, packPath } from './objects.ts'
 import { refuseHidden } from './owners.ts'
+import type { Provider } from './providers/provider.ts'
 import type { Kept } from './shown.ts'
 
 const storageIn = (connection: string): Storage => {
@@ -12,12 +16,27 @@ const storageIn = (connection: string): Storage => {
   return storage
 }
 
+/** Throws `invalid` unless the chunks that a list names are on a provider, and `upstream` for another list. */
+const checkChunks = async (provider: Provider, path: string, sha256: string): Promise<void> => {
+  const there = new Set<string>()
+  for await (const chunk of provider.list('chunks')) there.add(chunk.path)
+  const list = await readListObject(provider, path, { ...(sha256 !== '' && { sha256 }) })
+  const missing = chunksOf(list)
+    .keys()
+    .map(chunkPath)
+    .find(one => !there.has(one))
+  if (missing !== undefined)
+    throw new ServiceError('invalid', `There is no ${missing} at the new connection; copy the chunks there first.`)
+}
+
 /** Throws `invalid` unless a manifest's pack is at the storage. */
 const checkPack = async ({ storages }: CatalogContext, manifest: Kept, storage: Storage): Promise<void> => {
   const path = packPath(manifest)
-  const found = path === undefined ? undefined : await (await storages.open(storage)).stat(path)
+  const provider = await storages.open(storage)
+  const found = path === undefined ? undefined : await provider.stat(path)
   if (path !== undefined && !found)
     throw new ServiceError('invalid', `There is no ${path} at the new connection; copy the pack there first.`)
+  if (found && isListPath(found.path)) return checkChunks(provider, found.path, manifest.pack_sha256)
   if (found && manifest.pack_size > 0 && found.size !== manifest.pack_size)
     throw new ServiceError(
       'invalid',

@@ -45,7 +45,9 @@ const Fields = z.object({
   minimum_requirements: MinimumSpecRequirement,
   is_compressed: z.boolean(),
   size: z.int().nonnegative().meta({ description: 'Bytes of the machine' }),
-  pack_size: z.int().nonnegative().meta({ description: 'Bytes of the pack' }),
+  pack_size: z.int().nonnegative().meta({
+    description: 'Bytes of the pack; of one in chunks those of its list and of its chunks as they are kept, compressed',
+  }),
   pack_sha256: z.string(),
   path: z.string().meta({ description: 'Folder on the provider' }),
   pack_filename: z.string(),

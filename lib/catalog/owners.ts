@@ -9,7 +9,13 @@ import { visibleTo } from './visible.ts'
 
 type Context = Pick<CatalogContext, 'inventory' | 'storages'>
 
-/** Says of an object of a storage whether it is one of these manifests', or in the folder of one, or around it. */
+/** Whether a chunk is at a place, or the folders of chunks are: all manifests may share these, and none owns them. */
+const isOfChunks = (place: string): boolean => /\/chunks(\/[0-9a-f]{2}(\/[0-9a-f]{64})?)?$/.test(place)
+
+/**
+ * Says of an object of a storage whether it is one of these manifests', or in the folder of one, or around it; or a chunk,
+ * which is never of one manifest alone.
+ */
 const ownedBy = async (
   { storages }: Context,
   manifests: readonly Kept[],
@@ -39,7 +45,7 @@ const ownedBy = async (
       if (owned.has(object.slice(0, end))) return true
     return around.has(object)
   }
-  return async path => (await storages.placesOf(storage, path)).some(isOwned)
+  return async path => (await storages.placesOf(storage, path)).some(place => isOfChunks(place) || isOwned(place))
 }
 
 /** Says of an object of a manifest's storage whether it is another manifest's as well, whoever may know of that. */
@@ -50,7 +56,7 @@ export const ownedByOthers = (context: Context, manifest: Kept, storage: Storage
     storage,
   )
 
-/** Throws `forbidden` when one of these objects is of a manifest that the caller may not know of. */
+/** Throws `forbidden` when one of these objects is of a manifest that the caller may not know of, or a chunk. */
 export const refuseHidden = async (
   context: Context,
   caller: Principal,
@@ -59,7 +65,6 @@ export const refuseHidden = async (
 ): Promise<void> => {
   const sees = visibleTo(caller)
   const hidden = context.inventory.all().filter(manifest => !sees(manifest))
-  if (hidden.length === 0) return
   const isHidden = await ownedBy(context, hidden, storage)
   for (const path of paths)
     if (await isHidden(path))

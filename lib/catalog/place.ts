@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 /** What stands below `/v1/catalog` in the place of an id, and is no manifest. */
-export const isNoRoute = (name: string): boolean => !/^(cache|push|pull|import|import-vm)$/i.test(name)
+export const isNoRoute = (name: string): boolean => !/^(cache|garbage|push|pull|import|import-vm)$/i.test(name)
 export const notAnId = 'is not an id of the catalog'
 
 /** One segment of a path: it must stay one, whatever reads that path on its way. */

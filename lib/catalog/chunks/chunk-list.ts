@@ -1,11 +1,10 @@
 import * as z from 'zod'
 import { messageOf, ServiceError } from '#lib/errors.ts'
+import { createNames } from '../pack/names.ts'
 import { imageSizes } from './chunker.ts'
 
-const Chunk = z.strictObject({
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  size: z.int().min(1).max(imageSizes.most),
-})
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
+const Chunk = z.strictObject({ sha256, size: z.int().min(1).max(imageSizes.most) })
 const Zeros = z.strictObject({ zeros: z.int().min(1) })
 
 /** Bytes of a file that are kept under the name of their SHA-256 (lower-case hex). */
@@ -17,8 +16,25 @@ export interface ChunkList {
   readonly chunks: readonly (Chunk | Readonly<z.infer<typeof Zeros>>)[]
 }
 
-const ChunkListShape = z
-  .strictObject({ size: z.int().min(0), chunks: z.array(z.union([Chunk, Zeros])) })
+/** A file of a machine that is kept as chunks. */
+export interface ChunkedFile extends ChunkList {
+  /** Segments joined by `/`, such as packs have. */
+  readonly name: string
+  readonly mode: number
+  /** Of the whole file, lower-case hex. */
+  readonly sha256: string
+}
+
+const format = 'vmhost-chunks-1'
+
+const File = z
+  .strictObject({
+    name: z.string(),
+    size: z.int().min(0),
+    mode: z.int().min(0).max(0o777),
+    sha256,
+    chunks: z.array(z.union([Chunk, Zeros])),
+  })
   .refine(
     ({ size, chunks }) => size === chunks.reduce((sum, one) => sum + ('zeros' in one ? one.zeros : one.size), 0),
     'the chunks together must be as large as the file',
@@ -27,29 +43,52 @@ const ChunkListShape = z
     ({ chunks }) => chunks.every((one, at) => !('zeros' in one && at > 0 && 'zeros' in chunks[at - 1]!)),
     'zeros after zeros must be one run',
   )
+const FilesShape = z.strictObject({ files: z.array(File).max(100_000), format: z.literal(format) })
 
 const invalid = (why: string): ServiceError => new ServiceError('invalid', `The list of chunks is not one: ${why}.`)
 
-/** The text of a list: JSON with sorted keys and no spaces, one text for one list. */
-export const encodeChunkList = ({ size, chunks }: ChunkList): string =>
+/** What every list begins with, and no tar, gzip or zstd does. */
+export const listMagic = Buffer.from('{"files":[')
+
+/** Bytes of the largest list that is read: of about 700 GB that are not holes. */
+export const largestList = 64 * 1024 * 1024
+
+/** The text of the list of a machine: JSON with sorted keys and no spaces, one text for the same files in one order. */
+export const encodeChunkedFiles = (files: readonly ChunkedFile[]): string =>
   JSON.stringify({
-    chunks: chunks.map(one => ('zeros' in one ? { zeros: one.zeros } : { sha256: one.sha256, size: one.size })),
-    size,
+    files: files.map(file => ({
+      chunks: file.chunks.map(one => ('zeros' in one ? { zeros: one.zeros } : { sha256: one.sha256, size: one.size })),
+      mode: file.mode,
+      name: file.name,
+      sha256: file.sha256,
+      size: file.size,
+    })),
+    format,
   })
 
-/** Reads the text of a list. Throws `invalid`, also for a text that `encodeChunkList` would not give. */
-export const parseChunkList = (text: string): ChunkList => {
+/**
+ * Reads the text of a list. Throws `invalid`, also for a text that `encodeChunkedFiles` would not give, and for names
+ * that a pack could not have.
+ */
+export const parseChunkedFiles = (text: string): readonly ChunkedFile[] => {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
     throw invalid(messageOf(error))
   }
-  const parsed = ChunkListShape.safeParse(value)
+  const parsed = FilesShape.safeParse(value)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]
     throw invalid(`${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`.trim())
   }
-  if (encodeChunkList(parsed.data) !== text) throw invalid('its text is not the canonical one')
-  return parsed.data
+  const { files } = parsed.data
+  if (encodeChunkedFiles(files) !== text) throw invalid('its text is not the canonical one')
+  const names = createNames()
+  for (const { name } of files) names.add(name, 'file')
+  return files
 }
+
+/** The chunks of files, each once. */
+export const chunksOf = (files: readonly ChunkList[]): ReadonlyMap<string, Chunk> =>
+  new Map(files.flatMap(({ chunks }) => chunks.flatMap(one => ('sha256' in one ? [[one.sha256, one] as const] : []))))

@@ -1,6 +1,5 @@
-import type { Provider } from '../providers/provider.ts'
 import type { Chunk, ChunkList } from './chunk-list.ts'
-import { fetchChunk } from './stored-chunk.ts'
+import type { FetchChunk } from './stored-chunk.ts'
 
 /** Parts of the list that are fetched ahead. */
 const ahead = 4
@@ -14,13 +13,13 @@ const zeros = function* (count: number): Generator<Uint8Array> {
 
 /** The parts of a file in order, each with all that is in it. */
 const partsOf = async function* (
-  provider: Provider,
+  fetch: FetchChunk,
   { chunks }: ChunkList,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const queue: (Promise<Buffer> | number)[] = []
   const fetched = (chunk: Chunk): Promise<Buffer> => {
-    const one = fetchChunk(provider, chunk, signal)
+    const one = fetch(chunk, signal)
     // A failure is told when it is its turn, which may never come.
     one.catch(() => undefined)
     return one
@@ -39,12 +38,12 @@ const partsOf = async function* (
 }
 
 /**
- * The bytes of a file that is kept as chunks; each chunk is checked before any of it is given out. The stream fails with
- * `upstream` where one is missing or broken.
+ * The bytes of a file that is kept as chunks; each chunk is checked before any of it is given out. The stream fails as
+ * `fetch` does where one is missing or broken.
  */
-export const readChunked = (provider: Provider, list: ChunkList, signal?: AbortSignal): ReadableStream<Uint8Array> => {
+export const readChunked = (fetch: FetchChunk, list: ChunkList, signal?: AbortSignal): ReadableStream<Uint8Array> => {
   const ended = new AbortController()
-  const parts = partsOf(provider, list, signal ? AbortSignal.any([signal, ended.signal]) : ended.signal)
+  const parts = partsOf(fetch, list, signal ? AbortSignal.any([signal, ended.signal]) : ended.signal)
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {

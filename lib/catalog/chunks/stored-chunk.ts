@@ -32,40 +32,55 @@ export const packChunk = async (data: Buffer<ArrayBuffer>): Promise<Buffer<Array
 const broken = (path: string, why: string): ServiceError =>
   new ServiceError('upstream', `The chunk ${path} ${why}. Remove it where it is kept, and push the machine again.`)
 
-/** What is kept at `path`, which can be `most` bytes. */
-const storedBytes = async (
-  provider: Provider,
-  path: string,
-  most: number,
-  signal: AbortSignal,
-): Promise<Buffer<ArrayBuffer>> => {
-  const stream = await provider.read(path, { signal }).catch((error: unknown) => {
-    if (!isFault(error, 'not-found')) throw error
-    throw new ServiceError('upstream', `The chunk ${path} is not there any more. Push the machine again.`)
-  })
-  const parts: Uint8Array[] = []
-  let size = 0
-  for await (const part of stream) {
-    size += part.length
-    if (size > most) throw broken(path, 'is larger than it can be')
-    parts.push(part)
-  }
-  return Buffer.concat(parts)
-}
+/** Gives what is kept of a chunk, not looked at yet. Throws `not-found` and what the line there does. */
+export type StoredChunks = (chunk: Chunk, signal: AbortSignal) => Promise<Buffer<ArrayBuffer>>
 
-/** Fetches a chunk and checks it. Throws `upstream` when it is missing or is not what its name says. */
-export const fetchChunk = async (
-  provider: Provider,
+/** Gives the bytes of a chunk, which are right. Throws `upstream` when it is missing or is not what its name says. */
+export type FetchChunk = (chunk: Chunk, signal: AbortSignal) => Promise<Buffer<ArrayBuffer>>
+
+/** The chunks of a provider. */
+export const storedIn =
+  (provider: Provider): StoredChunks =>
+  async ({ sha256, size }, signal) => {
+    const path = chunkPath(sha256)
+    const stream = await provider.read(path, { signal })
+    const parts: Uint8Array[] = []
+    let seen = 0
+    for await (const part of stream) {
+      seen += part.length
+      if (seen > size) throw broken(path, 'is larger than it can be')
+      parts.push(part)
+    }
+    return Buffer.concat(parts)
+  }
+
+/** The bytes of a chunk of which `stored` is kept. Throws `upstream` when that is not what its name says. */
+export const unpackChunk = async (
   { sha256, size }: Chunk,
-  signal: AbortSignal,
+  stored: Buffer<ArrayBuffer>,
 ): Promise<Buffer<ArrayBuffer>> => {
   const path = chunkPath(sha256)
-  let data = await storedBytes(provider, path, size, signal)
-  if (data.length < size)
-    data = await decompress(data, { maxOutputLength: size }).catch((error: unknown) => {
-      throw broken(path, `cannot be unpacked (${messageOf(error)})`)
-    })
+  const data =
+    stored.length < size
+      ? await decompress(stored, { maxOutputLength: size }).catch((error: unknown) => {
+          throw broken(path, `cannot be unpacked (${messageOf(error)})`)
+        })
+      : stored
   if (data.length !== size || (await sha256Of(data)) !== sha256)
     throw broken(path, 'has other bytes than its name says')
   return data
 }
+
+/** Says of a chunk that is not there what that means; throws other failures as they are. */
+export const missingChunk =
+  ({ sha256 }: Chunk) =>
+  (error: unknown): never => {
+    if (!isFault(error, 'not-found')) throw error
+    throw new ServiceError('upstream', `The chunk ${chunkPath(sha256)} is not there any more. Push the machine again.`)
+  }
+
+/** Fetches chunks and checks them. */
+export const fetchFrom =
+  (stored: StoredChunks): FetchChunk =>
+  async (chunk, signal) =>
+    unpackChunk(chunk, await stored(chunk, signal).catch(missingChunk(chunk)))

@@ -12,6 +12,8 @@ export interface Written {
   /** Chunks that were not there, and their bytes as sent. */
   readonly sentChunks: number
   readonly sentBytes: number
+  /** Each chunk of the file by its SHA-256, with the bytes it takes on the provider. */
+  readonly stored: ReadonlyMap<string, number>
 }
 
 interface Options {
@@ -28,24 +30,25 @@ const sourceOf = (bytes: Buffer<ArrayBuffer>): Source => ({
   read: ({ start, end }) => new Blob([bytes.subarray(start, end)]).stream(),
 })
 
-/** Sends a chunk and gives the bytes sent; another who sends the same at this moment is waited for. */
+/** Sends a chunk and gives the bytes it has there; another who sends the same at this moment is waited for. */
 const send = async (
   provider: Provider,
   sha256: string,
   data: Buffer<ArrayBuffer>,
   signal?: AbortSignal,
-): Promise<number> => {
+): Promise<{ readonly sent: number; readonly stored: number }> => {
   const path = chunkPath(sha256)
   const packed = await packChunk(data)
   const options = { sha256: packed === data ? sha256 : await sha256Of(packed), ...(signal && { signal }) }
   for (let pause = 50; ; pause *= 2)
     try {
       await provider.write(path, sourceOf(packed), options)
-      return packed.length
+      return { sent: packed.length, stored: packed.length }
     } catch (error) {
       if (!isFault(error, 'conflict') || pause > 10_000) throw error
       await wait(pause, undefined, options)
-      if (await provider.stat(path, signal)) return 0
+      const there = await provider.stat(path, signal)
+      if (there) return { sent: 0, stored: there.size }
     }
 }
 
@@ -61,7 +64,7 @@ export const writeChunked = async (
   { signal, onProgress }: Options = {},
 ): Promise<Written> => {
   const chunks: ChunkList['chunks'][number][] = []
-  const known = new Set<string>()
+  const stored = new Map<string, number>()
   let size = 0
   let sentChunks = 0
   let sentBytes = 0
@@ -83,15 +86,19 @@ export const writeChunked = async (
   await inLanes(chunksOf(), lanes, async ({ at, data }) => {
     const sha256 = await sha256Of(data)
     chunks[at] = { sha256, size: data.length }
-    if (known.has(sha256)) return
-    known.add(sha256)
+    if (stored.has(sha256)) return
+    stored.set(sha256, 0)
     const found = await provider.stat(chunkPath(sha256), signal)
     // What is larger than the chunk cannot be it.
-    if (found && found.size <= data.length) return
-    const sent = await send(provider, sha256, data, signal)
-    sentBytes += sent
-    if (sent > 0) sentChunks += 1
+    if (found && found.size <= data.length) {
+      stored.set(sha256, found.size)
+      return
+    }
+    const done = await send(provider, sha256, data, signal)
+    stored.set(sha256, done.stored)
+    sentBytes += done.sent
+    if (done.sent > 0) sentChunks += 1
   })
   await hold.renew()
-  return { list: { size, chunks }, sentChunks, sentBytes }
+  return { list: { size, chunks }, sentChunks, sentBytes, stored }
 }

@@ -62,7 +62,7 @@ const createMeter = ({ entries, bytes, ratio }: UnpackLimits) => {
 }
 
 /** Only new files, and no link in place of one, which could lead out. */
-const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+export const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 
 /**
  * Unpacks a tar, plain or in gzip or zstd, into an existing empty folder that nobody else writes to. Runs of zeros from

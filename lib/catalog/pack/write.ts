@@ -42,7 +42,7 @@ const openUnchanged = async ({ name, path, size, modifiedAt }: PackFile): Promis
  * The content of a file, of which the next part is read while one is used. With `reuse` each part is good until the next
  * is asked for.
  */
-async function* contentOf(packed: PackFile, reuse: boolean): AsyncGenerator<Uint8Array> {
+export async function* contentOf(packed: PackFile, reuse: boolean): AsyncGenerator<Uint8Array> {
   const { name, size } = packed
   await using file = await openUnchanged(packed)
   const before = await file.stat({ bigint: true })

@@ -1,7 +1,10 @@
 import { messageOf } from '#lib/errors.ts'
 import type { Work } from '#lib/work.ts'
 import { type UnpackedFile, unpackInto } from '../pack/read.ts'
+import { type ChunkedFile, chunksOf } from '../chunks/chunk-list.ts'
+import { unpackChunked } from '../chunks/unpack-chunked.ts'
 import { checkedStream } from './checked-stream.ts'
+import { listIn } from './chunked-source.ts'
 import type { TransferContext } from './context.ts'
 import type { PackSource } from './pack-source.ts'
 
@@ -13,6 +16,40 @@ const largest = 64 * 2 ** 40
 export interface Following {
   readonly work: Work
   readonly signal: AbortSignal
+}
+
+/** Fetches the chunks of a pack into the files of a folder. */
+const unpackChunks = async (
+  { downloads, folders }: TransferContext,
+  source: PackSource,
+  files: readonly ChunkedFile[],
+  folder: string,
+  { work, signal }: Following,
+): Promise<readonly UnpackedFile[]> => {
+  const all = files.flatMap(({ chunks }) => chunks)
+  const data = all.reduce((sum, one) => sum + ('zeros' in one ? 0 : one.size), 0)
+  const once = [...chunksOf(files).values()].reduce((sum, { size }) => sum + size, 0)
+  // Chunks are kept until all are there, and take no more than what is in them.
+  await folders.checkSpace(data + (source.near ? 0 : once))
+  let fetched = source.size
+  work.begin('downloader')
+  await using lease = await downloads.leaseChunks(source, {
+    signal,
+    onProgress: bytes => {
+      fetched = source.size + bytes
+      work.advance('downloader', fetched, Math.max(fetched, source.manifest.pack_size))
+    },
+  })
+  work.begin('decompressor')
+  const unpacked = await unpackChunked(files, lease.fetch, folder, {
+    limits: { ratio: limits.ratio, bytes: largest },
+    fetched: () => fetched,
+    signal,
+    onProgress: bytes => work.advance('decompressor', bytes, Math.max(bytes, source.manifest.size)),
+  })
+  work.end('downloader')
+  work.end('decompressor')
+  return unpacked
 }
 
 /** Fetches a pack and unpacks it on its way into a folder. */
@@ -63,7 +100,10 @@ export const fillWith = async (
     for (const step of ['downloader', 'decompressor', 'pull_cache_stage']) work.end(step)
     return cached
   }
-  const files = await unpackFetched(context, source, folder, following)
+  const list = await listIn(source, signal)
+  const files = list
+    ? await unpackChunks(context, source, list, folder, following)
+    : await unpackFetched(context, source, folder, following)
   work.begin('pull_cache_stage')
   const kept =
     sha256 === undefined

@@ -2,6 +2,7 @@ import type { Principal } from '#lib/auth/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { PlannedStep, Work } from '#lib/work.ts'
 import { turnOf } from '../changes.ts'
+import { isListPath } from '../chunks/list-object.ts'
 import { parseConnection, type Storage, storageFrom } from '../connection.ts'
 import { metadataOf, readMetadata, writeMetadata } from '../metadata.ts'
 import { machineTypes, manifestName } from '../names.ts'
@@ -117,7 +118,8 @@ export const importManifest = (
       pack_filename: pack,
       metadata_path: undefined,
       metadata_filename: `${name}.meta`,
-      pack_size: found.size,
+      // Of a list of chunks only the description knows.
+      ...(!isListPath(pack) && { pack_size: found.size }),
     })
     return { registration }
   })

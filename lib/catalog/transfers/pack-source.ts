@@ -3,6 +3,7 @@ import { parseSideFile, type SideFile } from '../pack/side-file.ts'
 import type { ByteRange, Provider } from '../providers/provider.ts'
 import { bytesOf } from '../providers/bytes.ts'
 import { ServiceError } from '#lib/errors.ts'
+import { type StoredChunks, storedIn } from '../chunks/stored-chunk.ts'
 import { sideEnd } from '../objects.ts'
 
 /** A pack that can be pulled: what the catalog says of it, and how its bytes are read. */
@@ -20,6 +21,8 @@ export interface PackSource {
   /** Whether it is on a disk of this host already: it is read from there, once. */
   readonly near?: boolean
   read(range: ByteRange, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>
+  /** What is kept of a chunk, where the pack is a list of those. */
+  readonly stored: StoredChunks
 }
 
 /** Bytes of a side file: a pack of a terabyte has 8 MiB of digests. */
@@ -64,5 +67,6 @@ export const providerSource = async (
     side,
     near: provider.type === 'local-storage',
     read: (range, reading) => provider.read(path, { range, signal: reading }),
+    stored: storedIn(provider),
   }
 }

@@ -14,7 +14,7 @@ import { type Compression, packBytes } from '../pack/write.ts'
 import type { Source } from '../providers/provider.ts'
 
 /** Bytes of a piece: what is fetched, verified and, after a cut, fetched again as one. */
-const pieceSize = 8 * 1024 * 1024
+export const pieceSize = 8 * 1024 * 1024
 
 const Note = z.object({
   of: z.string(),
@@ -58,6 +58,10 @@ export const packedEarlier = async (folder: string): Promise<(Packed & { readonl
     return undefined
   }
 }
+
+/** Notes what the finished pack in a folder is of, for a later try. */
+export const notePacked = (folder: string, of: string, { digest }: Packed): Promise<void> =>
+  writeFileAtomic(join(folder, 'pack.json'), JSON.stringify({ of, digest }))
 
 interface PackingOptions {
   readonly startWorker: StartWorker
@@ -103,7 +107,7 @@ export const packTo = async (
   }
   const packed = { file, digest: { ...digest.end(), md5: await md5.end() } }
   await rename(part, file)
-  await writeFileAtomic(join(folder, 'pack.json'), JSON.stringify({ of, digest: packed.digest }))
+  await notePacked(folder, of, packed)
   return packed
 }
 

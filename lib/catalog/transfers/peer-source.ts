@@ -36,13 +36,13 @@ const readManifest = (found: Manifest) => {
 const content = async (
   { remote, server, caller, headers }: Peer,
   path: string,
-  part: 'pack' | 'pieces',
+  part: { readonly content: 'pack' | 'pieces' } | { readonly content: 'chunk'; readonly sha256: string },
   most: number,
   signal: AbortSignal,
   range?: ByteRange,
 ) => {
   const asked = range && { Range: `bytes=${range.start}-${range.end - 1}` }
-  const request = { caller: caller.id, method: 'GET', path, query: { content: part }, signal }
+  const request = { caller: caller.id, method: 'GET', path, query: part, signal }
   const reply = await remote.read(server, { ...request, headers: { ...headers, ...asked } }, most)
   return reply.headers['content-type'] === 'application/octet-stream' ? reply : undefined
 }
@@ -59,11 +59,11 @@ const servedSource = async (
   signal: AbortSignal,
 ): Promise<PackSource | undefined> => {
   // One that hands out no bytes answers with its manifest again.
-  const first = await content(peer, path, 'pack', bodyLimit, signal, { start: 0, end: 1 })
+  const first = await content(peer, path, { content: 'pack' }, bodyLimit, signal, { start: 0, end: 1 })
   if (!first) return undefined
   const size = Number(/\/(\d+)$/.exec(first.headers['content-range'] ?? '')?.[1])
   if (first.status !== 206 || !Number.isSafeInteger(size)) throw wrongRange()
-  const beside = await content(peer, path, 'pieces', largestSideFile, signal).catch((error: unknown) => {
+  const beside = await content(peer, path, { content: 'pieces' }, largestSideFile, signal).catch((error: unknown) => {
     if (isFault(error, 'not-found')) return undefined
     throw error
   })
@@ -75,9 +75,14 @@ const servedSource = async (
     sha256: sha256 ?? side?.sha256,
     side,
     async read(range, reading) {
-      const reply = await content(peer, path, 'pack', range.end - range.start, reading, range)
+      const reply = await content(peer, path, { content: 'pack' }, range.end - range.start, reading, range)
       if (reply?.status !== 206 || reply.body.length !== range.end - range.start) throw wrongRange()
       return sourceOfBytes(reply.body).read({ start: 0, end: reply.body.length })
+    },
+    async stored({ sha256: chunk, size: most }, reading) {
+      const reply = await content(peer, path, { content: 'chunk', sha256: chunk }, most, reading)
+      if (!reply) throw wrongRange()
+      return Buffer.from(reply.body)
     },
   }
 }

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
-import { isFault, ServiceError } from '#lib/errors.ts'
+import { ServiceError } from '#lib/errors.ts'
 import type { PackSource } from './pack-source.ts'
+import { retried } from './retried.ts'
 
 /** Pieces that are fetched at once. */
 const lanes = 4
@@ -12,7 +12,6 @@ const lanes = 4
 const usualSize = 8 * 1024 * 1024
 /** Bytes of a piece that is fetched as one: what a kill costs in each lane, and what a lane holds in memory. */
 const largestPiece = 16 * 1024 * 1024
-const tries = 5
 
 /** A pack that is being fetched into a file, piece by piece and beginning with the first. */
 export interface Pieces {
@@ -37,9 +36,6 @@ const readAll = async (stream: ReadableStream<Uint8Array>, size: number): Promis
   if (at < size) throw new ServiceError('upstream', `The provider sent ${at} bytes of a piece of ${size}.`)
   return buffer
 }
-
-/** What another try can mend. */
-const isPassing = (error: unknown): boolean => isFault(error, 'upstream') || isFault(error, 'timeout')
 
 /**
  * Fetches a pack into a folder; pieces that an earlier try has left there are taken as they are, when they are right.
@@ -95,23 +91,16 @@ export const openPieces = async (
 
   const ended = new AbortController()
   const until = AbortSignal.any([signal, ended.signal])
-  const fetchPiece = async (piece: number): Promise<void> => {
-    const range = rangeOf(piece)
-    for (let attempt = 1; ; attempt += 1)
-      try {
-        const bytes = await readAll(await source.read(range, until), range.end - range.start)
-        if (!isRight(piece, bytes))
-          throw new ServiceError('upstream', `Piece ${piece} of the pack is not what its SHA-256 says.`)
-        await file.write(bytes, 0, bytes.length, range.start)
-        // After its bytes: what is noted is there, also after a kill.
-        appendFileSync(journal, `${piece}\n`)
-        return
-      } catch (error) {
-        until.throwIfAborted()
-        if (!isPassing(error) || attempt === tries) throw error
-        await wait(250 * 2 ** attempt, undefined, { signal: until })
-      }
-  }
+  const fetchPiece = (piece: number): Promise<void> =>
+    retried(until, async () => {
+      const range = rangeOf(piece)
+      const bytes = await readAll(await source.read(range, until), range.end - range.start)
+      if (!isRight(piece, bytes))
+        throw new ServiceError('upstream', `Piece ${piece} of the pack is not what its SHA-256 says.`)
+      await file.write(bytes, 0, bytes.length, range.start)
+      // After its bytes: what is noted is there, also after a kill.
+      appendFileSync(journal, `${piece}\n`)
+    })
   await takeEarlier()
   moved()
   let next = 0

@@ -3,6 +3,8 @@ import { isFault, ServiceError } from '#lib/errors.ts'
 import type { PlannedStep, Work } from '#lib/work.ts'
 import { parseConnection } from '../connection.ts'
 import type { CatalogManifest } from '../manifest.ts'
+import { takeHold } from '../chunks/hold.ts'
+import { listEnd } from '../chunks/list-object.ts'
 import { metadataOf, writeMetadata } from '../metadata.ts'
 import { manifestName } from '../names.ts'
 import { sideEnd } from '../objects.ts'
@@ -11,12 +13,13 @@ import { sourceOfBytes } from '../providers/bytes.ts'
 import type { Peer } from '../remote/peer.ts'
 import { registeredManifest } from '../register.ts'
 import { RegisterManifest } from '../requests.ts'
+import { chunkTo } from './chunking.ts'
 import { compressionOf } from './compression.ts'
 import type { TransferContext } from './context.ts'
 import { contentItems, type PushedMachine, withMachineFiles } from './machine-files.ts'
 import { peerOf } from './peer-of.ts'
 import { packedEarlier, packTo, sourceOfFile } from './packing.ts'
-import { packName, sideFileOf, sweepPacks } from './pushed-objects.ts'
+import { packEnds, packName, sideFileOf, sweepPacks } from './pushed-objects.ts'
 import type { PushManifest } from './requests.ts'
 import { type Target, targetOf } from './targets.ts'
 
@@ -59,28 +62,34 @@ const pushMachine = async (
   const compression = compressionOf(request)
   const size = files.reduce((all, file) => all + file.size, 0)
 
+  const provider = await context.catalog.storages.open(storage)
+  // Until the manifest leads to the list of the chunks nobody may remove them.
+  await using hold = request.chunked ? await takeHold(provider, 'write', signal) : undefined
+  const end = hold ? listEnd : '.pdpack'
+
   work.begin('push_compress_stage')
-  const packed = await packTo(folder, files, compression, {
-    startWorker: context.startWorker,
-    signal,
-    onProgress: done => work.advance('push_compress_stage', done, size),
-  })
+  const following = { signal, onProgress: (done: number) => work.advance('push_compress_stage', done, size) }
+  const packed = hold
+    ? await chunkTo(folder, files, { provider, hold }, following)
+    : {
+        ...(await packTo(folder, files, compression, { ...following, startWorker: context.startWorker })),
+        chunkBytes: 0,
+      }
   const { digest } = packed
   work.end('push_compress_stage')
 
   work.begin('push_check_remote_stage')
-  const provider = await context.catalog.storages.open(storage)
   const registration = RegisterManifest.parse({
     ...request,
     architecture,
     type,
     provider: storage,
-    is_compressed: compression.kind !== 'none',
+    is_compressed: hold !== undefined || compression.kind !== 'none',
     size,
-    pack_size: digest.size,
+    pack_size: digest.size + packed.chunkBytes,
     pack_sha256: digest.sha256,
     path: `/${request.catalog_id}`,
-    pack_filename: packName(name, digest, before),
+    pack_filename: packName(name, digest, before, end),
     metadata_filename: `${name}.meta`,
     virtual_machine_contents: contentItems(files),
   })
@@ -110,15 +119,17 @@ const pushMachine = async (
 
   work.begin('cleaning_up')
   // The machine was changed after an earlier try, of which there may be a part.
-  const earlierAt = earlier && `${request.catalog_id}/${packName(name, earlier.digest, before)}`
-  if (earlierAt !== undefined && earlierAt !== packAt) await provider.remove(earlierAt)
+  const earlierAt = packEnds.map(
+    one => earlier && `${request.catalog_id}/${packName(name, earlier.digest, before, one)}`,
+  )
+  for (const path of earlierAt) if (path !== undefined && path !== packAt) await provider.remove(path)
   await sweepPacks(provider, request.catalog_id, name, packAt)
   work.end('cleaning_up')
   return registered
 }
 
 /**
- * Packs a machine of this host, uploads the pack to the provider of the connection and registers it in the catalog: that
+ * Packs a machine of this host, uploads the pack, or its chunks and the list of them, to the provider of the connection and registers it in the catalog: that
  * of the connection's host, of the peer `through`, or this one. A push that was cut off and comes again takes what is there of the pack and of
  * the upload. Throws `invalid`, `conflict` (the machine runs; there is such a manifest and it is not to be replaced),
  * `no-space`, and what the provider and the other catalog refuse with.

@@ -1,3 +1,4 @@
+import { listEnd } from '../chunks/list-object.ts'
 import { sideEnd } from '../objects.ts'
 import type { PackFile } from '../pack/files.ts'
 import { type SideFile, signSideFile } from '../pack/side-file.ts'
@@ -10,13 +11,21 @@ export interface Before {
   readonly pack_sha256: string
 }
 
+/** What ends the name of a pack: of a tar, or of a list of chunks. */
+export const packEnds = ['.pdpack', listEnd] as const
+
 /**
  * The name of a pack. One that replaces another has a name of its own, so that until the manifest leads to it the one of
  * before is whole.
  */
-export const packName = (name: string, { sha256 }: Packed['digest'], before: Before | undefined): string => {
-  if (before === undefined || before.pack_filename === '') return `${name}.pdpack`
-  return before.pack_sha256 === sha256 ? before.pack_filename : `${name}.${sha256.slice(0, 8)}.pdpack`
+export const packName = (
+  name: string,
+  { sha256 }: Packed['digest'],
+  before: Before | undefined,
+  end: (typeof packEnds)[number],
+): string => {
+  if (before === undefined || before.pack_filename === '') return name + end
+  return before.pack_sha256 === sha256 ? before.pack_filename : `${name}.${sha256.slice(0, 8)}${end}`
 }
 
 /** What the side file of a pack says, signed where there is a key. */
@@ -44,7 +53,7 @@ export const sideFileOf = (
 export const sweepPacks = async (provider: Provider, folder: string, name: string, kept: string): Promise<void> => {
   const mine = (path: string): boolean =>
     path.startsWith(`${folder}/${name}.`) &&
-    /^(\.[0-9a-f]{8})?\.pdpack(\.pack\.json)?$/.test(path.slice(folder.length + 1 + name.length))
+    /^(\.[0-9a-f]{8})?\.(pdpack|chunks\.json)(\.pack\.json)?$/.test(path.slice(folder.length + 1 + name.length))
   for await (const { path } of provider.list(folder))
     if (mine(path) && path !== kept && path !== kept + sideEnd) await provider.remove(path)
 }

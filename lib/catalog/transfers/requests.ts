@@ -61,6 +61,10 @@ export const PushManifest = z
     compress_format: optional(z.enum(['gzip', 'zstd'])).meta({
       description: 'gzip when left out: every service of the field reads that',
     }),
+    chunked: optional(z.boolean()).meta({
+      description:
+        'true: in place of a pack as chunks, of which those are sent that the provider does not have of other machines and versions; only services of this kind read that, and no compression is to be chosen',
+    }),
     override_existing: optional(z.boolean()).meta({ description: 'false: what is there already is not replaced' }),
   })
   .refine(({ local_path, uuid }) => local_path !== undefined || uuid !== undefined, {

@@ -10,7 +10,7 @@ import { nameOf } from './catalog-text.ts'
 import { type Invocation, list, type Run } from './run.ts'
 import { transferred } from './transfer.ts'
 
-const requireService = ({ running, config }: Invocation): void => {
+export const requireService = ({ running, config }: Invocation): void => {
   if (!running)
     throw new ServiceError(
       'unavailable',
@@ -31,6 +31,7 @@ interface PushOptions {
   readonly compress?: true
   readonly level?: string
   readonly format?: string
+  readonly chunked?: true
   readonly overrideExisting: boolean
 }
 
@@ -49,6 +50,7 @@ const pushBody = (catalogId: string, connection: string, options: PushOptions): 
   compress_pack_level:
     options.level !== undefined && /^-?\d+$/.test(options.level) ? Number(options.level) : options.level,
   compress_format: options.format,
+  chunked: options.chunked,
   override_existing: options.overrideExisting,
 })
 
@@ -70,6 +72,7 @@ const pushCommand = (command: Command): Command =>
     .option('--compress', 'compress the pack')
     .option('--level <level>', 'how much, from 0 to 9, or best_speed, balanced or best_compression; compresses')
     .option('--format <format>', 'gzip, or zstd, which other services than this may not read; compresses')
+    .option('--chunked', 'as chunks that machines and versions share, which other services than this do not read')
     .option('--no-override-existing', 'do not replace a manifest that is there already')
 
 const pullCommand = (command: Command): Command =>
@@ -93,7 +96,8 @@ const importCommand = (command: Command): Command =>
     .option('--connection <connection>', `where the pack is, ${connectionHelp}`)
 
 const missing = (what: string): ServiceError => new ServiceError('invalid', `Say ${what}.`)
-const noConnection = 'which provider, with --connection or VMHOST_CONNECTION, such as provider=local-storage'
+export const noConnection = (): ServiceError =>
+  missing('which provider, with --connection or VMHOST_CONNECTION, such as provider=local-storage')
 
 /** Adds what brings machines into the catalog and out of it. `usual` is the connection of who names none. */
 export const addTransfers = (catalog: Command, run: Run, usual: string | undefined): void => {
@@ -103,7 +107,7 @@ export const addTransfers = (catalog: Command, run: Run, usual: string | undefin
     if (options.machine === undefined && options.localPath === undefined)
       throw missing('which machine, with --machine or --local-path')
     const connection = (await readConnection(options.connection)) ?? usual
-    if (connection === undefined) throw missing(noConnection)
+    if (connection === undefined) throw noConnection()
     const [catalogId = ''] = invocation.args
     const manifests = await transferred<CatalogManifest[]>(ask, {
       kind: pushJob,
@@ -143,7 +147,7 @@ export const addTransfers = (catalog: Command, run: Run, usual: string | undefin
     requireService(invocation)
     const { version, architecture, connection: option } = invocation.options as Record<string, string | undefined>
     const connection = (await readConnection(option)) ?? usual
-    if (connection === undefined) throw missing(noConnection)
+    if (connection === undefined) throw noConnection()
     const [catalogId] = invocation.args
     const { manifest } = await ask<ImportResult>('PUT', '/catalog/import', {
       catalog_id: catalogId,

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import type { CatalogManifest } from '#lib/catalog/manifest.ts'
 import { takeConnection } from '../connection.ts'
 import { jsonText, visible } from '../table.ts'
+import { addClean } from './catalog-clean.ts'
 import { addTransfers } from './catalog-transfers.ts'
 import { manifestTable, manifestText, nameOf } from './catalog-text.ts'
 import type { Run } from './run.ts'
@@ -39,7 +40,9 @@ export const catalogCommand = (run: Run): Command => {
       console.log(options['json'] ? jsonText(found) : found.map(manifestText).join('\n\n'))
     },
   )
-  addTransfers(catalog, run, takeConnection())
+  const usual = takeConnection()
+  addTransfers(catalog, run, usual)
+  addClean(catalog, run, usual)
   for (const [verb, [description, outcome]] of Object.entries(marks))
     run(
       catalog

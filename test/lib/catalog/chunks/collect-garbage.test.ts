@@ -4,6 +4,7 @@ import type { ChunkList } from '#lib/catalog/chunks/chunk-list.ts'
 import { collectGarbage } from '#lib/catalog/chunks/collect-garbage.ts'
 import { holdMilliseconds, slackMilliseconds, takeHold } from '#lib/catalog/chunks/hold.ts'
 import { readChunked } from '#lib/catalog/chunks/read-chunked.ts'
+import { fetchFrom, storedIn } from '#lib/catalog/chunks/stored-chunk.ts'
 import { writeChunked } from '#lib/catalog/chunks/write-chunked.ts'
 import { createLocalStorage } from '#lib/catalog/providers/local-storage.ts'
 import type { Provider } from '#lib/catalog/providers/provider.ts'
@@ -47,7 +48,7 @@ describe('the collection of garbage', () => {
     expect(provider.objects.size).toBe(before)
     expect(await collectGarbage(provider, from(live), grace)).toEqual(expected)
     expect(provider.objects.size).toBe(countOf(live) + foreign.length)
-    expect((await bytesOf(readChunked(provider, live))).equals(one)).toBe(true)
+    expect((await bytesOf(readChunked(fetchFrom(storedIn(provider)), live))).equals(one)).toBe(true)
     expect(await collectGarbage(provider, from(live), grace)).toEqual({ kept: countOf(live), removed: 0, bytes: 0 })
   })
 
@@ -58,7 +59,7 @@ describe('the collection of garbage', () => {
     expect(await collectGarbage(provider, from(live), grace)).toMatchObject({ removed: 0 })
     const later = { ...grace, now: Date.now() + 2 * day }
     expect(await collectGarbage(provider, from(live), later)).toMatchObject({ removed: countOf(dead) })
-    expect((await bytesOf(readChunked(provider, live))).length).toBe(2_000_000)
+    expect((await bytesOf(readChunked(fetchFrom(storedIn(provider)), live))).length).toBe(2_000_000)
   })
 
   test('keeps what is younger than the grace period, or of no known age', async () => {
@@ -174,7 +175,8 @@ describe('the collection of garbage', () => {
             .finally(() => turns.end(1)),
         ])
         outcomes.add(ends.join(', '))
-        for (const list of committed) expect((await bytesOf(readChunked(provider, list))).equals(bytes)).toBe(true)
+        for (const list of committed)
+          expect((await bytesOf(readChunked(fetchFrom(storedIn(provider)), list))).equals(bytes)).toBe(true)
       }),
       { numRuns: 250, examples: [[[60]], [[0, 60]], [[4, 60]], [[0, 4, 60]], [Array(20).fill(1)]] },
     )

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { ChunkList } from '#lib/catalog/chunks/chunk-list.ts'
 import { holdMilliseconds, takeHold } from '#lib/catalog/chunks/hold.ts'
 import { readChunked } from '#lib/catalog/chunks/read-chunked.ts'
+import { fetchFrom, storedIn } from '#lib/catalog/chunks/stored-chunk.ts'
 import { type Written, writeChunked } from '#lib/catalog/chunks/write-chunked.ts'
 import { createLocalStorage } from '#lib/catalog/providers/local-storage.ts'
 import type { Provider } from '#lib/catalog/providers/provider.ts'
@@ -39,7 +40,7 @@ describe('a file that is kept as chunks', () => {
     using folder = newFolder()
     const provider = await createLocalStorage(folder.path)
     const { list, sentBytes } = await write(provider, disk)
-    expect((await bytesOf(readChunked(provider, list))).equals(disk)).toBe(true)
+    expect((await bytesOf(readChunked(fetchFrom(storedIn(provider)), list))).equals(disk)).toBe(true)
     const paths: string[] = []
     for await (const { path } of provider.list('')) paths.push(path)
     expect(paths.sort()).toEqual([...new Set(chunkPaths(list))].sort())
@@ -56,7 +57,7 @@ describe('a file that is kept as chunks', () => {
         const provider = createMemoryProvider()
         const { list } = await write(provider, bytes)
         expect(list.size).toBe(bytes.length)
-        expect((await bytesOf(readChunked(provider, list))).equals(bytes)).toBe(true)
+        expect((await bytesOf(readChunked(fetchFrom(storedIn(provider)), list))).equals(bytes)).toBe(true)
       }),
       { numRuns: 20 },
     )
@@ -73,7 +74,7 @@ describe('a file that is kept as chunks', () => {
     expect(first.sentChunks).toBe(different.length)
     expect(asked.sort()).toEqual(different)
     const again = await write(provider, disk)
-    expect(again).toEqual({ list: first.list, sentChunks: 0, sentBytes: 0 })
+    expect(again).toEqual({ ...first, sentChunks: 0, sentBytes: 0 })
   })
 
   test('goes on after a push that was cut off', async () => {
@@ -95,14 +96,14 @@ describe('a file that is kept as chunks', () => {
     const [path = ''] = chunkPaths(list)
     provider.objects.set(path, { bytes: Buffer.alloc(1001), modifiedAt: Date.now() })
     expect((await write(provider, noise(1000, 1))).sentChunks).toBe(1)
-    expect(await bytesOf(readChunked(provider, list))).toEqual(noise(1000, 1))
+    expect(await bytesOf(readChunked(fetchFrom(storedIn(provider)), list))).toEqual(noise(1000, 1))
   })
 
   test('can be written by two at once', async () => {
     const provider = createMemoryProvider(() => turn())
     const both = await Promise.all([write(provider, disk), write(provider, disk)])
     expect(both[0].list).toEqual(both[1].list)
-    expect((await bytesOf(readChunked(provider, both[0].list))).equals(disk)).toBe(true)
+    expect((await bytesOf(readChunked(fetchFrom(storedIn(provider)), both[0].list))).equals(disk)).toBe(true)
     expect([...provider.objects.keys()].filter(path => path.startsWith('chunks/holds'))).toEqual([])
   })
 
@@ -167,13 +168,15 @@ describe('a file that is kept as chunks', () => {
       ]
       for (const bytes of wrong) {
         provider.objects.set(path, { ...kept, bytes })
-        await expect(readLength(readChunked(provider, list)), path).rejects.toMatchObject({ fault: 'upstream' })
+        await expect(readLength(readChunked(fetchFrom(storedIn(provider)), list)), path).rejects.toMatchObject({
+          fault: 'upstream',
+        })
       }
       provider.objects.delete(path)
-      await expect(readLength(readChunked(provider, list))).rejects.toThrow('not there any more')
+      await expect(readLength(readChunked(fetchFrom(storedIn(provider)), list))).rejects.toThrow('not there any more')
       provider.objects.set(path, kept)
     }
-    expect((await bytesOf(readChunked(provider, list))).equals(disk)).toBe(true)
+    expect((await bytesOf(readChunked(fetchFrom(storedIn(provider)), list))).equals(disk)).toBe(true)
   })
 
   test('cannot be unpacked to more than the chunk is said to be', async () => {
@@ -182,7 +185,9 @@ describe('a file that is kept as chunks', () => {
     const [bomb] = list.chunks
     if (!bomb || !('sha256' in bomb)) throw new Error('there is no chunk')
     const chunks = [{ ...bomb, size: 100_000 }]
-    await expect(readLength(readChunked(provider, { size: 100_000, chunks }))).rejects.toThrow('cannot be unpacked')
+    await expect(readLength(readChunked(fetchFrom(storedIn(provider)), { size: 100_000, chunks }))).rejects.toThrow(
+      'cannot be unpacked',
+    )
   })
 
   test('is fetched no further than it is read', async () => {
@@ -191,7 +196,7 @@ describe('a file that is kept as chunks', () => {
       if (what.startsWith('read')) reads += 1
     })
     const { list } = await write(provider, noise(30 * mebibyte, 7))
-    const reader = readChunked(provider, list).getReader()
+    const reader = readChunked(fetchFrom(storedIn(provider)), list).getReader()
     await reader.read()
     for (let turns = 0; turns < 1000; turns += 1) await turn()
     expect(reads).toBeLessThanOrEqual(5)

@@ -1,0 +1,63 @@
+import { createHash, hash } from 'node:crypto'
+import { join } from 'node:path'
+import { ServiceError } from '#lib/errors.ts'
+import { writeFileAtomic } from '#lib/platform/files.ts'
+import { type ChunkedFile, encodeChunkedFiles, largestList } from '../chunks/chunk-list.ts'
+import type { Hold } from '../chunks/hold.ts'
+import { writeChunked } from '../chunks/write-chunked.ts'
+import { createDigest } from '../pack/digest.ts'
+import type { PackFile } from '../pack/files.ts'
+import { byName } from '../pack/files.ts'
+import { contentOf } from '../pack/write.ts'
+import type { Provider } from '../providers/provider.ts'
+import { notePacked, type Packed, pieceSize } from './packing.ts'
+
+/** A list of chunks that are all on the provider. */
+interface Chunked extends Packed {
+  /** Bytes that the chunks take there. */
+  readonly chunkBytes: number
+}
+
+/**
+ * Writes files as chunks to a provider, those that are not there yet, and the list of them into a folder of this host. The
+ * hold has to last until the list is on the provider too. Throws `invalid` for a machine of more chunks than a list names.
+ * @param onProgress is told how many bytes of the files are on the provider
+ */
+export const chunkTo = async (
+  folder: string,
+  files: readonly PackFile[],
+  { provider, hold }: { readonly provider: Provider; readonly hold: Hold },
+  { signal, onProgress }: { signal: AbortSignal; onProgress: (bytes: number) => void },
+): Promise<Chunked> => {
+  const stored = new Map<string, number>()
+  const chunked: ChunkedFile[] = []
+  let done = 0
+  for (const file of files.toSorted(byName)) {
+    const { name, mode } = file
+    const digest = createHash('sha256')
+    const content = async function* (): AsyncGenerator<Uint8Array> {
+      for await (const bytes of contentOf(file, true)) {
+        digest.update(bytes)
+        yield bytes
+      }
+    }
+    const before = done
+    const written = await writeChunked(provider, hold, content(), {
+      signal,
+      onProgress: bytes => onProgress(before + bytes),
+    })
+    done += written.list.size
+    for (const [sha256, bytes] of written.stored) stored.set(sha256, bytes)
+    chunked.push({ ...written.list, name, mode: mode & 0o755, sha256: digest.digest('hex') })
+  }
+  const list = Buffer.from(encodeChunkedFiles(chunked))
+  if (list.length > largestList)
+    throw new ServiceError('invalid', 'The machine has too many chunks for a list of them. Push it as a pack.')
+  const digest = createDigest(pieceSize)
+  digest.update(list)
+  const md5 = hash('md5', list)
+  const packed = { file: join(folder, 'pack'), digest: { ...digest.end(), md5 } }
+  await writeFileAtomic(packed.file, list)
+  await notePacked(folder, 'chunks', packed)
+  return { ...packed, chunkBytes: stored.values().reduce((sum, bytes) => sum + bytes, 0) }
+}
