@@ -67,6 +67,7 @@ const open = async (root: string, before: (call: 'stat' | 'read', path: string) 
     },
     folders,
     downloads: createDownloads(folders),
+    cache: { restore: async () => undefined, keep: async () => undefined },
     architecture: 'x86_64',
     machineType: 'embedded',
     trust: { policy: 'off', keys: [] },
