@@ -11,6 +11,7 @@ import { fetchFrom, storedIn } from '#lib/catalog/chunks/stored-chunk.ts'
 import type { CatalogManifest } from '#lib/catalog/manifest.ts'
 import { createLocalStorage } from '#lib/catalog/providers/local-storage.ts'
 import { unpackInto } from '#lib/catalog/pack/read.ts'
+import { bytesOf } from '../lib/catalog/chunks/bytes.ts'
 import { newFolder } from '../support/folder.ts'
 import type { Answer } from '../support/harness.ts'
 import { seededRandom } from '../support/random.ts'
@@ -83,7 +84,7 @@ const diskInPack = async (file: string): Promise<string | undefined> => {
   if (isListPath(file)) {
     const provider = await createLocalStorage(dirname(dirname(file)))
     const disk = parseChunkedFiles(readFileSync(file, 'utf8')).find(({ name }) => name === 'disk0.img')!
-    return digestOf(Buffer.concat(await Array.fromAsync(readChunked(fetchFrom(storedIn(provider)), disk))))
+    return digestOf(await bytesOf(readChunked(fetchFrom(storedIn(provider)), disk)))
   }
   using folder = newFolder()
   const pack = Readable.toWeb(createReadStream(file, { highWaterMark: 2 ** 20 })) as ReadableStream<Uint8Array>
