@@ -6,7 +6,7 @@ import type { Encoded } from '#lib/http/encoded.ts'
 import type { AskedFilter } from '#lib/http/filter.ts'
 import type { Store } from '#lib/storage/store.ts'
 import type { Work } from '#lib/work.ts'
-import { type CatalogContext, changeManifest, type ManifestCall } from './changes.ts'
+import { type CatalogContext, changeManifest, type ManifestCall, turnOf } from './changes.ts'
 import { connectManifest } from './connect.ts'
 import { createChunkContents } from './chunk-content.ts'
 import { type ContentPart, contentOf } from './content.ts'
@@ -19,6 +19,7 @@ import { openInventory } from './inventory.ts'
 import { StoredManifest } from './manifest.ts'
 import { encodeFound, encodeManifest, type ListQuery, listManifests } from './page.ts'
 import type { Place } from './place.ts'
+import { createReaders } from './readers.ts'
 import { registerManifest } from './register.ts'
 import { removeManifests } from './removal.ts'
 import type { DescribeManifest, EditManifest, RegisterManifest } from './requests.ts'
@@ -37,7 +38,7 @@ export interface Catalog {
   show(caller: Principal, place: Place): Encoded
   /** What a download needs, which is counted. Throws `invalid` for a tainted manifest and `forbidden` for a revoked one. */
   download(caller: Principal, place: Required<Place>): Promise<Encoded>
-  /** The bytes of an object of a manifest. Throws as `download`. */
+  /** The bytes of an object of a manifest. Throws as `download`; reading, `unavailable` for who reads too many at once. */
   content(caller: Principal, place: Required<Place>, part: ContentPart, signal: AbortSignal): Promise<Content>
   /** What is kept of a chunk of a manifest. Throws as `download`. */
   chunk(caller: Principal, place: Required<Place>, sha256: string, signal: AbortSignal): Promise<Content>
@@ -87,6 +88,11 @@ export const createCatalog = (context: CatalogContext): Catalog => {
     refuseMarked(manifest)
     return manifest
   }
+  const openFor = createReaders()
+  const counted = (caller: Principal, { read, ...content }: Content): Content => ({
+    ...content,
+    read: range => openFor(caller.id, () => read(range)),
+  })
   const edited = async (call: ManifestCall, apply: (manifest: StoredManifest) => StoredManifest): Promise<Encoded> =>
     encodeManifest(await changeManifest(context, call, { event: 'UPDATED', described: true, apply }))
 
@@ -96,8 +102,10 @@ export const createCatalog = (context: CatalogContext): Catalog => {
     async download(caller, place) {
       return encodeManifest(await countDownload(context, caller, findManifest(inventory, caller, place).id))
     },
-    content: async (caller, place, part, signal) => contentOf(context.storages, usable(caller, place), part, signal),
-    chunk: async (caller, place, sha256, signal) => chunks.of(usable(caller, place), sha256, signal),
+    content: async (caller, place, part, signal) =>
+      counted(caller, await contentOf(context.storages, usable(caller, place), part, signal)),
+    chunk: async (caller, place, sha256, signal) =>
+      counted(caller, await chunks.of(usable(caller, place), sha256, signal)),
     async mark(call, flag) {
       const [change, event] = flags[flag]
       const { username } = call.caller
@@ -116,7 +124,7 @@ export const createCatalog = (context: CatalogContext): Catalog => {
     },
     connect: async (call, connection) => encodeManifest(await connectManifest(context, call, connection)),
     register: (caller, request) =>
-      turns(request.catalog_id, async () => encodeManifest(await registerManifest(context, caller, request))),
+      turns(turnOf(request), async () => encodeManifest(await registerManifest(context, caller, request))),
     remove: (caller, place, { cleanRemote }) => removeManifests(context, caller, place, cleanRemote),
     collectGarbage: (request, work) => collectFrom(context.storages, request, work),
   }

@@ -7,6 +7,7 @@ import { findManifest } from './find.ts'
 import type { Inventory } from './inventory.ts'
 import type { StoredManifest } from './manifest.ts'
 import { describeOnProvider } from './metadata.ts'
+import { manifestName } from './names.ts'
 import type { Place } from './place.ts'
 import { type Kept, manifestTag } from './shown.ts'
 import type { Storages } from './storages.ts'
@@ -17,11 +18,22 @@ export interface CatalogContext {
   readonly manifests: Collection<StoredManifest>
   readonly inventory: Inventory
   readonly storages: Storages
-  /** By catalog id: its versions decide together which is the latest. */
+  /**
+   * By `turnOf` a manifest for what its provider is asked for, which may take its time; within that by catalog id, whose
+   * versions decide together which is the latest.
+   */
   readonly turns: Turns
   readonly commit: (writes: readonly Write[]) => Promise<void>
   readonly tell: Tell
 }
+
+/** The key of a manifest's turns. */
+export const turnOf = ({
+  catalog_id,
+  architecture,
+  version,
+}: Pick<StoredManifest, 'catalog_id' | 'architecture' | 'version'>) =>
+  `manifest ${manifestName(catalog_id, architecture, version)}`
 
 /** Who asks for a change of one manifest. */
 export interface ManifestCall {
@@ -72,7 +84,7 @@ interface Change {
 export const changeManifest = (context: CatalogContext, call: ManifestCall, change: Change): Promise<Kept> => {
   const { manifests, inventory, storages, turns, tell } = context
   const find = (): Kept => findManifest(inventory, call.caller, call.place)
-  return turns(find().catalog_id, async () => {
+  return turns(turnOf(find()), async () => {
     const before = find()
     checkMatch(before, call.ifMatch)
     const now = change.described ? nextTime() : before.updated_at

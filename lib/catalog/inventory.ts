@@ -18,8 +18,6 @@ export interface Inventory {
   get(id: string): Kept | undefined
   /** Takes in what the store has of a manifest now. */
   refresh(id: string): Promise<void>
-  /** Changes with every change of any manifest, and with every start. */
-  version(): string
 }
 
 // By code unit: the times are all of one form, and this is the comparison that every reader can make again.
@@ -39,8 +37,6 @@ const placeOf = (list: readonly Position[], position: Position): number => {
 
 /** Reads the manifests of a collection once; who changes one says so by `refresh`. */
 export const openInventory = async (manifests: Collection<StoredManifest>): Promise<Inventory> => {
-  const boot = crypto.randomUUID().slice(0, 8)
-  let changes = 0
   const sorted: Kept[] = (await manifests.list()).toSorted(order)
   const byId = new Map(sorted.map(one => [one.id, one]))
   const byCatalog = new Map<string, Kept[]>()
@@ -69,8 +65,6 @@ export const openInventory = async (manifests: Collection<StoredManifest>): Prom
         byCatalog.set(after.catalog_id, siblings)
       } else byId.delete(id)
       if (siblings.length === 0 && before) byCatalog.delete(before.catalog_id)
-      changes += 1
     },
-    version: () => `${boot}-${changes}`,
   }
 }

@@ -56,6 +56,16 @@ export const readMetadata = async (
   throw bad()
 }
 
+/** The MD5 of a pack (lower-case hex) that its description keeps, in the wire's own form; undefined where it keeps none. */
+export const packMd5 = async (
+  provider: Provider,
+  path: string | undefined,
+  signal: AbortSignal,
+): Promise<string | undefined> => {
+  const md5 = path === undefined ? undefined : (await readMetadata(provider, path, signal))?.['compressed_checksum']
+  return typeof md5 === 'string' && /^[0-9a-f]{32}$/i.test(md5) ? md5.toLowerCase() : undefined
+}
+
 export const writeMetadata = (
   provider: Provider,
   path: string,

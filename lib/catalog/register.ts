@@ -18,11 +18,7 @@ const latest = 'latest'
 const isLatest = (tag: string): boolean => tag.toLowerCase() === latest
 
 /** What a registration must say, and may say. */
-type Given = Pick<
-  RegisterManifest,
-  'catalog_id' | 'version' | 'architecture' | 'tags' | 'required_claims' | 'required_roles'
-> &
-  Partial<RegisterManifest>
+type Given = Pick<RegisterManifest, 'catalog_id' | 'version' | 'architecture' | 'tags'> & Partial<RegisterManifest>
 
 /** The storage of a request. What is masked in it stands for what is kept. */
 const storageIn = ({ provider }: Given, before: StoredManifest | undefined): Storage | undefined => {
@@ -41,6 +37,8 @@ export const registeredManifest = (request: Given, before: StoredManifest | unde
   const { provider: _, ...rest } = before ?? {
     id: crypto.randomUUID(),
     description: '',
+    required_claims: [],
+    required_roles: [],
     type: 'pvm',
     minimum_requirements: { cpu: 0, memory: 0, disk: 0 },
     is_compressed: false,
@@ -110,15 +108,7 @@ export const refuseHiddenOf = async (
   await refuseHidden(context, caller, storage, added)
 }
 
-/**
- * Puts a manifest on record, or replaces what is on record of the same id, version and architecture. A new version
- * becomes the latest. To be called in the turn of its catalog id.
- */
-export const registerManifest = async (
-  context: CatalogContext,
-  caller: Principal,
-  request: RegisterManifest,
-): Promise<Kept> => {
+const putOnRecord = async (context: CatalogContext, caller: Principal, request: RegisterManifest): Promise<Kept> => {
   const { manifests, inventory, commit, tell } = context
   for (;;) {
     const before = registeredBefore(context, caller, request)
@@ -148,3 +138,13 @@ export const registerManifest = async (
     }
   }
 }
+
+/**
+ * Puts a manifest on record, or replaces what is on record of the same id, version and architecture. A new version
+ * becomes the latest. To be called in its turn.
+ */
+export const registerManifest = (
+  context: CatalogContext,
+  caller: Principal,
+  request: RegisterManifest,
+): Promise<Kept> => context.turns(request.catalog_id, () => putOnRecord(context, caller, request))

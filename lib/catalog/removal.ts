@@ -1,11 +1,12 @@
 import type { Principal } from '#lib/auth/principal.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
-import { type CatalogContext, manifestEvent } from './changes.ts'
+import { type CatalogContext, manifestEvent, turnOf } from './changes.ts'
 import { findManifests } from './find.ts'
 import { objectsOf } from './objects.ts'
 import { ownedByOthers } from './owners.ts'
 import type { Place } from './place.ts'
 import { type Kept, storageOf } from './shown.ts'
+import { visibleTo } from './visible.ts'
 
 /** Removes the objects that belong to a manifest and to none of the others. */
 const removeObjects = async (context: CatalogContext, manifest: Kept): Promise<void> => {
@@ -22,11 +23,9 @@ const removeObjects = async (context: CatalogContext, manifest: Kept): Promise<v
   }
 }
 
-const forget = async ({ commit, manifests, inventory, tell }: CatalogContext, { id }: Kept): Promise<void> => {
-  // As it is by now: a download may have been counted.
-  const now = inventory.get(id)
-  if (now) await commit([manifests.remove({ id }), manifestEvent(tell, 'REMOVED', now)])
-  await inventory.refresh(id)
+const forget = async ({ commit, manifests, inventory, tell }: CatalogContext, manifest: Kept): Promise<void> => {
+  await commit([manifests.remove({ id: manifest.id }), manifestEvent(tell, 'REMOVED', manifest)])
+  await inventory.refresh(manifest.id)
 }
 
 /**
@@ -40,20 +39,21 @@ export const removeManifests = async (
   place: Place,
   cleanRemote: boolean,
 ): Promise<void> => {
-  const find = (): readonly Kept[] => findManifests(context.inventory, caller, place, true)
-  await context.turns(find()[0]!.catalog_id, async () => {
-    const all = find()
-    for (const [at, manifest] of all.entries()) {
+  const all = findManifests(context.inventory, caller, place, true)
+  for (const [at, one] of all.entries())
+    await context.turns(turnOf(one), async () => {
+      // It may have changed while others had their turns.
+      const manifest = context.inventory.get(one.id)
+      if (!manifest || !visibleTo(caller)(manifest)) return
       try {
         if (cleanRemote) await removeObjects(context, manifest)
       } catch (error) {
         throw new ServiceError(
           'upstream',
-          `${at} of ${all.length} manifests were deleted; ${manifest.name} was not, for its provider failed: ${messageOf(error)}`,
+          `${at} of ${all.length} manifests were deleted; ${one.name} was not, for its provider failed: ${messageOf(error)}`,
           { cause: error },
         )
       }
-      await forget(context, manifest)
-    }
-  })
+      await forget(context, context.inventory.get(one.id) ?? manifest)
+    })
 }

@@ -18,7 +18,8 @@ export const Text = (most: number) => z.string('must be a text').max(most, `must
 
 export const names = <T extends z.ZodType<string>>(one: T) =>
   optional(z.array(one).max(256)).transform(list => list ?? [])
-const maybeNames = <T extends z.ZodType<string>>(one: T) => optional(z.array(one).max(256))
+/** Left out means as it is. */
+export const maybeNames = <T extends z.ZodType<string>>(one: T) => optional(z.array(one).max(256))
 
 export const Claim = Text(256).trim().min(1, 'must not be empty').transform(normalClaim)
 export const Tag = Text(128)
@@ -79,8 +80,8 @@ export const RegisterManifest = z.object({
   description: orEmpty(Text(4096)),
   provider: optional(Provider),
   tags: names(Tag),
-  required_claims: names(Claim),
-  required_roles: names(Claim),
+  required_claims: maybeNames(Claim),
+  required_roles: maybeNames(Claim),
   minimum_requirements: optional(MinimumSpecRequirement),
   is_compressed: optional(z.boolean()),
   size: optional(z.int().nonnegative()),

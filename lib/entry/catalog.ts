@@ -16,6 +16,7 @@ import type { Machines } from '#lib/machines/machines.ts'
 import { logOf } from '#lib/platform/log.ts'
 import { createOutgoing } from '#lib/platform/outgoing.ts'
 import { privateNetworks } from '#lib/platform/outgoing-addresses.ts'
+import type { StartWorker } from '#lib/platform/workers.ts'
 import type { State } from './state.ts'
 
 const realFolder = (folder: string): string => {
@@ -49,6 +50,7 @@ export const openCatalog = (
 interface Parts extends Pick<State, 'store' | 'events'> {
   readonly machines: Machines
   readonly driver: Pick<HypervisorDriver, 'kind' | 'platform'>
+  readonly startWorker: StartWorker
 }
 
 interface CatalogServices {
@@ -62,7 +64,7 @@ interface CatalogServices {
 /** The catalog of a running host: its records, and what brings machines into catalogs and out of them. */
 export const openCatalogServices = async (
   config: Config,
-  { store, events, machines, driver }: Parts,
+  { store, events, machines, driver, startWorker }: Parts,
 ): Promise<CatalogServices> => {
   const catalog = await openCatalog(config, { store, events })
   const catalogCache = await openCache({
@@ -80,6 +82,7 @@ export const openCatalogServices = async (
     folders,
     downloads: createDownloads(folders),
     cache: catalogCache,
+    startWorker,
     architecture: driver.platform.cpuType === 'arm' ? 'arm64' : 'x86_64',
     machineType: driver.kind,
     allowedFolders: allowedFoldersOf(config),

@@ -122,7 +122,7 @@ export const openHost = async (
     one => one.close(),
   )
 
-  const catalogParts = await openCatalogServices(config, { store, events, machines, driver })
+  const catalogParts = await openCatalogServices(config, { store, events, machines, driver, startWorker })
 
   const jobs = stack.adopt(
     await openJobs({

@@ -54,7 +54,8 @@ export const createReplies = (headers: Readonly<Record<string, string>> = {}): R
       if (!(value instanceof Encoded))
         return new Response(JSON.stringify(value), { status, headers: { ...fresh, 'X-Request-Id': requestId } })
       const own = { ...tagged, ...value.headers, ETag: value.etag, 'X-Request-Id': requestId }
-      return namesTag(request.headers.get('if-none-match'), value.etag)
+      // What changes something was done, and is answered (RFC 9110, 13.1.2).
+      return /^(GET|HEAD)$/.test(request.method) && namesTag(request.headers.get('if-none-match'), value.etag)
         ? new Response(null, { status: 304, headers: own })
         : new Response(value.bytes, { status, headers: { ...type, ...own } })
     },

@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import * as z from 'zod'
+import { Encoded } from '#lib/http/encoded.ts'
 import type { OnceRequest } from '#lib/http/options.ts'
 import { type Fault, ServiceError } from '#lib/errors.ts'
 import type { Store, Stored } from '#lib/storage/store.ts'
@@ -85,8 +86,10 @@ export const openIdempotency = (store: Store, pepper: Uint8Array): { readonly ru
   const cleaning = setInterval(() => void forgetOld().catch(() => undefined), cleanEvery)
   cleaning.unref()
 
-  const outcomeOf = (value: unknown, secret: boolean): Kept['outcome'] =>
-    secret || JSON.stringify(value ?? null).length > longest ? { untold: true } : { value: value ?? null }
+  const outcomeOf = (value: unknown, secret: boolean): Kept['outcome'] => {
+    const text = value instanceof Encoded ? Buffer.from(value.bytes).toString() : JSON.stringify(value ?? null)
+    return secret || text.length > longest ? { untold: true } : { value: JSON.parse(text) }
+  }
 
   let since = 0
   const perform = async <T>(record: Kept, secret: boolean, work: () => Promise<T> | T): Promise<T> => {

@@ -36,6 +36,12 @@ const idOf = (value: unknown): string | undefined => {
   return typeof id === 'string' ? id : undefined
 }
 
+/** What Node's own functions fail with once their signal says to give up has the reason inside. */
+const reasonOf = (thrown: unknown): unknown =>
+  thrown instanceof Error && thrown.name === 'AbortError' && thrown.cause instanceof ServiceError
+    ? thrown.cause
+    : thrown
+
 /** Runs the work of a job and keeps its record: at once when a step begins or ends, else at most once a second. */
 export const createRunner = ({ job: first, work, failed, leave, keep }: Options): Runner => {
   let job = first
@@ -91,7 +97,8 @@ export const createRunner = ({ job: first, work, failed, leave, keep }: Options)
       controller.signal.throwIfAborted()
       value = await work({ id: job.id, signal: controller.signal, ...steps.report })
       over = true
-    } catch (error) {
+    } catch (thrown) {
+      const error = reasonOf(thrown)
       over = true
       const outcome = await fail(error)
       refuse(error)

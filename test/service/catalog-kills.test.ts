@@ -125,6 +125,7 @@ describe('the catalog of a service that is killed', () => {
       let before = renew(home)
       const durations: number[] = []
       for (const more of compressions) durations.push(await timed(() => push('1', more)))
+      await host.call('DELETE', '/jobs/cleanup')
       let resumedPushes = 0
       for (let round = 0; round < kills; round += 1) {
         const kind = round % compressions.length
@@ -169,6 +170,7 @@ describe('the catalog of a service that is killed', () => {
         if (version === '1') before = now
         else expect((await host.call('DELETE', `/catalog/noisy/${version}`)).status).toBe(202)
         await host.call('DELETE', '/jobs/cleanup')
+        await host.call('DELETE', '/catalog/cache')
       }
       console.log(`${resumedPushes} of ${kills} were gone on with by the service itself after its start`)
       expect(await host.call('GET', '/machines/noisy/start')).toMatchObject({ status: 200 })
@@ -213,16 +215,25 @@ describe('the catalog of a service that is killed', () => {
         (await host.call('GET', '/machines')).body.map((one: { Name: string }) => one.Name)
       const there = await machines()
 
-      const durations: number[] = []
+      const cached = async (): Promise<number> => (await host.call('GET', '/catalog/cache')).body.length
+      /** Milliseconds of a pull of each version: the first, and one of what is cached by then. */
+      const durations: number[][] = []
       for (const version of digests.keys()) {
-        durations.push(await timed(() => pull(version, 'timed')))
-        expect((await host.call('DELETE', '/machines/timed')).status).toBe(202)
+        const both: number[] = []
+        for (const _ of ['first', 'cached']) {
+          both.push(await timed(() => pull(version, 'timed')))
+          expect((await host.call('DELETE', '/machines/timed')).status).toBe(202)
+        }
+        durations.push(both)
       }
       let done = 0
       for (let round = 0; round < Math.ceil(kills / 2); round += 1) {
         const version = round % digests.length
-        const moment = random() * durations[version]!
-        const at = `round ${round}, ${Math.round(moment)} ms of ${durations[version]!}`
+        const cold = round % 4 !== 3
+        if (cold) await host.call('DELETE', '/catalog/cache')
+        const duration = durations[version]![cold ? 0 : 1]!
+        const moment = random() * duration
+        const at = `round ${round}, ${cold ? '' : 'cached, '}${Math.round(moment)} ms of ${duration}`
         const answer = pull(version, 'Copy').catch(() => undefined)
         await wait(moment)
         await host.service.kill()
@@ -237,7 +248,9 @@ describe('the catalog of a service that is killed', () => {
         const folders = readdirSync(join(path, 'machines/embedded'))
         expect(folders, at).toHaveLength(found.length)
         expect(folders.filter(name => name.startsWith('.'))).toEqual([])
-        expect(readdirSync(join(path, 'transfers')), at).toEqual([])
+        // What nobody has come for goes as soon as what goes on has ended.
+        await vi.waitFor(() => expect(readdirSync(join(path, 'transfers')), at).toEqual([]))
+        expect(readdirSync(join(path, 'cache')), at).toHaveLength(await cached())
         const again = await pull(version, 'copy')
         if (found.includes('Copy')) {
           done += 1

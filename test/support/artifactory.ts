@@ -3,6 +3,7 @@ import { http, HttpResponse, type RequestHandler } from 'msw'
 import { setupServer, type SetupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { createArtifactory } from '#lib/catalog/providers/artifactory.ts'
+import { createFetcher } from '#lib/catalog/providers/http/send.ts'
 import type { Provider } from '#lib/catalog/providers/provider.ts'
 
 export const url = 'https://packs.example.test'
@@ -119,4 +120,4 @@ export const openArtifactory = (
   meta: Readonly<Record<string, string>> = { access_key: key },
   idle = 20_000,
 ): Promise<Provider> =>
-  createArtifactory({ type: 'artifactory', meta: { url, repo: 'generic', ...meta } }, { idle, pause: 1 })
+  createArtifactory({ type: 'artifactory', meta: { url, repo: 'generic', ...meta } }, createFetcher({ idle }))

@@ -6,7 +6,7 @@ export const countingFetcher = (): { readonly fetcher: Fetcher; sent(): number }
   let sent = 0
   return {
     fetcher: ask => {
-      sent += ask.body?.length ?? 0
+      sent += ask.body?.size ?? 0
       return fetcher(ask)
     },
     sent: () => sent,

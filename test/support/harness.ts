@@ -27,6 +27,7 @@ import { type Machines, openMachines } from '#lib/machines/machines.ts'
 import { openManagerRecords } from '#lib/managers/records.ts'
 import { createRemote, type Limits, usualLimits } from '#lib/catalog/remote/remote.ts'
 import { createManagerServices } from '#lib/managers/services.ts'
+import { workersFrom } from '#lib/platform/workers.ts'
 import { createOutgoing, type Outgoing } from '#lib/platform/outgoing.ts'
 import { openIdempotency } from '#lib/idempotency/idempotency.ts'
 import { createMetrics } from '#lib/metrics/metrics.ts'
@@ -200,6 +201,7 @@ export const test = base.extend<Fixtures>({
       folders,
       downloads: createDownloads(folders),
       cache: catalogCache,
+      startWorker: workersFrom(new URL('../../lib/entry/main.ts', import.meta.url)),
       architecture: 'x86_64',
       machineType: driver.kind,
       allowedFolders: [],

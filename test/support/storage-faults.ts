@@ -35,9 +35,11 @@ export const faultyNetwork = (): { readonly network: SetupServer; readonly answe
     answers(address, ...replies) {
       const asked: Request[] = []
       network.use(
-        http.all(address, ({ request }) => {
-          asked.push(request)
-          return replies[Math.min(asked.length, replies.length) - 1]!()
+        http.all(address, async ({ request }) => {
+          const count = asked.push(request.clone())
+          // Who answers before is taken for one who refuses.
+          await request.arrayBuffer()
+          return replies[Math.min(count, replies.length) - 1]!()
         }),
       )
       return asked

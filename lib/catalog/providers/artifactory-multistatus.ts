@@ -1,4 +1,4 @@
-import { modifiedAtOf } from './reply.ts'
+import { modifiedAtOf } from './http/reply.ts'
 
 /** What a WebDAV server says of what is at an address, or of a member of the folder there. */
 export interface Member {

@@ -1,16 +1,17 @@
 import * as z from 'zod'
 import type { Storage } from '#lib/catalog/connection.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { discard, jsonOf, refusal } from './reply.ts'
-import { type Call, createRequest, type Limits, type Reply, retry } from './request.ts'
+import { createPeer, repeating } from './http/peer.ts'
+import { discard, jsonOf, refused } from './http/reply.ts'
+import type { Fetcher } from './http/send.ts'
 
 /** The members of the repository's folder are in what says of it. */
 const longest = 64 * 1024 * 1024
 
 /** One repository of a server, and how to speak with it. */
 export interface Site {
-  /** Stands for it in messages. */
-  readonly name: string
+  /** Its name and port. */
+  readonly host: string
   /** Whether it has Artifactory's own API; else it is a WebDAV server (RFC 4918). */
   readonly hasApi: boolean
   /** Of the object or folder at these segments of a path. */
@@ -18,9 +19,9 @@ export interface Site {
   /** Of what the API says of it. */
   apiUrl(segments: readonly string[], query?: string): URL
   /** Sends a request, again and again while what is wrong may pass. */
-  send(url: URL, call: Call): Promise<Reply>
+  readonly send: Fetcher
   /** Sends a request that may not be done twice. */
-  sendOnce(url: URL, call: Call): Promise<Reply>
+  readonly sendOnce: Fetcher
 }
 
 /** The address of the service, which ends in `/artifactory`. Throws `invalid`. */
@@ -45,35 +46,42 @@ const credentialsOf = ({ access_key, username, password }: Storage['meta']): Rea
 const repositoryInfo = z.object({ repo: z.string() })
 
 /** Asks the server what it is. Throws `invalid`, and `upstream` when it cannot be asked or refuses the credentials. */
-export const openSite = async ({ meta }: Storage, limits: Limits): Promise<Site> => {
+export const openSite = async ({ meta }: Storage, fetcher: Fetcher): Promise<Site> => {
   const base = baseOf(meta['url'] ?? '')
   const repository = (meta['repo'] ?? '').split('/').filter(segment => segment !== '')
   if (repository.length === 0 || repository.some(segment => segment === '.' || segment === '..'))
     throw new ServiceError('invalid', 'The repo of the artifactory is not the name of a repository.')
-  const name = `The artifactory ${base.host}`
+  const { host } = base
   const credentials = credentialsOf(meta)
-  const request = createRequest(name, limits)
+  const sendOnce = createPeer(base, fetcher, () => credentials)
+  const send = repeating(sendOnce)
   const at = (prefix: readonly string[], segments: readonly string[], query = ''): URL => {
     const path = [...prefix, ...repository, ...segments].map(encodeURIComponent).join('/')
     return new URL(`${base.href}/${path}${query}`)
   }
-  const send: Site['send'] = (url, call) => retry(() => request(url, { credentials, ...call }), limits, call.signal)
 
   const probe = async (): Promise<boolean> => {
-    const reply = await send(at(['api', 'storage'], []), { method: 'GET', headers: { Accept: 'application/json' } })
-    if (reply.status === 401 || reply.status === 403) throw await refusal(name, reply, 'asked what it is')
-    if (reply.status === 200) return repositoryInfo.safeParse(await jsonOf(name, reply, longest)).success
-    await discard(reply)
-    if (reply.status === 404 && /artifactory|jfrog/i.test([...reply.headers].join('\n')))
-      throw new ServiceError('upstream', `${name} has no repository ${repository.join('/')}, or does not show it.`)
+    const reply = await send({
+      url: at(['api', 'storage'], []),
+      method: 'GET',
+      headers: { Accept: 'application/json' },
+    })
+    if (reply.status === 401 || reply.status === 403) throw refused(reply, 'what it is')
+    if (reply.status === 200) return repositoryInfo.safeParse(await jsonOf(reply, longest)).success
+    discard(reply)
+    if (reply.status === 404 && /artifactory|jfrog/i.test(JSON.stringify(reply.headers)))
+      throw new ServiceError(
+        'upstream',
+        `The storage ${host} has no repository ${repository.join('/')}, or does not show it.`,
+      )
     return false
   }
   return {
-    name,
+    host,
     hasApi: await probe(),
     url: segments => at([], segments),
     apiUrl: (segments, query) => at(['api', 'storage'], segments, query),
     send,
-    sendOnce: (url, call) => request(url, { credentials, ...call }),
+    sendOnce,
   }
 }

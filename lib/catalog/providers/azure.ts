@@ -7,7 +7,7 @@ import { writeBlob } from './azure/write.ts'
 import { checkedStream } from './http/body.ts'
 import { rangeHeader, sizeOf } from './http/range.ts'
 import { createFetcher, type Fetcher } from './http/send.ts'
-import { isPath, segmentsOf } from './object-path.ts'
+import { isObjectPath, segmentsOf } from './object-path.ts'
 import type { ObjectStat, Provider } from './provider.ts'
 
 interface Properties {
@@ -67,9 +67,9 @@ export const createAzure = async (storage: Storage, fetcher: Fetcher = createFet
       const options = { ...until(signal), maxRetryRequests: 0 }
       const reply = await ask(() => blob.download(offset, count, options), signal)
       const body = reply.readableStreamBody as Readable
-      const found = { host, path, length: String(reply.contentLength), range: reply.contentRange }
+      const found = { host, what: path, length: String(reply.contentLength), range: reply.contentRange }
       const sha256 = range ? undefined : sha256In(reply.metadata)
-      return checkedStream(body, { host, path, size: sizeOf(body, found, range), sha256, signal })
+      return checkedStream(body, { host, what: path, size: sizeOf(body, found, range), sha256, signal })
     },
 
     async write(path, source, options = {}) {
@@ -90,7 +90,7 @@ export const createAzure = async (storage: Storage, fetcher: Fetcher = createFet
         const { value: page } = await ask(() => client.listBlobsFlat(options).byPage(from).next(), signal)
         const { segment, continuationToken } = page as ContainerListBlobFlatSegmentResponse
         for (const { name, properties, metadata } of segment.blobItems)
-          if (isPath(name)) yield statOf(name, properties, metadata)
+          if (isObjectPath(name)) yield statOf(name, properties, metadata)
         if (!continuationToken) return
         token = continuationToken
       }

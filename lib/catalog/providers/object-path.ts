@@ -1,4 +1,4 @@
-import { isFault, ServiceError } from '#lib/errors.ts'
+import { ServiceError } from '#lib/errors.ts'
 
 /** Begins the names of what is not an object: unfinished writes. */
 export const hidden = '.vmhost-'
@@ -23,14 +23,4 @@ export const isObjectPath = (path: string): boolean => {
 export const segmentsOf = (path: string): readonly string[] => {
   if (!isObjectPath(path)) throw new ServiceError('invalid', `${JSON.stringify(path)} cannot name an object.`)
   return path.split('/')
-}
-
-/** Whether a name that a storage lists is that of an object. */
-export const isPath = (name: string): boolean => {
-  try {
-    return segmentsOf(name).length > 0
-  } catch (error) {
-    if (isFault(error, 'invalid')) return false
-    throw error
-  }
 }

@@ -3,8 +3,9 @@ import { isFault, ServiceError } from '#lib/errors.ts'
 import type { Storage } from '../connection.ts'
 import { checkedStream } from './http/body.ts'
 import { rangeHeader, sizeOf } from './http/range.ts'
+import { modifiedAtOf } from './http/reply.ts'
 import { createFetcher, type Fetcher } from './http/send.ts'
-import { isPath, segmentsOf } from './object-path.ts'
+import { isObjectPath, segmentsOf } from './object-path.ts'
 import type { ObjectStat, Provider } from './provider.ts'
 import { createClient } from './s3/client.ts'
 import { credentialsOf, isOn, placeOf } from './s3/place.ts'
@@ -29,11 +30,6 @@ const md5Of = (headers: IncomingHttpHeaders): string | undefined => {
 
 const sha256Of = (headers: IncomingHttpHeaders): string | undefined =>
   /^[0-9a-f]{64}$/.exec(String(headers['x-amz-meta-sha256']))?.[0]
-
-const timeOf = (text: string | undefined): { modifiedAt?: string } => {
-  const time = Date.parse(text ?? '')
-  return Number.isNaN(time) ? {} : { modifiedAt: new Date(time).toISOString() }
-}
 
 /**
  * Keeps objects in a bucket of S3, or of a server that speaks its protocol: `aws-s3` and `minio`. With
@@ -68,7 +64,7 @@ export const createS3 = async (
         return {
           path,
           size: Number(headers['content-length']),
-          ...timeOf(headers['last-modified']),
+          ...modifiedAtOf(headers['last-modified']),
           ...(md5 !== undefined && { md5 }),
           ...(sha256 !== undefined && { sha256 }),
         }
@@ -83,7 +79,7 @@ export const createS3 = async (
       const key = keyOf(path)
       const headers = rangeHeader(path, range)
       const { headers: said, body } = await client.open({ method: 'GET', key, headers, signal })
-      const found = { host: place.host, path, length: said['content-length'], range: said['content-range'] }
+      const found = { host: place.host, what: path, length: said['content-length'], range: said['content-range'] }
       const sha256 = range ? undefined : sha256Of(said)
       return checkedStream(body, { ...found, size: sizeOf(body, found, range), sha256, signal })
     },
@@ -107,8 +103,8 @@ export const createS3 = async (
         for (const found of elements(text, 'Contents')) {
           const path = textIn(found, 'Key') ?? ''
           // Others keep here what is no object of ours: the markers of folders, whose names end in a slash.
-          if (isPath(path))
-            yield { path, size: Number(textIn(found, 'Size')), ...timeOf(textIn(found, 'LastModified')) }
+          if (isObjectPath(path))
+            yield { path, size: Number(textIn(found, 'Size')), ...modifiedAtOf(textIn(found, 'LastModified')) }
         }
         const next = textIn(text, 'NextContinuationToken')
         if (textIn(text, 'IsTruncated') !== 'true' || next === undefined || next === token) return

@@ -1,7 +1,9 @@
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
+import { maskStorage } from '../connection.ts'
 import { CatalogManifest } from '../manifest.ts'
 import type { Architecture } from '../names.ts'
+import { providerTypeOf } from '../provider-types.ts'
 import { registeredManifest } from '../register.ts'
 import { bodyLimit } from '../requests.ts'
 import { shownManifest } from '../shown.ts'
@@ -29,11 +31,13 @@ interface Asked {
 export const toldManifest = (found: Manifest, { catalog_id, version, architecture }: Asked): CatalogManifest => {
   if (JSON.stringify(found).length > bodyLimit)
     throw new ServiceError('upstream', 'The manifest of the other catalog is too large to be one.')
-  const lists = { tags: [], required_claims: [], required_roles: [] }
-  const blank = shownManifest(registeredManifest({ catalog_id, version, architecture, ...lists }, undefined))
+  const blank = shownManifest(registeredManifest({ catalog_id, version, architecture, tags: [] }, undefined))
   const fitting = Object.entries(Told.shape).flatMap(([key, schema]) => {
     const { success, data } = schema.safeParse(found[key])
     return success && data !== undefined ? [[key, data]] : []
   })
-  return { ...blank, tags: [], ...Object.fromEntries(fitting) }
+  const told: CatalogManifest = { ...blank, tags: [], ...Object.fromEntries(fitting) }
+  // Some services hand out what opens their storage: for us, and not to be passed on.
+  const type = providerTypeOf(told.provider.type)
+  return { ...told, provider: type ? { ...maskStorage({ type, meta: told.provider.meta }) } : { type: '', meta: {} } }
 }

@@ -1,4 +1,5 @@
 import type { Machines } from '#lib/machines/machines.ts'
+import type { StartWorker } from '#lib/platform/workers.ts'
 import type { Cache } from '../cache/cache.ts'
 import type { CatalogContext } from '../changes.ts'
 import type { Architecture } from '../names.ts'
@@ -15,6 +16,7 @@ export interface TransferContext {
   readonly folders: WorkFolders
   readonly downloads: Downloads
   readonly cache: Pick<Cache, 'restore' | 'keep'>
+  readonly startWorker: StartWorker
   /** Of this host. */
   readonly architecture: Architecture
   /** The one type of machine that this host can run. */

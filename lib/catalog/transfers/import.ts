@@ -1,6 +1,7 @@
 import type { Principal } from '#lib/auth/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { PlannedStep, Work } from '#lib/work.ts'
+import { turnOf } from '../changes.ts'
 import { isListPath } from '../chunks/list-object.ts'
 import { parseConnection, type Storage, storageFrom } from '../connection.ts'
 import { metadataOf, readMetadata, writeMetadata } from '../metadata.ts'
@@ -49,12 +50,10 @@ const importFound = async (
   work.plan(plan)
   work.begin('import_check_stage')
   const storage = storageIn(request)
-  return catalog.turns(request.catalog_id, async () => {
+  const name = manifestName(request.catalog_id, request.architecture, request.version)
+  return catalog.turns(turnOf(request), async () => {
     if (registeredBefore(catalog, caller, request))
-      throw new ServiceError(
-        'conflict',
-        `The catalog has ${manifestName(request.catalog_id, request.architecture, request.version)} already.`,
-      )
+      throw new ServiceError('conflict', `The catalog has ${name} already.`)
     const found = await find(await catalog.storages.open(storage), storage)
     await refuseHiddenOf(catalog, caller, registeredManifest(found.registration, undefined))
     work.end('import_check_stage')
@@ -161,7 +160,7 @@ export const importMachine = (
     const before = await readMetadata(provider, metadataAt, work.signal)
     const registration = RegisterManifest.parse({
       ...(before && !request.force ? taken(before) : {}),
-      ...request,
+      ...Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)),
       description: request.description ?? (request.force ? undefined : before?.['description']),
       type,
       provider: storage,

@@ -5,22 +5,13 @@ import { countDownload } from '../count.ts'
 import { findManifest } from '../find.ts'
 import { samePlace, storageOver } from '../kept-storage.ts'
 import { refuseMarked } from '../flags.ts'
-import { readMetadata } from '../metadata.ts'
+import { packMd5 } from '../metadata.ts'
 import { metadataPath, packPath, requireStorage } from '../objects.ts'
 import { refuseHidden } from '../owners.ts'
-import type { Provider } from '../providers/provider.ts'
 import { type Kept, shownManifest } from '../shown.ts'
 import type { TransferContext } from './context.ts'
 import { type PackSource, providerSource } from './pack-source.ts'
 import type { PullManifest } from './requests.ts'
-
-/** The MD5 that the wire's own description keeps of a pack. */
-const md5In = async (provider: Provider, manifest: Kept, signal: AbortSignal): Promise<string | undefined> => {
-  const path = metadataPath(manifest)
-  const metadata = path === undefined ? undefined : await readMetadata(provider, path, signal)
-  const md5 = metadata?.['compressed_checksum']
-  return typeof md5 === 'string' && /^[0-9a-f]{32}$/i.test(md5) ? md5.toLowerCase() : undefined
-}
 
 /**
  * A pack of the catalog of this service, which is counted as downloaded. What the request says of the storage is laid over
@@ -46,7 +37,7 @@ export const localSource = async (
   const storage = storageOver(kept, given?.type ?? kept.type, own)
   if (!samePlace(kept, storage)) await refuseHidden(catalog, caller, storage, [path])
   const provider = await catalog.storages.open(storage)
-  const md5 = manifest.pack_sha256 === '' ? await md5In(provider, manifest, signal) : undefined
+  const md5 = manifest.pack_sha256 === '' ? await packMd5(provider, metadataPath(manifest), signal) : undefined
   const sha256 = manifest.pack_sha256 || undefined
   const known = { manifest: shownManifest(manifest), origin: JSON.stringify(storage), sha256, md5 }
   try {

@@ -6,8 +6,10 @@ import { Readable } from 'node:stream'
 import * as z from 'zod'
 import { writeFileAtomic } from '#lib/platform/files.ts'
 import { createSteadySync } from '#lib/platform/steady-sync.ts'
+import type { StartWorker } from '#lib/platform/workers.ts'
 import { createDigest, type PackDigest } from '../pack/digest.ts'
 import type { PackFile } from '../pack/files.ts'
+import { createMd5, createMd5Thread } from '../pack/md5.ts'
 import { type Compression, packBytes } from '../pack/write.ts'
 import type { Source } from '../providers/provider.ts'
 
@@ -28,7 +30,7 @@ const Note = z.object({
 /** A finished pack on this host. */
 export interface Packed {
   readonly file: string
-  readonly digest: PackDigest
+  readonly digest: PackDigest & { readonly md5: string }
 }
 
 /** Files up to this size count by their content: they are written anew for each push. */
@@ -57,33 +59,44 @@ export const packedEarlier = async (folder: string): Promise<(Packed & { readonl
   }
 }
 
+interface PackingOptions {
+  readonly startWorker: StartWorker
+  readonly signal: AbortSignal
+  /** Is told how many bytes of the files are in the pack. */
+  readonly onProgress: (bytes: number) => void
+}
+
+/** Bytes that are worth a thread. */
+const large = 64 * 1024 * 1024
+
 /** Notes what the finished pack in a folder is of, for a later try. */
 export const notePacked = (folder: string, of: string, { digest }: Packed): Promise<void> =>
   writeFileAtomic(join(folder, 'pack.json'), JSON.stringify({ of, digest }))
 
 /**
  * Packs files into a folder; a pack of the same files that an earlier try has finished there is taken as it is.
- * @param onProgress is told how many bytes of the files are in the pack
  */
 export const packTo = async (
   folder: string,
   files: readonly PackFile[],
   compression: Compression,
-  { signal, onProgress }: { signal: AbortSignal; onProgress: (bytes: number) => void },
+  { startWorker, signal, onProgress }: PackingOptions,
 ): Promise<Packed> => {
   const of = await recipeOf(files, compression)
   const known = await packedEarlier(folder)
   if (known?.of === of) return known
   const [part, file] = [join(folder, 'pack.part'), join(folder, 'pack')]
   const digest = createDigest(pieceSize)
+  const size = files.reduce((sum, file) => sum + file.size, 0)
+  await using md5 = size > large ? createMd5Thread(startWorker) : createMd5()
   {
     await using target = await open(part, 'w', 0o600)
     const sync = createSteadySync(target)
     try {
       for await (const chunk of packBytes(files, compression, { signal, onProgress })) {
-        const writing = target.write(chunk)
+        const passed = Promise.all([target.write(chunk), md5.update(chunk)])
         digest.update(chunk)
-        await writing
+        await passed
         await sync.wrote(chunk.length)
       }
     } finally {
@@ -92,7 +105,7 @@ export const packTo = async (
     // Whoever finds it after a power cut, or gives it another name, relies on what its digest says.
     await target.sync()
   }
-  const packed = { file, digest: digest.end() }
+  const packed = { file, digest: { ...digest.end(), md5: await md5.end() } }
   await rename(part, file)
   await notePacked(folder, of, packed)
   return packed

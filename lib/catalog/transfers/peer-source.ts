@@ -1,6 +1,7 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
 import { type Storage, storageFrom } from '../connection.ts'
 import type { CatalogManifest } from '../manifest.ts'
+import { packMd5 } from '../metadata.ts'
 import { refuseHidden } from '../owners.ts'
 import { sourceOfBytes } from '../providers/bytes.ts'
 import type { ByteRange } from '../providers/provider.ts'
@@ -24,6 +25,7 @@ const readManifest = (found: Manifest) => {
   return {
     path: text('path'),
     pack: text('pack_filename', 'pack_path'),
+    metadata: text('metadata_filename', 'metadata_path'),
     sha256: /^[0-9a-f]{64}$/.test(text('pack_sha256')) ? text('pack_sha256') : undefined,
     providerType: typeof provider?.type === 'string' ? provider.type : '',
     meta: Object.fromEntries(meta) as Record<string, string>,
@@ -123,15 +125,18 @@ export const peerSource = async (
   const headers = { 'X-Internal-Api-Client': 'true' }
   const found = seenManifest(peer, await askPeer(peer, { method: 'GET', path, headers, signal }))
   const manifest = toldManifest(found, { ...request, architecture })
-  const { sha256, path: folder, pack, providerType, meta } = readManifest(found)
+  const { sha256, path: folder, pack, metadata, providerType, meta } = readManifest(found)
   const own = { ...given?.meta, ...request.provider_metadata }
   if (Object.keys(own).length === 0) {
     const served = await servedSource(peer, path, manifest, sha256, signal)
     if (served) return served
   }
   const storage = given ? storageFrom(given.type, own) : toldStorage(providerType, meta, request.provider_metadata)
-  const packAt = [...folder.split('/').filter(Boolean), pack].join('/')
+  const inFolder = (name: string): string => [...folder.split('/').filter(Boolean), name].join('/')
+  const packAt = inFolder(pack)
   await refuseHidden(catalog, peer.caller, storage, [packAt])
   const from = await catalog.storages.open(storage)
-  return providerSource(from, packAt, { manifest, origin: JSON.stringify([peer.server.url, storage]), sha256 }, signal)
+  const md5 = sha256 === undefined ? await packMd5(from, metadata && inFolder(metadata), signal) : undefined
+  const known = { manifest, origin: JSON.stringify([peer.server.url, storage]), sha256, md5 }
+  return providerSource(from, packAt, known, signal)
 }

@@ -71,7 +71,10 @@ const pushMachine = async (
   const following = { signal, onProgress: (done: number) => work.advance('push_compress_stage', done, size) }
   const packed = hold
     ? await chunkTo(folder, files, { provider, hold }, following)
-    : { ...(await packTo(folder, files, compression, following)), chunkBytes: 0 }
+    : {
+        ...(await packTo(folder, files, compression, { ...following, startWorker: context.startWorker })),
+        chunkBytes: 0,
+      }
   const { digest } = packed
   work.end('push_compress_stage')
 

@@ -1,7 +1,18 @@
 import * as z from 'zod'
 import { CatalogManifest, MinimumSpecRequirement } from '../manifest.ts'
 import { machineTypes, normalCatalogId } from '../names.ts'
-import { ArchitectureName, CatalogId, Claim, names, optional, orEmpty, Tag, Text, Version } from '../requests.ts'
+import {
+  ArchitectureName,
+  CatalogId,
+  Claim,
+  maybeNames,
+  names,
+  optional,
+  orEmpty,
+  Tag,
+  Text,
+  Version,
+} from '../requests.ts'
 
 const Connection = Text(8192).trim()
 const ProviderMetadata = optional(z.record(z.string(), Text(8192))).transform(meta => meta ?? {})
@@ -40,8 +51,8 @@ export const PushManifest = z
     uuid: orEmpty(Text(256)).meta({ description: 'Id or name of a machine of this host, in place of local_path' }),
     description: orEmpty(Text(4096)),
     minimum_requirements: optional(MinimumSpecRequirement),
-    required_claims: names(Claim),
-    required_roles: names(Claim),
+    required_claims: maybeNames(Claim),
+    required_roles: maybeNames(Claim),
     tags: names(Tag),
     compress_pack: optional(z.boolean()),
     compress: optional(z.boolean()),
@@ -111,9 +122,9 @@ export const ImportMachine = z.object({
   is_compressed: optional(z.boolean()),
   force: optional(z.boolean()),
   description: orEmpty(Text(4096)),
-  required_claims: names(Claim),
-  required_roles: names(Claim),
-  tags: names(Tag),
+  required_claims: maybeNames(Claim),
+  required_roles: maybeNames(Claim),
+  tags: maybeNames(Tag),
 })
 export type ImportMachine = z.infer<typeof ImportMachine>
 

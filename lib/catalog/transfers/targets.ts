@@ -1,5 +1,6 @@
 import type { Principal } from '#lib/auth/principal.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
+import { turnOf } from '../changes.ts'
 import type { Storage } from '../connection.ts'
 import type { CatalogManifest, StoredManifest } from '../manifest.ts'
 import { registeredBefore, registerManifest } from '../register.ts'
@@ -26,7 +27,7 @@ const localTarget = ({ catalog }: TransferContext, caller: Principal): Target =>
     return found && { ...found, record: found }
   },
   register: registration =>
-    catalog.turns(registration.catalog_id, async () =>
+    catalog.turns(turnOf(registration), async () =>
       shownManifest(await registerManifest(catalog, caller, registration)),
     ),
 })

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { textOf } from '../http/body.ts'
 import { refusalOf } from '../http/failures.ts'
 import type { Fetcher } from '../http/send.ts'
+import { bodyOf } from '../http/sent-body.ts'
 
 const bytesOf = (body: unknown): Uint8Array | undefined => {
   if (body === undefined || body === null) return undefined
@@ -26,19 +27,20 @@ const headersLike = (like: HttpHeaders, headers: IncomingHttpHeaders): HttpHeade
 export const createHttpClient = (base: URL, fetcher: Fetcher): IHttpClient => ({
   async sendRequest(request: WebResource) {
     const url = new URL(request.url)
+    const sent = bytesOf(request.body)
     const { status, headers, body } = await fetcher({
       method: request.method,
       url,
       headers: request.headers.toJson({ preserveCase: true }),
-      body: bytesOf(request.body),
+      body: sent && bodyOf(sent, loadedBytes => request.onUploadProgress?.({ loadedBytes })),
       signal: request.abortSignal as AbortSignal | undefined,
-      onSent: loadedBytes => request.onUploadProgress?.({ loadedBytes }),
     })
     if (status >= 300) {
-      const path = decodeURIComponent(url.pathname.slice(base.pathname.length + 1))
-      const code = headers['x-ms-error-code']
+      const what = decodeURIComponent(url.pathname.slice(base.pathname.length + 1))
+      // HEAD is answered without words, and by some in between without a code.
+      const code = headers['x-ms-error-code'] ?? (status === 404 ? 'BlobNotFound' : undefined)
       body.destroy()
-      throw refusalOf({ host: url.host, status, headers, path, ...(typeof code === 'string' && { code }) })
+      throw refusalOf({ host: url.host, status, headers, what, ...(typeof code === 'string' && { code }) })
     }
     const reply = { request, status, headers: headersLike(request.headers, headers) }
     const streamed = request.streamResponseStatusCodes

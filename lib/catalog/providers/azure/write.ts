@@ -43,8 +43,9 @@ export const writeBlob = async (
   const staged = small ? new Set<string>() : await stagedIn(container, blob, signal)
   const ids: string[] = []
   let [done, only] = [0, Buffer.of() as Buffer]
-  const options = { pieceSize: pieceSizeOf(source.size), lanes, digests: ['sha256', 'md5'], signal } as const
-  const whole = await handlePieces(source, options, async ({ index, bytes, md5 }, signal) => {
+  const pieceSize = pieceSizeOf(source.size)
+  const options = { pieceSize, lanes, pieceDigest: 'md5', digests: ['sha256', 'md5'], signal } as const
+  const whole = await handlePieces(source, options, async ({ index, bytes, digest: md5 }, signal) => {
     if (small) {
       only = bytes
       return

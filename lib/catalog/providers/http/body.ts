@@ -5,69 +5,78 @@ import { failureOf } from './failures.ts'
 import { Passing } from './retry.ts'
 
 /** Of replies that are read as a whole: lists have a thousand rows of 1 KB names. */
-const most = 16 * 1024 * 1024
+const usual = 16 * 1024 * 1024
 
-/** The whole of a reply that is text. Throws `upstream`. */
-export const textOf = async (host: string, body: Readable): Promise<string> => {
+const brokenOff = (host: string, error: unknown): ServiceError =>
+  failureOf(host, error, `What the storage ${host} sent broke off`)
+
+/** The whole of a reply that is text. Throws `upstream`, also for more than `longest` bytes. */
+export const textOf = async (host: string, body: Readable, longest = usual): Promise<string> => {
   const chunks: Buffer[] = []
   let size = 0
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       size += chunk.length
-      if (size > most) throw new ServiceError('upstream', `The storage ${host} sent more than ${most} bytes of text.`)
+      if (size > longest)
+        throw new ServiceError('upstream', `The storage ${host} sent more than ${longest} bytes of text.`)
       chunks.push(chunk)
     }
   } catch (error) {
-    throw failureOf(host, error)
+    throw brokenOff(host, error)
   }
   return Buffer.concat(chunks).toString('utf8')
 }
 
 interface Expected {
   readonly host: string
-  readonly path: string
-  /** Bytes. */
-  readonly size: number
+  /** Stands for them in messages: the path of an object, or words. */
+  readonly what: string
+  /** Bytes, where that is known. */
+  readonly size: number | undefined
   readonly sha256?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 /** The bytes of a reply, which fail where they are fewer, more or others than was said. */
-export const checkedStream = (
+export async function* checked(
   body: Readable,
-  { host, path, size, sha256, signal }: Expected,
-): ReadableStream<Uint8Array> => {
-  const chunks = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]()
+  { host, what, size = NaN, sha256, signal }: Expected,
+): AsyncGenerator<Buffer> {
   const digest = sha256 === undefined ? undefined : createHash('sha256')
   let seen = 0
-  const next = async (): Promise<Buffer | undefined> => {
-    const { value, done } = await chunks.next().catch((error: unknown) => {
-      throw signal?.aborted ? signal.reason : failureOf(host, error)
-    })
-    if (done) {
-      if (seen !== size) throw new Passing(`Of ${size} bytes of ${path} the storage ${host} sent ${seen}.`, undefined)
-      if (digest && digest.digest('hex') !== sha256)
-        throw new ServiceError(
-          'upstream',
-          `The bytes of ${path} are not those that were written: their SHA-256 differs.`,
-        )
-      return undefined
+  const unlike = (words: string): Error =>
+    new Passing(`The storage ${host} sent ${seen} bytes of ${what}, ${words} than the ${size} there are.`, undefined)
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      seen += chunk.length
+      if (seen > size) throw unlike('more')
+      digest?.update(chunk)
+      yield chunk
     }
-    seen += value.length
-    digest?.update(value)
-    return value
+  } catch (error) {
+    throw signal?.aborted ? signal.reason : brokenOff(host, error)
+  } finally {
+    body.destroy()
   }
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const chunk = await next()
-        if (chunk) controller.enqueue(chunk)
-        else controller.close()
-      } catch (error) {
-        body.destroy()
-        throw error
-      }
-    },
-    cancel: () => void body.destroy(),
-  })
+  if (seen < size) throw unlike('fewer')
+  if (digest && digest.digest('hex') !== sha256)
+    throw new ServiceError('upstream', `The bytes of ${what} are not those that were written: their SHA-256 differs.`)
 }
+
+/** Bytes as a stream. `end` ends what they come from, as soon as nobody wants more. */
+export const streamOf = (
+  chunks: AsyncGenerator<Uint8Array>,
+  end: () => unknown = () => chunks.return(undefined),
+): ReadableStream<Uint8Array> =>
+  new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { value, done } = await chunks.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    cancel: () => void end(),
+  })
+
+/** What `checked` gives, as a stream. */
+export const checkedStream = (body: Readable, expected: Expected): ReadableStream<Uint8Array> =>
+  streamOf(checked(body, expected), () => body.destroy())

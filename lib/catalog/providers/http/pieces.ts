@@ -12,7 +12,7 @@ export interface Piece {
   readonly index: number
   /** Whose they are is over when the promise of its handler settles. */
   readonly bytes: Buffer
-  readonly md5: Buffer
+  readonly digest: Buffer
 }
 
 type Algorithm = 'sha256' | 'md5'
@@ -22,6 +22,8 @@ interface Options<A extends Algorithm> {
   readonly pieceSize: number
   /** Pieces that are handled at a time; each has its buffer. */
   readonly lanes: number
+  /** What is worked out of each piece. */
+  readonly pieceDigest: Algorithm
   /** What is worked out of the whole. */
   readonly digests: readonly A[]
   readonly signal?: AbortSignal | undefined
@@ -30,25 +32,25 @@ interface Options<A extends Algorithm> {
 /** Reads a source from its beginning and gives it in pieces. `take` gives a buffer for one. */
 async function* cut(
   source: Source,
-  pieceSize: number,
+  { pieceSize, pieceDigest }: Pick<Options<Algorithm>, 'pieceSize' | 'pieceDigest'>,
   take: () => Buffer,
   onBytes: (bytes: Uint8Array) => void,
 ): AsyncGenerator<Piece> {
   let [index, buffer, filled, came] = [0, take(), 0, 0]
-  let md5 = createHash('md5')
+  let digest = createHash(pieceDigest)
   for await (const chunk of source.read({ start: 0, end: source.size })) {
     came += chunk.byteLength
     if (came > source.size) break
     onBytes(chunk)
     for (let at = 0; at < chunk.byteLength;) {
       if (filled === pieceSize) {
-        yield { index, bytes: buffer, md5: md5.digest() }
+        yield { index, bytes: buffer, digest: digest.digest() }
         ;[index, buffer, filled] = [index + 1, take(), 0]
-        md5 = createHash('md5')
+        digest = createHash(pieceDigest)
       }
       const part = chunk.subarray(at, at + pieceSize - filled)
       buffer.set(part, filled)
-      md5.update(part)
+      digest.update(part)
       at += part.byteLength
       filled += part.byteLength
     }
@@ -58,7 +60,7 @@ async function* cut(
       'upstream',
       `Of ${source.size} bytes ${came > source.size ? 'more' : came} came; send it again.`,
     )
-  yield { index, bytes: buffer.subarray(0, filled), md5: md5.digest() }
+  yield { index, bytes: buffer.subarray(0, filled), digest: digest.digest() }
 }
 
 /**
@@ -67,16 +69,17 @@ async function* cut(
  */
 export const handlePieces = async <A extends Algorithm>(
   source: Source,
-  { pieceSize, lanes, digests, signal }: Options<A>,
+  options: Options<A>,
   handle: (piece: Piece, signal: AbortSignal) => Promise<void>,
 ): Promise<Record<A, string>> => {
+  const { pieceSize, lanes, digests, signal } = options
   const whole = digests.map(algorithm => [algorithm, createHash(algorithm)] as const)
   const failed = new AbortController()
   const until = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal
   const free: Buffer[] = []
   const take = (): Buffer => free.pop() ?? Buffer.allocUnsafeSlow(Math.min(pieceSize, source.size))
   const running = new Set<Promise<void>>()
-  const pieces = cut(source, pieceSize, take, bytes => {
+  const pieces = cut(source, options, take, bytes => {
     until.throwIfAborted()
     for (const [, digest] of whole) digest.update(bytes)
   })

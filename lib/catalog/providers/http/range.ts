@@ -13,7 +13,8 @@ export const rangeHeader = (path: string, range: ByteRange | undefined): Readonl
 
 interface Found {
   readonly host: string
-  readonly path: string
+  /** Stands for what was asked for in messages: the path of an object, or words. */
+  readonly what: string
   /** Content-Length. */
   readonly length: string | undefined
   /** Content-Range. */
@@ -21,15 +22,19 @@ interface Found {
 }
 
 /** Bytes that a reply will have. Throws `invalid` where the object is shorter, `upstream` where it is no such reply. */
-export const sizeOf = (body: Readable, { host, path, length, range: said }: Found, range?: ByteRange): number => {
+export const sizeOf = (body: Readable, { host, what, length, range: said }: Found, range?: ByteRange): number => {
   const size = Number(length ?? NaN)
-  const [, start, last, total] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(said ?? '') ?? []
-  const right = range
-    ? Number(start) === range.start && Number(last) === range.end - 1 && size === range.end - range.start
-    : said === undefined && Number.isSafeInteger(size)
-  if (right) return size
+  const isWhole = said === undefined && Number.isSafeInteger(size)
+  if (!range && isWhole) return size
+  const [, first, last, total] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(said ?? '') ?? []
+  if (range) {
+    const { start, end } = range
+    const isPart = Number(first) === start && Number(last) === end - 1 && (length === undefined || size === end - start)
+    // A server may give the whole for what is that.
+    if (isPart || (isWhole && start === 0 && size === end)) return end - start
+  }
   body.destroy()
   if (range && range.end > Number(total))
-    throw new ServiceError('invalid', `${path} has ${total} bytes, and none from ${range.start} to ${range.end}.`)
-  throw new ServiceError('upstream', `The storage ${host} sent other bytes of ${path} than it was asked for.`)
+    throw new ServiceError('invalid', `${what} has ${total} bytes, and none from ${range.start} to ${range.end}.`)
+  throw new ServiceError('upstream', `The storage ${host} sent other bytes of ${what} than it was asked for.`)
 }

@@ -35,17 +35,21 @@ const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<v
   })
 
 /**
- * Makes an attempt again while it fails with `Passing`, at most ten times in all, and not once it is aborted. The
+ * Makes an attempt again while it fails with `Passing` and `mayRepeat` is true, at most ten times in all, and not once it is aborted. The
  * attempt must be one that may be made twice. Throws what the last one threw, or the signal's reason.
  */
-export const repeat = async <T>(attempt: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
+export const repeat = async <T>(
+  attempt: () => Promise<T>,
+  signal?: AbortSignal,
+  mayRepeat = () => true,
+): Promise<T> => {
   for (let made = 1; ; made += 1) {
     signal?.throwIfAborted()
     try {
       return await attempt()
     } catch (error) {
       signal?.throwIfAborted()
-      if (!(error instanceof Passing) || made === attempts) throw error
+      if (!(error instanceof Passing) || made === attempts || !mayRepeat()) throw error
       // With jitter, or all who were cut off at once would come back at once.
       const backOff = Math.random() * Math.min(100 * 2 ** made, longestBackOff)
       await pause(error.after + backOff, signal)

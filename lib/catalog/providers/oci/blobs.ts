@@ -1,5 +1,10 @@
-import { checked, checkPartial, discard, isDone, rangeHeader, refusal } from '../reply.ts'
-import { bodyOfBytes, type Limits, type Reply, retry } from '../request.ts'
+import { checked } from '../http/body.ts'
+import { placeOf } from '../http/follow.ts'
+import { rangeHeader, sizeOf } from '../http/range.ts'
+import { discard, headerOf, isDone, refused } from '../http/reply.ts'
+import { repeat } from '../http/retry.ts'
+import type { Reply } from '../http/send.ts'
+import { bodyOf } from '../http/sent-body.ts'
 import type { ByteRange } from '../provider.ts'
 import type { Piece } from './manifest.ts'
 import type { Registry } from './registry.ts'
@@ -13,46 +18,44 @@ interface Upload {
 const headers = { 'Content-Type': 'application/octet-stream' }
 
 /** How many bytes of an upload a registry has: `Range: 0-99`, and of none `0-0` or nothing, by their age. */
-const offsetOf = ({ headers }: Reply): number => {
-  const [, last = '0'] = /^(?:bytes=)?0-(\d+)$/.exec(headers.get('range') ?? '') ?? []
+const offsetOf = (reply: Reply): number => {
+  const [, last = '0'] = /^(?:bytes=)?0-(\d+)$/.exec(headerOf(reply, 'range') ?? '') ?? []
   return Number(last) === 0 ? 0 : Number(last) + 1
 }
 
 /** The blobs of a repository. `from`: another repository of the registry that may have them. */
-export const createBlobs = (registry: Registry, limits: Limits, from: string | undefined) => {
-  const { name, url, next, send, sendOnce, read } = registry
-
+export const createBlobs = ({ url, send, sendOnce, read }: Registry, from: string | undefined) => {
   const exists = async ({ digest }: Piece, signal: AbortSignal | undefined): Promise<boolean> => {
-    const reply = await read(url(`blobs/${digest}`), { method: 'HEAD', signal })
-    await discard(reply)
-    if (reply.status !== 200 && reply.status !== 404) throw await refusal(name, reply, 'a blob was looked up')
+    const reply = await read({ url: url(`blobs/${digest}`), method: 'HEAD', signal })
+    discard(reply)
+    if (reply.status !== 200 && reply.status !== 404) throw refused(reply, 'a blob')
     return reply.status === 200
   }
 
   /** Begins an upload; undefined when the registry has mounted the blob instead. */
   const begin = async ({ digest }: Piece, signal: AbortSignal | undefined): Promise<Upload | undefined> => {
     const mount = from === undefined ? '' : `?${new URLSearchParams({ mount: digest, from })}`
-    const reply = await sendOnce(url(`blobs/uploads/${mount}`), { method: 'POST', signal })
-    if (reply.status !== 201 && reply.status !== 202) throw await refusal(name, reply, 'an upload was begun')
-    await discard(reply)
-    return reply.status === 201 ? undefined : { url: next(reply), offset: 0 }
+    const reply = await sendOnce({ url: url(`blobs/uploads/${mount}`), method: 'POST', signal })
+    if (reply.status !== 201 && reply.status !== 202) throw refused(reply, 'an upload')
+    discard(reply)
+    return reply.status === 201 ? undefined : { url: placeOf(reply), offset: 0 }
   }
 
   /** How far an upload is; undefined where the registry does not say, or has forgotten it. */
   const reached = async (upload: Upload, signal: AbortSignal | undefined): Promise<Upload | undefined> => {
-    const reply = await sendOnce(upload.url, { method: 'GET', signal })
-    await discard(reply)
-    return reply.status === 204 ? { url: next(reply), offset: offsetOf(reply) } : undefined
+    const reply = await sendOnce({ url: upload.url, method: 'GET', signal })
+    discard(reply)
+    return reply.status === 204 ? { url: placeOf(reply), offset: offsetOf(reply) } : undefined
   }
 
   /** Ends an upload. Registries compare the digest now. */
   const end = async (upload: Upload, piece: Piece, signal: AbortSignal | undefined): Promise<void> => {
     // The registry's own query stays as it has written it.
     const { href, search } = upload.url
-    const place = new URL(`${href}${search === '' ? '?' : '&'}digest=${piece.digest}`)
-    const reply = await send(place, { method: 'PUT', headers, signal })
+    const url = new URL(`${href}${search === '' ? '?' : '&'}digest=${piece.digest}`)
+    const reply = await send({ url, method: 'PUT', headers, signal })
     if (isDone(reply)) return discard(reply)
-    const error = await refusal(name, reply, 'an upload was ended')
+    const error = refused(reply, 'the end of an upload')
     // When the answer to a first try was lost, the second finds no upload, but the blob.
     if (!(await exists(piece, signal))) throw error
   }
@@ -66,17 +69,18 @@ export const createBlobs = (registry: Registry, limits: Limits, from: string | u
         upload = (upload && (await reached(upload, signal))) ?? (await begin(piece, signal))
         if (!upload || upload.offset === piece.size) return upload
         const { offset } = upload
-        const reply = await sendOnce(upload.url, {
+        const reply = await sendOnce({
+          url: upload.url,
           method: 'PATCH',
           headers: { ...headers, 'Content-Range': `${offset}-${piece.size - 1}` },
-          body: bodyOfBytes(bytes.subarray(offset)),
+          body: bodyOf(bytes.subarray(offset)),
           signal,
         })
-        if (!isDone(reply)) throw await refusal(name, reply, 'a piece was sent')
-        await discard(reply)
-        return { url: next(reply), offset: piece.size }
+        if (!isDone(reply)) throw refused(reply, 'a piece')
+        discard(reply)
+        return { url: placeOf(reply), offset: piece.size }
       }
-      const sent = await retry(send, limits, signal)
+      const sent = await repeat(send, signal)
       if (sent) await end(sent, piece, signal)
     },
 
@@ -86,15 +90,17 @@ export const createBlobs = (registry: Registry, limits: Limits, from: string | u
       { start, end }: ByteRange,
       signal: AbortSignal | undefined,
     ): Promise<AsyncIterable<Uint8Array>> {
-      const isWhole = start === 0 && end === piece.size
-      const call = { method: 'GET', headers: isWhole ? {} : rangeHeader({ start, end }), signal }
-      const reply = await read(url(`blobs/${piece.digest}`), call)
-      if (!isWhole) {
-        await checkPartial(name, reply, { start, end }, 'a blob was read')
-        return checked(name, reply.body, { size: end - start })
-      }
-      if (reply.status !== 200) throw await refusal(name, reply, 'a blob was read')
-      return checked(name, reply.body, { size: piece.size, sha256: piece.digest.slice('sha256:'.length) })
+      const whole = start === 0 && end === piece.size
+      const what = `the blob ${piece.digest}`
+      const headers = whole ? {} : rangeHeader(what, { start, end })
+      const reply = await read({ url: url(`blobs/${piece.digest}`), method: 'GET', headers, signal })
+      if (!isDone(reply)) throw refused(reply, what)
+      const { host } = reply.url
+      if (whole)
+        return checked(reply.body, { host, what, size: end, sha256: piece.digest.slice('sha256:'.length), signal })
+      const [length, range] = [reply.headers['content-length'], reply.headers['content-range']]
+      const size = sizeOf(reply.body, { host, what, length, range }, { start, end })
+      return checked(reply.body, { host, what, size, signal })
     },
   }
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
-import { discard, isDone, parsed, refusal, textOf } from '../reply.ts'
-import { bodyOfText } from '../request.ts'
+import { textOf } from '../http/body.ts'
+import { discard, headerOf, isDone, parsed, refused } from '../http/reply.ts'
+import { bodyOf } from '../http/sent-body.ts'
 import type { Registry } from './registry.ts'
 
 /** A piece of an object: a blob. */
@@ -71,21 +72,21 @@ export const readManifest = async (
 ): Promise<ObjectManifest | 'foreign' | undefined> => {
   // Without the others a registry gives no manifest of another kind, or makes one of ours from it.
   const headers = { Accept: `${manifestType}, application/vnd.oci.image.index.v1+json, */*` }
-  const reply = await registry.read(manifestUrl(registry, tag), { method: 'GET', headers, signal })
+  const reply = await registry.read({ url: manifestUrl(registry, tag), method: 'GET', headers, signal })
   if (reply.status === 404) {
-    await discard(reply)
+    discard(reply)
     return undefined
   }
-  if (reply.status !== 200) throw await refusal(registry.name, reply, 'a manifest was read')
-  const text = await textOf(registry.name, reply, longest)
+  if (reply.status !== 200) throw refused(reply, 'a manifest')
+  const text = await textOf(registry.host, reply.body, longest)
   const digest = digestOf(text)
-  const said = reply.headers.get('docker-content-digest') ?? digest
+  const said = headerOf(reply, 'docker-content-digest') ?? digest
   const read = shape.safeParse(parsed(text))
   if (!read.success) return 'foreign'
   if (said !== digest)
     throw new ServiceError(
       'upstream',
-      `${registry.name} gave a manifest that is not that of its digest: it is damaged.`,
+      `The storage ${registry.host} gave a manifest that is not that of its digest: it is damaged.`,
     )
   const { layers, annotations } = read.data
   return {
@@ -117,10 +118,11 @@ export const writeManifest = async (
     layers: layers.length > 0 ? layers : [emptyDescriptor],
     annotations: { [names.path]: path, [names.modifiedAt]: modifiedAt, [names.sha256]: sha256 },
   })
-  const call = { method: 'PUT', headers: { 'Content-Type': manifestType }, body: bodyOfText(text), signal }
-  const reply = await registry.send(manifestUrl(registry, tag), call)
-  if (!isDone(reply)) throw await refusal(registry.name, reply, 'a manifest was written')
-  await discard(reply)
+  const headers = { 'Content-Type': manifestType }
+  const body = bodyOf(Buffer.from(text))
+  const reply = await registry.send({ url: manifestUrl(registry, tag), method: 'PUT', headers, body, signal })
+  if (!isDone(reply)) throw refused(reply, 'a manifest')
+  discard(reply)
 }
 
 /** Removes a manifest; no error when there is none. Throws `unsupported` where the registry forbids it, and `upstream`. */
@@ -129,12 +131,12 @@ export const removeManifest = async (
   digest: string,
   signal: AbortSignal | undefined,
 ): Promise<void> => {
-  const reply = await registry.send(manifestUrl(registry, digest), { method: 'DELETE', signal })
+  const reply = await registry.send({ url: manifestUrl(registry, digest), method: 'DELETE', signal })
   if (reply.status === 405)
     throw new ServiceError(
       'unsupported',
-      `${registry.name} forbids to delete: its operator has to allow it (REGISTRY_STORAGE_DELETE_ENABLED of a docker-registry).`,
+      `The storage ${registry.host} forbids to delete: its operator has to allow it (REGISTRY_STORAGE_DELETE_ENABLED of a docker-registry).`,
     )
-  if (reply.status !== 404 && !isDone(reply)) throw await refusal(registry.name, reply, 'a manifest was removed')
-  await discard(reply)
+  if (reply.status !== 404 && !isDone(reply)) throw refused(reply, 'a manifest')
+  discard(reply)
 }

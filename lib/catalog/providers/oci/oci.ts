@@ -1,9 +1,10 @@
 import type { Storage } from '#lib/catalog/connection.ts'
 import { ServiceError } from '#lib/errors.ts'
+import { streamOf } from '../http/body.ts'
+import { rangeHeader } from '../http/range.ts'
+import { createFetcher, type Fetcher } from '../http/send.ts'
 import { isObjectPath, segmentsOf } from '../object-path.ts'
 import type { ByteRange, ObjectStat, Provider } from '../provider.ts'
-import { checkRange } from '../reply.ts'
-import { streamOf, usualLimits } from '../request.ts'
 import { createBlobs } from './blobs.ts'
 import {
   digestOf,
@@ -25,10 +26,10 @@ const readers = 8
 /** Milliseconds for which the readers of one object's ranges share what was read of its manifest. */
 const freshFor = 30_000
 
-const usual = {
-  limits: usualLimits,
+interface Options {
+  readonly fetcher?: Fetcher
   /** Bytes that go to the registry as one blob. */
-  piece: 16 * 1024 * 1024,
+  readonly piece?: number
 }
 
 const sizeOf = ({ pieces }: ObjectManifest): number => pieces.reduce((sum, { size }) => sum + size, 0)
@@ -48,11 +49,13 @@ const partsIn = (pieces: readonly Piece[], { start, end }: ByteRange): { piece: 
  * one of 16 MiB after the other. A blob that is there is not sent: a write that was cut off reads all, and sends the rest.
  * The manifest comes last, and replaces the old one at once. Throws `invalid` for a storage that cannot be.
  */
-export const createOci = async (storage: Storage, options: Partial<typeof usual> = {}): Promise<Provider> => {
-  const { limits, piece } = { ...usual, ...options }
-  const registry = openRegistry(storage, limits)
+export const createOci = async (
+  storage: Storage,
+  { fetcher = createFetcher(), piece = 16 * 1024 * 1024 }: Options = {},
+): Promise<Provider> => {
+  const registry = openRegistry(storage, fetcher)
   const from = storage.meta['mount_from']
-  const blobs = createBlobs(registry, limits, from && repositoryOf(from))
+  const blobs = createBlobs(registry, from && repositoryOf(from))
   let last: { readonly path: string; readonly at: number; readonly found: ObjectManifest | undefined } | undefined
 
   const find = async (path: string, signal?: AbortSignal): Promise<ObjectManifest | undefined> => {
@@ -83,7 +86,7 @@ export const createOci = async (storage: Storage, options: Partial<typeof usual>
     },
     async read(path, { range, signal } = {}) {
       segmentsOf(path)
-      if (range) checkRange(path, range)
+      rangeHeader(path, range)
       const found = await (range ? findShared : find)(path, signal)
       if (!found) throw new ServiceError('not-found', `There is no object ${path}.`)
       const size = sizeOf(found)
@@ -96,7 +99,10 @@ export const createOci = async (storage: Storage, options: Partial<typeof usual>
       const tag = tagOf(path)
       const there = await readManifest(registry, tag, signal)
       if (there === 'foreign')
-        throw new ServiceError('conflict', `${registry.name} has something else under the tag ${tag}, which is kept.`)
+        throw new ServiceError(
+          'conflict',
+          `The storage ${registry.host} has something else under the tag ${tag}, which is kept.`,
+        )
       if (there && there.sha256 === sha256 && sizeOf(there) === source.size) return onProgress?.(source.size)
       last = undefined
       const sent = await sendPieces(source, { piece, signal, onProgress, write: blobs.write })

@@ -1,24 +1,23 @@
 import type { Storage } from '#lib/catalog/connection.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { follow, placeOf } from '../follow.ts'
-import { discard, refusal } from '../reply.ts'
-import { type Call, createRequest, type Limits, type Reply, retry } from '../request.ts'
+import { following } from '../http/follow.ts'
+import { createPeer, repeating } from '../http/peer.ts'
+import { discard, refused } from '../http/reply.ts'
+import type { Fetcher, Reply } from '../http/send.ts'
 import { createSignIn } from './token.ts'
 
 /** One repository of a registry (OCI distribution specification 1.1), and how to speak with it. */
 export interface Registry {
-  /** Stands for it in messages. */
-  readonly name: string
+  /** Its name and port. */
+  readonly host: string
   /** Of something in the repository: `manifests/…`, `blobs/…`, `tags/list`. */
   url(path: string): URL
-  /** Where a reply sends to, to go on there. Throws `upstream`. */
-  next(reply: Reply): URL
   /** Sends a request, again and again while what is wrong may pass. */
-  send(url: URL, call: Call): Promise<Reply>
+  readonly send: Fetcher
   /** Sends a request once; `signIn` comes before it all the same. */
-  sendOnce(url: URL, call: Call): Promise<Reply>
+  readonly sendOnce: Fetcher
   /** Sends a request that reads, and goes where it is sent. */
-  read(url: URL, call: Call): Promise<Reply>
+  readonly read: Fetcher
 }
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i
@@ -45,44 +44,41 @@ export const repositoryOf = (text: string): string => {
   return text
 }
 
-export const openRegistry = ({ meta }: Storage, limits: Limits): Registry => {
+export const openRegistry = ({ meta }: Storage, fetcher: Fetcher): Registry => {
   const base = baseOf(meta['registry'] ?? '')
   const repository = repositoryOf(meta['repository'] ?? '')
-  const name = `The registry ${base.host}`
-  const request = createRequest(name, limits)
   const { username, password } = meta
-  const signIn = createSignIn(name, base, { username, password }, request)
+  const signIn = createSignIn(base, { username, password }, createPeer(base, fetcher))
   let credentials: { readonly Authorization: string } | undefined
   let signing: Promise<void> | undefined
+  const request = createPeer(base, fetcher, () => credentials)
 
   /** Gets new credentials, once for all that wait for them; nothing to do when others have come since `used`. */
   const renew = (used: typeof credentials, reply: Reply): Promise<void> => {
     if (used !== credentials) return Promise.resolve()
-    signing ??= signIn(reply.headers.get('www-authenticate'))
+    signing ??= signIn(reply.headers['www-authenticate'])
       .then(Authorization => void (credentials = { Authorization }))
       .finally(() => void (signing = undefined))
     return signing
   }
-  const sendOnce: Registry['sendOnce'] = async (url, call) => {
-    if (url.origin !== base.origin) return request(url, call)
+  const sendOnce: Fetcher = async ask => {
     // Once more than it takes: what others got in the meantime may be too little for this.
     for (let attempt = 1; ; attempt += 1) {
       const used = credentials
-      const reply = await request(url, { ...call, credentials: used })
-      if (reply.status !== 401) return reply
-      if (attempt === 3) throw await refusal(name, reply, 'it was asked with new ones')
-      await discard(reply)
+      const reply = await request(ask)
+      if (reply.status !== 401 || ask.url.origin !== base.origin) return reply
+      if (attempt === 3) throw refused(reply, 'a request')
+      discard(reply)
       await renew(used, reply)
     }
   }
-  const send: Registry['send'] = (url, call) => retry(() => sendOnce(url, call), limits, call.signal)
+  const send = repeating(sendOnce)
 
   return {
-    name,
+    host: base.host,
     url: path => new URL(`/v2/${repository}/${path}`, base),
-    next: reply => placeOf(name, reply.url, reply.headers.get('location')),
     send,
     sendOnce,
-    read: (url, call) => follow(name, send, url, call),
+    read: following(send),
   }
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
-import { isDone, jsonOf, refusal } from '../reply.ts'
-import type { Send } from '../request.ts'
+import { isDone, jsonOf, refused } from '../http/reply.ts'
+import type { Fetcher } from '../http/send.ts'
 
 /** What a registry asks for (RFC 9110 11.6.1). */
 interface Challenge {
@@ -10,7 +10,7 @@ interface Challenge {
 }
 
 /** The first challenge of a `WWW-Authenticate` header. */
-export const challengeOf = (header: string | null): Challenge | undefined => {
+export const challengeOf = (header: string | undefined): Challenge | undefined => {
   const [, scheme, rest = ''] = /^\s*(\w+)\s*(.*)$/s.exec(header ?? '') ?? []
   if (scheme === undefined) return undefined
   const values = [...rest.matchAll(/(\w+)=(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g)].map(
@@ -33,11 +33,10 @@ const mayAsk = (realm: URL, registry: URL): boolean =>
  * `Bearer` a token of the service that it names. Rights that were asked for once are asked for again with each token.
  */
 export const createSignIn = (
-  name: string,
   registry: URL,
   credentials: { readonly username?: string | undefined; readonly password?: string | undefined },
-  send: Send,
-): ((header: string | null) => Promise<string>) => {
+  send: Fetcher,
+): ((header: string | undefined) => Promise<string>) => {
   const { username, password } = credentials
   const basic =
     username === undefined ? undefined : `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}`
@@ -57,20 +56,29 @@ export const createSignIn = (
     const { scheme, values } = challengeOf(header) ?? { scheme: 'none', values: {} }
     if (scheme === 'basic' && basic !== undefined) return basic
     if (scheme === 'basic')
-      throw new ServiceError('upstream', `${name} asks for credentials: write username and password in the connection.`)
+      throw new ServiceError(
+        'upstream',
+        `The storage ${registry.host} asks for credentials: write username and password in the connection.`,
+      )
     const realm = URL.canParse(values['realm'] ?? '') ? new URL(values['realm']!) : undefined
     if (scheme !== 'bearer' || !realm)
-      throw new ServiceError('upstream', `${name} asks for credentials in a way that is not known: ${scheme}.`)
+      throw new ServiceError(
+        'upstream',
+        `The storage ${registry.host} asks for credentials in a way that is not known: ${scheme}.`,
+      )
     if (!mayAsk(realm, registry))
-      throw new ServiceError('upstream', `${name} wants its credentials to be sent unprotected, which is not done.`)
+      throw new ServiceError(
+        'upstream',
+        `The storage ${registry.host} wants its credentials to be sent unprotected, which is not done.`,
+      )
     if (values['service'] !== undefined) realm.searchParams.set('service', values['service'])
     for (const scope of scopes(values['scope'] ?? '')) realm.searchParams.append('scope', scope)
-    const call = { method: 'GET', credentials: basic === undefined ? undefined : { Authorization: basic } }
-    const answer = await send(realm, call)
-    if (!isDone(answer)) throw await refusal(name, answer, 'a token was asked for')
-    const read = reply.safeParse(await jsonOf(name, answer, longest))
+    const headers = basic === undefined ? {} : { Authorization: basic }
+    const answer = await send({ url: realm, method: 'GET', headers })
+    if (!isDone(answer)) throw refused(answer, 'a token')
+    const read = reply.safeParse(await jsonOf(answer, longest))
     const token = read.data?.token ?? read.data?.access_token
-    if (!token) throw new ServiceError('upstream', `${name} names a service that gives no token.`)
+    if (!token) throw new ServiceError('upstream', `The storage ${registry.host} names a service that gives no token.`)
     return `Bearer ${token}`
   }
 }

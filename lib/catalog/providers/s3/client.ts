@@ -4,6 +4,7 @@ import { textOf } from '../http/body.ts'
 import { refusalOf } from '../http/failures.ts'
 import { repeat } from '../http/retry.ts'
 import type { Fetcher, Reply } from '../http/send.ts'
+import { bodyOf } from '../http/sent-body.ts'
 import type { Credentials, Place } from './place.ts'
 import { textIn } from './xml.ts'
 
@@ -46,14 +47,15 @@ export const createClient = (place: Place, credentials: Credentials, fetcher: Fe
       method,
       url: signed.url,
       headers: Object.fromEntries(signed.headers),
-      body,
+      body: body && bodyOf(body, onSent),
       signal,
-      onSent,
     })
     if (reply.status >= 200 && reply.status < 300) return reply
-    const said = textIn(await textOf(host, reply.body), 'Code')
-    const code = said ?? (key === '' && reply.status === 404 ? 'NoSuchBucket' : undefined)
-    throw refusalOf({ host, status: reply.status, headers: reply.headers, code, path: key })
+    const { status, headers: told } = reply
+    // HEAD is answered without words.
+    const missing = key === '' ? 'NoSuchBucket' : 'NoSuchKey'
+    const code = textIn(await textOf(host, reply.body), 'Code') ?? (status === 404 ? missing : undefined)
+    throw refusalOf({ host, status, headers: told, code, what: key })
   }
   return {
     host,
@@ -65,7 +67,7 @@ export const createClient = (place: Place, credentials: Credentials, fetcher: Fe
         // What takes long is answered with 200 before it is done, and then fails in words.
         const code = /^\s*(<\?xml[^>]*>\s*)?<Error\b/.test(text) ? textIn(text, 'Code') : undefined
         if (code !== undefined)
-          throw refusalOf({ host, status: code === 'InternalError' ? 500 : 400, headers, code, path: call.key })
+          throw refusalOf({ host, status: code === 'InternalError' ? 500 : 400, headers, code, what: call.key })
         return { headers, text }
       }, call.signal),
   }

@@ -17,12 +17,12 @@ export const createWrite = (client: Client) => {
 
   const writeSmall = async (key: string, source: Source, { signal, sha256, onProgress }: WriteOptions) => {
     let only: Piece | undefined
-    const options = { pieceSize: smallestPiece, lanes: 1, digests: ['sha256'], signal } as const
+    const options = { pieceSize: smallestPiece, lanes: 1, pieceDigest: 'md5', digests: ['sha256'], signal } as const
     const whole = await handlePieces(source, options, async piece => {
       only = piece
     })
     if (sha256 !== undefined && whole.sha256 !== sha256) throw unlike(key)
-    const { bytes: body, md5 } = only!
+    const { bytes: body, digest: md5 } = only!
     await client.ask({
       method: 'PUT',
       key,
@@ -40,8 +40,9 @@ export const createWrite = (client: Client) => {
     const etags: string[] = []
     let done = 0
     try {
-      const options = { pieceSize: pieceSizeOf(source.size), lanes, digests: ['sha256'], signal } as const
-      const whole = await handlePieces(source, options, async ({ index, bytes, md5 }, until) => {
+      const pieceSize = pieceSizeOf(source.size)
+      const options = { pieceSize, lanes, pieceDigest: 'md5', digests: ['sha256'], signal } as const
+      const whole = await handlePieces(source, options, async ({ index, bytes, digest: md5 }, until) => {
         const isThere = upload.parts.get(index + 1) === md5.toString('hex')
         etags[index] = isThere
           ? md5.toString('hex')

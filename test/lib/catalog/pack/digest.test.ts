@@ -21,7 +21,6 @@ describe('the digest of a pack', () => {
           expect(digest.end()).toEqual({
             size: bytes.length,
             sha256: hashOf('sha256', bytes),
-            md5: hashOf('md5', bytes),
             pieceSize,
             pieces,
           })

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { delay, http, HttpResponse, type RequestHandler } from 'msw'
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { headersOf, key, openArtifactory, root, useArtifactory } from '../../../support/artifactory.ts'
 
 const server = useArtifactory()
+afterEach(() => void vi.restoreAllMocks())
 const source = (bytes: Buffer) => ({ size: bytes.length, read: () => new Blob([new Uint8Array(bytes)]).stream() })
 const bytesOf = async (stream: ReadableStream<Uint8Array>): Promise<Buffer> => {
   const chunks: Uint8Array[] = []
@@ -51,13 +52,16 @@ describe('what an artifactory does wrong', () => {
   })
 
   test('500 for ever: gives up and says so', async () => {
+    const { random } = Math
+    // The pauses between attempts are a random part of what they may be.
+    vi.spyOn(Math, 'random').mockImplementation(() => random() / 10_000)
     let asked = 0
     const provider = await broken(get(() => ((asked += 1), new HttpResponse(null, { status: 500 }))))
     await expect(provider.read('a')).rejects.toMatchObject({
       fault: 'upstream',
       message: expect.stringContaining('500'),
     })
-    expect(asked).toBe(6)
+    expect(asked).toBe(10)
   })
 
   test('507: it is full', async () => {
@@ -67,7 +71,15 @@ describe('what an artifactory does wrong', () => {
 
   test('a connection that breaks: tried again', async () => {
     server.objects.set('a', bytes)
-    const provider = await broken(get(() => HttpResponse.error(), true))
+    const cut = () =>
+      new HttpResponse(
+        new ReadableStream({
+          pull() {
+            throw new Error('cut')
+          },
+        }),
+      )
+    const provider = await broken(get(cut, true))
     expect((await bytesOf(await provider.read('a'))).equals(bytes)).toBe(true)
   })
 

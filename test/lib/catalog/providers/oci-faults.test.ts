@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { delay, http, HttpResponse } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { createFetcher } from '#lib/catalog/providers/http/send.ts'
 import { createOci } from '#lib/catalog/providers/oci/oci.ts'
 
 const root = 'https://registry.example.test/v2/packs'
@@ -36,7 +37,7 @@ const open = (meta: Record<string, string> = {}, idle = 20_000) =>
       type: 'oci',
       meta: { registry: 'registry.example.test', repository: 'packs', username: 'clerk', password, ...meta },
     },
-    { limits: { idle, pause: 1 } },
+    { fetcher: createFetcher({ idle }) },
   )
 const blob = (answer: () => Response | Promise<Response>, once = false) =>
   network.use(http.get(`${root}/blobs/${digest}`, answer, { once }))

@@ -16,11 +16,7 @@ beforeAll(() => network.listen({ onUnhandledFrame: 'error' }))
 afterEach(() => network.resetHandlers())
 afterAll(() => network.close())
 
-const open = () =>
-  createOci(
-    { type: 'oci', meta: { registry: 'registry.example.test', repository: 'packs' } },
-    { limits: { idle: 20_000, pause: 1 } },
-  )
+const open = () => createOci({ type: 'oci', meta: { registry: 'registry.example.test', repository: 'packs' } })
 const source = (of: Buffer) => ({
   size: of.length,
   read: ({ start, end }: { start: number; end: number }) =>

@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createFetcher, type Fetcher } from '#lib/catalog/providers/http/send.ts'
 import { createOci } from '#lib/catalog/providers/oci/oci.ts'
-import { providerContract } from '../../../contracts/provider.ts'
+import { providerContract, sourceOf } from '../../../contracts/provider.ts'
 import { newFolder } from '../../../support/folder.ts'
 import { account, type Registry, registryInstalled, startRegistry } from '../../../support/registry.ts'
 
@@ -29,28 +30,24 @@ describe.skipIf(!registryInstalled)(`oci, on a docker-registry${reason}`, () => 
     folder = newFolder()
     registry = await startRegistry(places(), { auth: 'token' })
   })
-  afterEach(() => vi.restoreAllMocks())
   afterAll(async () => {
     await registry[Symbol.asyncDispose]()
     folder[Symbol.dispose]()
   })
 
+  const send = createFetcher()
+  /** The methods and sizes of the requests that go out. */
+  const sent: [string, number][] = []
+  const fetcher: Fetcher = ask => {
+    sent.push([ask.method, ask.body?.size ?? 0])
+    return send(ask)
+  }
   let made = 0
   const open = (meta: Record<string, string> = {}, address = registry.address) => {
     const repository = `team/packs-${(made += 1)}`
-    return createOci({ type: 'oci', meta: { registry: address, repository, ...account, ...meta } }, { piece })
+    return createOci({ type: 'oci', meta: { registry: address, repository, ...account, ...meta } }, { piece, fetcher })
   }
-  /** The methods and sizes of the requests that go out from now on. */
-  const watch = (): [string, number][] => {
-    const sent: [string, number][] = []
-    const { fetch } = globalThis
-    vi.spyOn(globalThis, 'fetch').mockImplementation((input, init) => {
-      sent.push([init?.method ?? 'GET', Number(new Headers(init?.headers).get('content-length') ?? 0)])
-      return fetch(input, init)
-    })
-    return sent
-  }
-  const patches = (sent: [string, number][]) => sent.filter(([method]) => method === 'PATCH').map(([, size]) => size)
+  const patches = () => sent.filter(([method]) => method === 'PATCH').map(([, size]) => size)
 
   providerContract(open, piece, { resume: 'compares' })
 
@@ -70,26 +67,19 @@ describe.skipIf(!registryInstalled)(`oci, on a docker-registry${reason}`, () => 
   test('sends no piece that is there, of a cut write or of another object', async () => {
     const provider = await open({ repository: 'again' })
     const bytes = randomBytes(6 * piece)
-    const cut = {
-      size: bytes.length,
-      read: (range: { start: number; end: number }) => {
-        if (range.start >= 4 * piece) throw new Error('the line is cut')
-        return source(bytes).read(range)
-      },
-    }
-    await expect(provider.write('a', cut)).rejects.toThrow('the line is cut')
-    const sent = watch()
+    await expect(provider.write('a', sourceOf(bytes, 4 * piece))).rejects.toThrow('the line is cut')
+    sent.length = 0
     const seen: number[] = []
     await provider.write('a', source(bytes), { sha256: sha256(bytes), onProgress: done => void seen.push(done) })
     // What was under way when the line was cut may be there or not.
-    const resent = patches(sent).filter(size => size === piece).length
+    const resent = patches().filter(size => size === piece).length
     expect(resent).toBeLessThanOrEqual(4)
     expect(resent).toBeGreaterThanOrEqual(2)
     expect(seen).toEqual([1, 2, 3, 4, 5, 6].map(count => count * piece))
 
     sent.length = 0
     await provider.write('b', source(bytes))
-    expect(patches(sent)).toEqual([])
+    expect(patches()).toEqual([])
     await provider.remove('a')
     expect((await bytesOf(await provider.read('b'))).equals(bytes)).toBe(true)
   })
@@ -98,7 +88,7 @@ describe.skipIf(!registryInstalled)(`oci, on a docker-registry${reason}`, () => 
     const provider = await open()
     const bytes = randomBytes(1000)
     await provider.write('a', source(bytes), { sha256: sha256(bytes) })
-    const sent = watch()
+    sent.length = 0
     await provider.write('a', source(bytes), { sha256: sha256(bytes) })
     expect(sent).toEqual([['GET', 0]])
     expect(await provider.stat('a')).toMatchObject({ sha256: sha256(bytes) })
@@ -108,9 +98,9 @@ describe.skipIf(!registryInstalled)(`oci, on a docker-registry${reason}`, () => 
     const bytes = randomBytes(3 * piece)
     await (await open({ repository: 'team/origin' })).write('a', source(bytes))
     const provider = await open({ mount_from: 'team/origin' })
-    const sent = watch()
+    sent.length = 0
     await provider.write('a', source(bytes))
-    expect(patches(sent)).toEqual([])
+    expect(patches()).toEqual([])
     expect((await bytesOf(await provider.read('a'))).equals(bytes)).toBe(true)
   })
 

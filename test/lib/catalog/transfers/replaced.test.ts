@@ -66,6 +66,7 @@ const open = async (root: string, before: (call: 'stat' | 'read', path: string) 
       },
     },
     folders,
+    cache: { restore: async () => undefined, keep: async () => undefined },
     downloads: createDownloads(folders),
     cache: { restore: async () => undefined, keep: async () => undefined },
     architecture: 'x86_64',

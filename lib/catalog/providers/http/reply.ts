@@ -1,0 +1,54 @@
+import type { ServiceError } from '#lib/errors.ts'
+import type { ObjectStat } from '../provider.ts'
+import { textOf } from './body.ts'
+import { refusalOf } from './failures.ts'
+import type { Reply } from './send.ts'
+
+/** Bytes that are sooner read than a connection is opened again. */
+const few = 64 * 1024
+
+export const headerOf = ({ headers }: Reply, name: string): string | undefined => {
+  const value = headers[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** How many bytes a reply says that it has; undefined when it does not say. */
+export const lengthOf = (reply: Reply): number | undefined => {
+  const text = headerOf(reply, 'content-length')
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined
+}
+
+/** Gives a reply back whose body nobody needs. */
+export const discard = (reply: Reply): void => {
+  if ((lengthOf(reply) ?? Infinity) <= few) reply.body.resume()
+  else if (!reply.body.readableEnded) reply.body.destroy()
+}
+
+/** Whether a status says that it is done. */
+export const isDone = ({ status }: Reply): boolean => status >= 200 && status < 300
+
+/** What a status that was not hoped for means, in the words of `refusalOf`. */
+export const refused = (reply: Reply, what: string): ServiceError => {
+  discard(reply)
+  const { url, status, headers } = reply
+  return refusalOf({ host: url.host, status, headers, what })
+}
+
+/** What JSON says; undefined for what is none. */
+export const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads a reply in JSON as `textOf` does. */
+export const jsonOf = async ({ url, body }: Reply, longest?: number): Promise<unknown> =>
+  parsed(await textOf(url.host, body, longest))
+
+/** A time as others write it, as that of an object; nothing for what is no time. */
+export const modifiedAtOf = (text: string | undefined): Pick<ObjectStat, 'modifiedAt'> => {
+  const time = Date.parse(text ?? '')
+  return Number.isNaN(time) ? {} : { modifiedAt: new Date(time).toISOString() }
+}
