@@ -82,17 +82,13 @@ export const openCatalogContext = async ({ store, tell, storages }: Options): Pr
 
 export const createCatalog = (context: CatalogContext): Catalog => {
   const { inventory, turns } = context
+  const openFor = createReaders()
   const chunks = createChunkContents(context.storages)
   const usable = (caller: Principal, place: Required<Place>): Kept => {
     const manifest = findManifest(inventory, caller, place)
     refuseMarked(manifest)
     return manifest
   }
-  const openFor = createReaders()
-  const counted = (caller: Principal, { read, ...content }: Content): Content => ({
-    ...content,
-    read: range => openFor(caller.id, () => read(range)),
-  })
   const edited = async (call: ManifestCall, apply: (manifest: StoredManifest) => StoredManifest): Promise<Encoded> =>
     encodeManifest(await changeManifest(context, call, { event: 'UPDATED', described: true, apply }))
 
@@ -102,10 +98,14 @@ export const createCatalog = (context: CatalogContext): Catalog => {
     async download(caller, place) {
       return encodeManifest(await countDownload(context, caller, findManifest(inventory, caller, place).id))
     },
-    content: async (caller, place, part, signal) =>
-      counted(caller, await contentOf(context.storages, usable(caller, place), part, signal)),
-    chunk: async (caller, place, sha256, signal) =>
-      counted(caller, await chunks.of(usable(caller, place), sha256, signal)),
+    async content(caller, place, part, signal) {
+      const { read, ...content } = await contentOf(context.storages, usable(caller, place), part, signal)
+      return { ...content, read: range => openFor(caller.id, () => read(range)) }
+    },
+    async chunk(caller, place, sha256, signal) {
+      const { read, ...content } = await chunks.of(usable(caller, place), sha256, signal)
+      return { ...content, read: range => openFor(caller.id, () => read(range)) }
+    },
     async mark(call, flag) {
       const [change, event] = flags[flag]
       const { username } = call.caller

@@ -87,6 +87,6 @@ export const listManifests = (
   const more = found.length > page.length
   const next = more && new URLSearchParams({ limit: String(limit), cursor: cursorOf(page.at(-1)!) })
   // Of what is in it alone: others are not told by it that there is more.
-  const tag = `"${digest(rights(caller), filter?.text ?? '', String(more !== false), ...page.map(manifestTag))}"`
+  const tag = `"${digest(rights(caller), filter?.text ?? '', next ? 'more' : '', ...page.map(manifestTag))}"`
   return encodeManifests(page, tag, next ? { Link: `<${servedPath('/v1/catalog')}?${next}>; rel="next"` } : {})
 }

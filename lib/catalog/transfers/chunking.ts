@@ -55,7 +55,8 @@ export const chunkTo = async (
     throw new ServiceError('invalid', 'The machine has too many chunks for a list of them. Push it as a pack.')
   const digest = createDigest(pieceSize)
   digest.update(list)
-  const packed = { file: join(folder, 'pack'), digest: { ...digest.end(), md5: hash('md5', list) } }
+  const md5 = hash('md5', list)
+  const packed = { file: join(folder, 'pack'), digest: { ...digest.end(), md5 } }
   await writeFileAtomic(packed.file, list)
   await notePacked(folder, 'chunks', packed)
   return { ...packed, chunkBytes: stored.values().reduce((sum, bytes) => sum + bytes, 0) }

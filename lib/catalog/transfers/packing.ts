@@ -59,6 +59,10 @@ export const packedEarlier = async (folder: string): Promise<(Packed & { readonl
   }
 }
 
+/** Notes what the finished pack in a folder is of, for a later try. */
+export const notePacked = (folder: string, of: string, { digest }: Packed): Promise<void> =>
+  writeFileAtomic(join(folder, 'pack.json'), JSON.stringify({ of, digest }))
+
 interface PackingOptions {
   readonly startWorker: StartWorker
   readonly signal: AbortSignal
@@ -68,10 +72,6 @@ interface PackingOptions {
 
 /** Bytes that are worth a thread. */
 const large = 64 * 1024 * 1024
-
-/** Notes what the finished pack in a folder is of, for a later try. */
-export const notePacked = (folder: string, of: string, { digest }: Packed): Promise<void> =>
-  writeFileAtomic(join(folder, 'pack.json'), JSON.stringify({ of, digest }))
 
 /**
  * Packs files into a folder; a pack of the same files that an earlier try has finished there is taken as it is.

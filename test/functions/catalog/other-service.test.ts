@@ -13,7 +13,7 @@ import { type Call, test as base } from '../../support/harness.ts'
 const startService = async (manifest: () => object) => {
   const asked: string[] = []
   const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url} ${request.headers['x-api-key']}`)
+    asked.push(`${request.method} ${request.url} ${String(request.headers['x-api-key'])}`)
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(manifest()))
   })

@@ -66,7 +66,6 @@ const open = async (root: string, before: (call: 'stat' | 'read', path: string) 
       },
     },
     folders,
-    cache: { restore: async () => undefined, keep: async () => undefined },
     downloads: createDownloads(folders),
     cache: { restore: async () => undefined, keep: async () => undefined },
     architecture: 'x86_64',
