@@ -1,5 +1,6 @@
 /** Prints what the service costs beside a floor that is measured in the same run: `npm run bench`, on Linux. */
 import { catalogRows } from './catalog.ts'
+import { chunkRow } from './chunks.ts'
 import { httpRows } from './http.ts'
 import { eventRows } from './events.ts'
 import { identityRows } from './identity.ts'
@@ -14,5 +15,6 @@ const rows = [
   ...(await startRows()),
   ...(await storeRows()),
   ...(await catalogRows()),
+  await chunkRow(),
 ]
 printTable(rows)

@@ -56,6 +56,25 @@ const follow = (state: string, args: string, connection: string): Following => {
 }
 
 describe('the catalog on the command line', () => {
+  test('a machine goes in as chunks, and what nobody uses of them is counted and removed', async () => {
+    using state = newState()
+    const vmhost = (args: string) => runProgram(args.split(' '), {}, state.path)
+    const service = await startService({ state: state.path, env })
+    expect(await vmhost(`catalog push demo --version 1 --machine demo ${local} --chunked`)).toMatchObject({ code: 0 })
+    expect(await vmhost('catalog pull demo --name copy')).toMatchObject({ code: 0 })
+    expect((await vmhost(`catalog clean ${local} --grace-hours 0`)).stdout).toMatch(
+      /^0 chunks of 0 bytes can be removed, with --remove; \d+ chunks? stay\.\n$/,
+    )
+    expect(await vmhost('catalog delete demo')).toMatchObject({ code: 0 })
+    expect((await vmhost(`catalog clean ${local} --grace-hours 0 --remove`)).stdout).toMatch(
+      /^Removed [1-9]\d* chunks? of .+; 0 chunks stay\.\n$/,
+    )
+    expect((await vmhost('catalog clean')).stderr).toContain('--connection')
+    expect((await vmhost(`catalog clean ${local} --grace-hours soon`)).code).not.toBe(0)
+    expect(await service.stop()).toBe(0)
+    expect((await vmhost(`catalog clean ${local}`)).stderr).toContain('none runs')
+  })
+
   test('machines go into it and out of it, and it is looked at and changed with a service and without one', async () => {
     using state = newState()
     const vmhost = (args: string, stdin = '', more = {}) => runProgram(args.split(' '), more, state.path, stdin)

@@ -17,9 +17,10 @@ export const listIn = async (source: PackSource, signal: AbortSignal): Promise<r
   const { size } = source
   if (size < listMagic.length || size > largestList) return undefined
   const read = async (end: number): Promise<ReadableStream<Uint8Array>> => source.read({ start: 0, end }, signal)
-  const head = await retried(signal, async () => bytesOf(await read(listMagic.length), listMagic.length, tooLarge))
+  const tried = <T>(work: () => Promise<T>): Promise<T> => (source.near ? work() : retried(signal, work))
+  const head = await tried(async () => bytesOf(await read(listMagic.length), listMagic.length, tooLarge))
   if (!isList(head)) return undefined
-  const bytes = await retried(signal, async () => {
+  const bytes = await tried(async () => {
     const checked = checkedStream(await read(size), source)
     const all = await bytesOf(checked.stream, size, tooLarge)
     checked.complete()

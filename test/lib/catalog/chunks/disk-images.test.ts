@@ -1,6 +1,5 @@
-import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { createReadStream, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ChunkList } from '#lib/catalog/chunks/chunk-list.ts'
@@ -10,30 +9,11 @@ import { fetchFrom, storedIn } from '#lib/catalog/chunks/stored-chunk.ts'
 import { type Written, writeChunked } from '#lib/catalog/chunks/write-chunked.ts'
 import { createLocalStorage } from '#lib/catalog/providers/local-storage.ts'
 import type { Provider } from '#lib/catalog/providers/provider.ts'
+import { imageSize, makeImage } from '../../../support/ext4-image.ts'
 import { newFolder } from '../../../support/folder.ts'
 import { noise } from './bytes.ts'
 
 const mebibyte = 1024 * 1024
-const imageSize = 1024 * mebibyte
-const mkfs = ['/usr/sbin/mkfs.ext4', '/sbin/mkfs.ext4'].find(path => existsSync(path))
-
-/** An ext4 file system with files of noise and of text; without mkfs.ext4 just those files one after the other. */
-const makeImage = (folder: string): string => {
-  const image = join(folder, 'disk.img')
-  const files = join(folder, 'files')
-  mkdirSync(files)
-  for (let file = 0; file < 75; file += 1) writeFileSync(join(files, `noise-${file}`), noise(8 * mebibyte, file))
-  for (let file = 0; file < 20; file += 1)
-    writeFileSync(join(files, `text-${file}`), Buffer.alloc(500_000 + file, `text ${file} `))
-  if (mkfs) execFileSync(mkfs, ['-q', '-d', files, image, String(imageSize / 1024)])
-  else {
-    for (let file = 0; file < 75; file += 1)
-      writeFileSync(image, readFileSync(join(files, `noise-${file}`)), { flag: 'a' })
-    truncateSync(image, imageSize)
-  }
-  rmSync(files, { recursive: true })
-  return image
-}
 
 /** The image with other bytes in these runs. */
 const changed = async function* (image: string, runs: readonly { at: number; bytes: Buffer }[]) {
