@@ -16,7 +16,7 @@ const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants
 const step = 16 * 1024 * 1024
 
 /** Bytes read at once: each time is a way to another thread and back. */
-const readSize = 4 * 1024 * 1024
+const readSize = 1024 * 1024
 
 /** The files that are being written, by whichever provider: two may be open on one folder. */
 const writing = new Set<string>()
