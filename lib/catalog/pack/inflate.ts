@@ -5,7 +5,7 @@ import { messageOf } from '#lib/errors.ts'
 import { broken } from './broken.ts'
 
 /** Bytes at once: each chunk is a way to another thread and back. */
-const chunkSize = 4 * 1024 * 1024
+const chunkSize = 1024 * 1024
 
 const startsWith = (bytes: Uint8Array, magic: readonly number[]): boolean =>
   magic.every((byte, index) => bytes[index] === byte)

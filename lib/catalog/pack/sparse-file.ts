@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 
 /** Bytes written at once. */
-const windowSize = 4 * 1024 * 1024
+const windowSize = 1024 * 1024
 /** What file systems keep or leave out: bytes of a block. */
 const block = 4096
 /** Zeros that are worth a hole. */
