@@ -1,7 +1,7 @@
 import { ServiceError } from '#lib/errors.ts'
 
 /** Streams that one caller may have open: each holds a file or a connection, and a reader may take its time. */
-const most = 256
+const most = 64
 
 /** Opens a stream for a caller. Throws `unavailable` for one who has too many open, and as `open` does. */
 export type OpenFor = (

@@ -83,11 +83,19 @@ type Named = Pick<RegisterManifest, 'catalog_id' | 'version'> & { readonly archi
 const find = ({ inventory }: CatalogContext, { catalog_id, version, architecture }: Named): Kept | undefined =>
   inventory.of(catalog_id).find(one => one.version === version && one.architecture === architecture)
 
-/** The manifest that a registration would replace. Throws `conflict` for one that the caller may not know of. */
+/**
+ * The manifest that a registration would replace. Throws `conflict` for one that the caller may not know of, and for an id
+ * of which they may know nothing.
+ */
 export const registeredBefore = (context: CatalogContext, caller: Principal, request: Named): Kept | undefined => {
   const before = find(context, request)
-  if (before && !visibleTo(caller)(before))
+  const sees = visibleTo(caller)
+  if (before && !sees(before))
     throw new ServiceError('conflict', 'The catalog has this manifest already, and it is not yours to change.')
+  // Its next version would be what everybody else gets who asks for the latest.
+  const versions = context.inventory.of(request.catalog_id)
+  if (versions.length > 0 && !versions.some(sees))
+    throw new ServiceError('conflict', 'The catalog has this id already, and it is not yours to add to.')
   return before
 }
 

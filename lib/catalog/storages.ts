@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { isInside } from '#lib/platform/files.ts'
 import { realPathOf } from '#lib/platform/real-path.ts'
@@ -8,6 +8,7 @@ import { kindOf, type ProviderType } from './provider-types.ts'
 import { createArtifactory } from './providers/artifactory.ts'
 import { createAzure } from './providers/azure.ts'
 import { createLocalStorage } from './providers/local-storage.ts'
+import { withLocal } from './providers/local-failures.ts'
 import { createOci } from './providers/oci/oci.ts'
 import type { Provider } from './providers/provider.ts'
 import { createS3 } from './providers/s3.ts'
@@ -42,7 +43,7 @@ export const createStorages = ({ folder, allowed, state, environment = {} }: Opt
   const openLocal = async (path = folder): Promise<Provider> => {
     if (path.includes('\0') || !path.startsWith('/'))
       throw new ServiceError('invalid', 'The catalog_path of local storage is not an absolute path.')
-    const [real, own, kept] = await Promise.all([path, folder, state].map(realPathOf))
+    const [real, own, kept] = await Promise.all([path, folder, state].map(one => withLocal(one, () => realPathOf(one))))
     const mayUse =
       within(own!, real!) ||
       (!within(kept!, real!) && (allowed.length === 0 || allowed.some(root => within(root, real!))))
@@ -61,14 +62,15 @@ export const createStorages = ({ folder, allowed, state, environment = {} }: Opt
   const opened = new Map<string, Promise<Provider>>()
   const placeOf: Storages['placeOf'] = async ({ type, meta }) =>
     type === 'local-storage'
-      ? realPathOf(meta['catalog_path'] || folder)
+      ? // What cannot be a folder has no object of anybody's.
+        realPathOf(meta['catalog_path'] || folder).catch(() => resolve(meta['catalog_path']!))
       : JSON.stringify([type, ...kindOf(type).place.map(key => (meta[key] ?? '').toLowerCase())])
 
   return {
     placeOf,
     async placesOf(storage, path) {
       const place = join(await placeOf(storage), path)
-      return storage.type === 'local-storage' ? [place, await realPathOf(place)] : [place]
+      return storage.type === 'local-storage' ? [place, await realPathOf(place).catch(() => place)] : [place]
     },
     open(storage) {
       const { type, meta } = storage

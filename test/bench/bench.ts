@@ -1,4 +1,5 @@
 /** Prints what the service costs beside a floor that is measured in the same run: `npm run bench`, on Linux. */
+import { catalogRows } from './catalog.ts'
 import { chunkRow } from './chunks.ts'
 import { httpRows } from './http.ts'
 import { eventRows } from './events.ts'
@@ -13,6 +14,7 @@ const rows = [
   ...(await eventRows()),
   ...(await startRows()),
   ...(await storeRows()),
+  ...(await catalogRows()),
   await chunkRow(),
 ]
 printTable(rows)

@@ -43,6 +43,10 @@ export const startBare = (): Promise<Server> =>
 export const startBareSockets = (): Promise<Server> =>
   serve([resolve('test/bench/bare-sockets.ts')], /bare serves (\d+)/, { PATH: process.env['PATH'] })
 
+/** A server of the files of a folder, with nothing on top. */
+export const startBareFiles = (folder: string): Promise<Server> =>
+  serve([resolve('test/bench/bare-files.ts'), folder], /bare serves (\d+)/, { PATH: process.env['PATH'] })
+
 /** The built service on a state folder, over plain HTTP. */
 export const startVmhost = (state: string, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
   serve([resolve('dist/vmhost.mjs'), 'serve'], /vmhost serves http:\/\/127\.0\.0\.1:(\d+)/, {
@@ -76,3 +80,7 @@ export const processorTime = (pid: number): number => {
 /** MB of memory that a process holds. */
 export const residentMemory = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
+
+/** MB of memory that a process has held at most. */
+export const peakMemory = (pid: number): number =>
+  Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024

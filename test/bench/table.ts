@@ -44,6 +44,16 @@ export const differenceRow = (what: string, figures: Figures, most: number): Row
   }
 }
 
+/** A row whose budget is a limit, whatever the floor is, which stands beside it. */
+export const limitRow = (what: string, figures: Figures, most: number): Row => ({
+  what,
+  measured: show(figures.measured, figures),
+  floor: show(figures.floor, figures),
+  result: show(figures.measured, figures),
+  budget: `≤ ${show(most, { ...figures, digits: 0 })}`,
+  kept: figures.measured <= most,
+})
+
 /** Prints rows as a table. */
 export const printTable = (rows: readonly Row[]): void => {
   const cells = [

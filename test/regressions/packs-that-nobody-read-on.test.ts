@@ -3,7 +3,7 @@ import { createReaders } from '#lib/catalog/readers.ts'
 
 const endless = async (): Promise<ReadableStream<Uint8Array>> =>
   new ReadableStream({ pull: controller => controller.enqueue(new Uint8Array(1)) })
-const most = 256
+const most = 64
 
 test('one caller cannot hold any number of packs open; each that ends makes room for another', async () => {
   const openFor = createReaders()

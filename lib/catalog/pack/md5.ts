@@ -5,14 +5,11 @@ import type { Md5Job, Md5Result } from './md5-worker.ts'
 
 /** The MD5 of what goes by. */
 export interface Md5 extends AsyncDisposable {
-  /** Takes a copy of a part; settles when there is room for another. */
+  /** Settles when a part is digested; before that it must not change. */
   update(part: Uint8Array): Promise<void>
   /** In lower-case hex. */
   end(): Promise<string>
 }
-
-/** Bytes that may wait to be digested. */
-const most = 8 * 1024 * 1024
 
 /** Digests at once: for what is small. */
 export const createMd5 = (): Md5 => {
@@ -29,38 +26,27 @@ export const createMd5 = (): Md5 => {
 /** Digests in a thread of its own: of the digests of a pack this one takes the longest, 1.5 s for each GiB. */
 export const createMd5Thread = (startWorker: StartWorker): Md5 => {
   const worker = startWorker('md5')
-  const digest = Promise.withResolvers<string>()
-  digest.promise.catch(() => {})
-  const post = (job: Md5Job): void => worker.postMessage(job)
-  let waiting = 0
-  let room: PromiseWithResolvers<void> | undefined
+  let waiting: PromiseWithResolvers<string> | undefined
   let failure: ServiceError | undefined
   const fail = (cause: unknown): void => {
     failure ??= new ServiceError('internal', 'The thread that digests the pack ended too early.', { cause })
-    digest.reject(failure)
-    room?.reject(failure)
+    waiting?.reject(failure)
   }
-  worker.on('message', (result: Md5Result) => {
-    if (typeof result === 'string') return digest.resolve(result)
-    waiting -= result
-    if (waiting <= most) room?.resolve()
-  })
+  worker.on('message', (digest: Md5Result) => waiting?.resolve(digest))
   worker.once('error', fail)
   worker.once('exit', fail)
+  const ask = (job: Md5Job): Promise<string> => {
+    if (failure) throw failure
+    waiting = Promise.withResolvers()
+    worker.postMessage(job)
+    return waiting.promise
+  }
 
   return {
     async update(part) {
-      if (failure) throw failure
-      waiting += part.length
-      post(part)
-      if (waiting <= most) return
-      room = Promise.withResolvers()
-      await room.promise
+      await ask(part)
     },
-    end() {
-      post('end')
-      return digest.promise
-    },
+    end: async () => ask('end'),
     async [Symbol.asyncDispose]() {
       await worker.terminate()
     },

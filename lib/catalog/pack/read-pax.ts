@@ -38,10 +38,7 @@ export const readPax = (bytes: Buffer): Readonly<Overrides> => {
     if (key.startsWith('GNU.sparse.'))
       throw broken('it has sparse files in the form of GNU tar; pack without --sparse, holes come back by themselves')
     if (key === 'linkpath') throw broken('it has a link')
-    if (key === 'path') {
-      if (value.includes(0)) throw broken('it has a name with a NUL in it')
-      found.name = textOf(value)
-    }
+    if (key === 'path') found.name = textOf(value)
     if (key === 'size') found.size = number(key, value.toString('latin1'), /^\d+$/)
     if (key === 'mtime') {
       const seconds = number(key, value.toString('latin1'), /^-?\d+(\.\d*)?$/)

@@ -8,9 +8,9 @@ const block = 4096
 /** Zeros that are worth a hole. */
 const shortestHole = 64 * 1024
 
-const zeros = Buffer.alloc(shortestHole)
+const zeros = Buffer.alloc(block)
 
-/** Bytes of a window to write; a negative start is that many zeros of the window before. */
+/** Bytes of a window to write. */
 interface Run {
   readonly start: number
   end: number
@@ -32,7 +32,8 @@ const createHoleFinder = () => {
           run += end - at
           continue
         }
-        const start = run < shortestHole ? at - run : at
+        // What of a short run is in an earlier window stays a hole: a new file has zeros where nothing is written.
+        const start = run < shortestHole ? Math.max(at - run, 0) : at
         const last = runs.at(-1)
         if (last && start <= last.end) last.end = end
         else runs.push({ start, end })
@@ -49,10 +50,7 @@ const writeAll = async (file: FileHandle, bytes: Uint8Array, position: number): 
 }
 
 const writeRuns = async (file: FileHandle, window: Buffer, runs: readonly Run[], position: number): Promise<void> => {
-  for (const { start, end } of runs) {
-    if (start < 0) await writeAll(file, zeros.subarray(0, -start), position + start)
-    await writeAll(file, window.subarray(Math.max(start, 0), end), position + Math.max(start, 0))
-  }
+  for (const { start, end } of runs) await writeAll(file, window.subarray(start, end), position + start)
 }
 
 interface Told {

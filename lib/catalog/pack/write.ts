@@ -19,8 +19,8 @@ interface PackOptions {
   readonly onProgress?: (bytesOfFiles: number) => void
 }
 
-/** Bytes read at once: large, since each read is a way to another thread and back, which takes long on a busy host. */
-const readSize = 4 * 1024 * 1024
+/** Bytes read at once: large, since each read is a way to another thread and back. */
+const readSize = 1024 * 1024
 
 const changed = (name: string, how: string): ServiceError =>
   new ServiceError('conflict', `${name} ${how} while it was packed. Stop what writes to it, and pack again.`)
@@ -39,19 +39,20 @@ const openUnchanged = async ({ name, path, size, modifiedAt }: PackFile): Promis
 }
 
 /**
- * The content of a file, of which the next part is read while one is used. With `reuse` each part is good until the next
- * is asked for.
+ * The content of a file, of which the next part is read while one is used. Each part is good until the next is asked for:
+ * they take turns in the same memory, which other threads can look into.
  */
-export async function* contentOf(packed: PackFile, reuse: boolean): AsyncGenerator<Uint8Array> {
+export async function* contentOf(packed: PackFile): AsyncGenerator<Uint8Array> {
   const { name, size } = packed
   await using file = await openUnchanged(packed)
   const before = await file.stat({ bigint: true })
-  let [buffer, other] = [Buffer.alloc(0), Buffer.alloc(0)]
+  const turns = size > readSize ? 2 : 1
+  const buffers = Array.from({ length: turns }, () => Buffer.from(new SharedArrayBuffer(Math.min(readSize, size))))
+  let turn = 0
   const read = async (from: number): Promise<Buffer> => {
-    ;[buffer, other] = [other, buffer]
-    const length = Math.min(readSize, size - from)
-    if (!reuse || buffer.length === 0) buffer = Buffer.allocUnsafeSlow(length)
-    const { bytesRead } = await file.read(buffer, 0, length, from)
+    const buffer = buffers[turn]!
+    turn = turns - 1 - turn
+    const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, size - from), from)
     return buffer.subarray(0, bytesRead)
   }
   let next = read(0)
@@ -70,16 +71,12 @@ export async function* contentOf(packed: PackFile, reuse: boolean): AsyncGenerat
   if (after.mtimeNs !== before.mtimeNs || after.size !== before.size) throw changed(name, 'changed')
 }
 
-async function* tarOf(
-  files: readonly PackFile[],
-  { signal, onProgress }: PackOptions,
-  reuse: boolean,
-): AsyncGenerator<Uint8Array> {
+async function* tarOf(files: readonly PackFile[], { signal, onProgress }: PackOptions): AsyncGenerator<Uint8Array> {
   let done = 0
   for (const file of files.toSorted(byName)) {
     signal?.throwIfAborted()
     yield headerOf(file)
-    for await (const chunk of contentOf(file, reuse)) {
+    for await (const chunk of contentOf(file)) {
       signal?.throwIfAborted()
       yield chunk
       done += chunk.length
@@ -90,7 +87,7 @@ async function* tarOf(
   yield Buffer.alloc(2 * blockSize)
 }
 
-const chunkSize = 1024 * 1024
+const chunkSize = 256 * 1024
 
 /** Feeds a compressor, which has used up each part before the next is asked for. */
 const feed = async (bytes: AsyncIterable<Uint8Array>, compressor: Transform): Promise<void> => {
@@ -132,7 +129,7 @@ const compress = (bytes: AsyncIterable<Uint8Array>, compression: Compressing): A
 /**
  * The files as a canonical tar: sorted, of nobody, with their times in whole seconds and no more of their modes than
  * 755; PAX only for sizes from 8 GiB on and for long or non-ASCII names. The same files give the same bytes. Memory does
- * not grow with their size. The stream fails with `conflict`, which names the file, when one is not as `filesOf` saw it
+ * not grow with their size; each part is good until the next is asked for. The stream fails with `conflict`, which names the file, when one is not as `filesOf` saw it
  * or changes while it is read.
  */
 export const packBytes = (
@@ -141,5 +138,5 @@ export const packBytes = (
   options: PackOptions = {},
 ): ReadableStream<Uint8Array> =>
   WebStream.from(
-    compression.kind === 'none' ? tarOf(files, options, false) : compress(tarOf(files, options, true), compression),
+    compression.kind === 'none' ? tarOf(files, options) : compress(tarOf(files, options), compression),
   ) as ReadableStream<Uint8Array>

@@ -1,22 +1,23 @@
 import { createHash } from 'node:crypto'
-import { constants, createReadStream } from 'node:fs'
+import { constants } from 'node:fs'
 import { link, mkdir, open, opendir, realpath, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import { isInside, isSystemError, renameSynced, syncFile, syncFolder } from '#lib/platform/files.ts'
 import { realPathOf } from '#lib/platform/real-path.ts'
+import { localFailure, withLocal } from './local-failures.ts'
 import { gone, partOf, sweepParts } from './local-parts.ts'
 import { hidden, segmentsOf } from './object-path.ts'
 import type { ObjectStat, Provider, Source, WriteOptions } from './provider.ts'
 
-const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants
 
 /** Bytes between two moments at which what is written is made to stay. */
 const step = 16 * 1024 * 1024
 
-/** Bytes read at once: each time is a way to another thread and back. */
-const readSize = 4 * 1024 * 1024
+/** Bytes read at once: each time is a way to another thread and back, and whoever takes their time holds two of them. */
+const readSize = 1024 * 1024
 
 /** The files that are being written, by whichever provider: two may be open on one folder. */
 const writing = new Set<string>()
@@ -54,8 +55,10 @@ export const createLocalStorage = async (
   folder: string,
   { except }: Options = { except: () => false },
 ): Promise<Provider> => {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  const root = await realpath(folder)
+  const root = await withLocal(folder, async () => {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    return realpath(folder)
+  })
 
   /** Refuses a real path that is not of this storage. */
   const checkInside = (path: string, real: string): void => {
@@ -140,24 +143,28 @@ export const createLocalStorage = async (
   return {
     type: 'local-storage',
     async stat(path) {
-      const found = await look(path)
+      const found = await withLocal(path, () => look(path))
       return found && { path, size: found.size, modifiedAt: found.modifiedAt }
     },
     async read(path, { range, signal } = {}) {
-      const found = await look(path)
+      const found = await withLocal(path, () => look(path))
       if (!found) throw notFound(path)
       if (range && (range.start < 0 || range.start >= range.end || range.end > found.size))
         throw new ServiceError(
           'invalid',
           `${path} has ${found.size} bytes, and none from ${range.start} to ${range.end}.`,
         )
+      const file = await open(found.file, O_RDONLY | O_NOFOLLOW).catch((error: unknown) => {
+        // It was removed meanwhile.
+        throw gone(error) ? notFound(path) : localFailure(path, error)
+      })
       const bounds = range && { start: range.start, end: range.end - 1 }
       return Readable.toWeb(
-        createReadStream(found.file, { ...bounds, highWaterMark: readSize, ...(signal && { signal }) }),
+        file.createReadStream({ ...bounds, highWaterMark: readSize, ...(signal && { signal }) }),
       ) as ReadableStream<Uint8Array>
     },
     async write(path, source, options = {}) {
-      const target = await fileOf(path, true)
+      const target = await withLocal(path, () => fileOf(path, true))
       if (writing.has(target)) throw new ServiceError('conflict', `${path} is being written already.`)
       writing.add(target)
       const { sha256 } = options
@@ -179,11 +186,7 @@ export const createLocalStorage = async (
         await sweepParts(target)
       } catch (error) {
         if (sha256 === undefined) await rm(part, { force: true })
-        if (isSystemError(error, 'ELOOP'))
-          throw new ServiceError('forbidden', `${path} would be written through a link that leads out of the catalog.`)
-        if (isSystemError(error, 'ENOSPC'))
-          throw new ServiceError('no-space', `The disk of the catalog is full, so ${path} was not written.`)
-        throw error
+        throw localFailure(path, error)
       } finally {
         writing.delete(target)
       }
@@ -214,9 +217,11 @@ export const createLocalStorage = async (
     async remove(path) {
       const file = await fileOf(path).catch(noneWhenGone)
       if (file === undefined) return
-      await rm(file, { force: true })
-      if (!writing.has(file)) await sweepParts(file)
-      await syncFolder(dirname(file))
+      await withLocal(path, async () => {
+        await rm(file, { force: true })
+        if (!writing.has(file)) await sweepParts(file)
+        await syncFolder(dirname(file))
+      })
       await removeEmpty(dirname(file))
     },
   }

@@ -36,7 +36,7 @@ export const chunkTo = async (
     const { name, mode } = file
     const digest = createHash('sha256')
     const content = async function* (): AsyncGenerator<Uint8Array> {
-      for await (const bytes of contentOf(file, true)) {
+      for await (const bytes of contentOf(file)) {
         digest.update(bytes)
         yield bytes
       }

@@ -155,21 +155,25 @@ export const pushManifest = (
   const target = targetOf(context, caller, storage, through ?? (service && peerOf(context, caller, service)))
   const { folders } = context
   // One after the other: nobody else may write this pack.
-  return context.catalog.turns(`push ${name}`, async () => {
-    const folder = await folders.open('push', name, storage.type, JSON.stringify(storage.meta))
-    try {
-      const staging = await folders.empty(folder, 'staging')
-      work.end('push_validate_stage')
-      const push = { context, request, architecture, name, storage, target, work, folder }
-      const pushed = await withMachineFiles(context, request, { staging, work }, (machine, signal) =>
-        pushMachine(push, machine, signal),
-      )
-      await folders.remove(folder)
-      return pushed
-    } catch (error) {
-      // What the end of the service cuts off goes on at its next start.
-      if (!isFault(error, 'unavailable')) await folders.remove(folder)
-      throw error
-    }
-  })
+  return context.catalog.turns(
+    `push ${name}`,
+    async () => {
+      const folder = await folders.open('push', name, storage.type, JSON.stringify(storage.meta))
+      try {
+        const staging = await folders.empty(folder, 'staging')
+        work.end('push_validate_stage')
+        const push = { context, request, architecture, name, storage, target, work, folder }
+        const pushed = await withMachineFiles(context, request, { staging, work }, (machine, signal) =>
+          pushMachine(push, machine, signal),
+        )
+        await folders.remove(folder)
+        return pushed
+      } catch (error) {
+        // What the end of the service cuts off goes on at its next start.
+        if (!isFault(error, 'unavailable')) await folders.remove(folder)
+        throw error
+      }
+    },
+    work.signal,
+  )
 }

@@ -76,7 +76,7 @@ describe('a pack', () => {
           expect(again.equals(packed)).toBe(true)
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 40 },
     )
   })
 
@@ -124,7 +124,7 @@ describe('a pack', () => {
     expect(run?.mtimeMs).toBe(1_700_000_000_000)
   })
 
-  test('of a sparse disk takes no more of the disk than before when it is unpacked', async () => {
+  test('of a sparse disk takes as much of the disk as before when it is unpacked', async () => {
     using source = newFolder()
     using target = newFolder()
     const path = join(source.path, 'disk.img')
@@ -144,13 +144,13 @@ describe('a pack', () => {
     expect(after.size).toBe(before.size)
     expect(unpacked[0]?.sha256).toBe(sha256(readFileSync(path)))
     expect(after.blocks).toBeLessThanOrEqual(before.blocks * 1.1)
-    expect(after.blocks).toBeGreaterThan(0)
+    expect(after.blocks).toBeGreaterThanOrEqual(before.blocks * 0.97)
   })
 
   test('tells how far it is, both ways', async () => {
     using source = newFolder()
     using target = newFolder()
-    fill(source.path, { a: Buffer.alloc(3_000_000, 1), b: Buffer.alloc(500, 1) })
+    fill(source.path, { a: Buffer.alloc(20_000_000, 1), b: Buffer.alloc(500, 1) })
     const [packing, unpacking]: [number[], number[]] = [[], []]
     const stream = packBytes(
       await filesOf(source.path),
@@ -159,7 +159,7 @@ describe('a pack', () => {
     )
     await unpackInto(stream, target.path, { limits, onProgress: n => unpacking.push(n) })
     for (const told of [packing, unpacking]) {
-      expect(told.at(-1)).toBe(3_000_500)
+      expect(told.at(-1)).toBe(20_000_500)
       expect(told.length).toBeGreaterThan(3)
       expect(told).toEqual(told.toSorted((one, other) => one - other))
     }
