@@ -63,7 +63,7 @@ describe('the catalog on the command line', () => {
     expect(await vmhost(`catalog push demo --version 1 --machine demo ${local} --chunked`)).toMatchObject({ code: 0 })
     expect(await vmhost('catalog pull demo --name copy')).toMatchObject({ code: 0 })
     expect((await vmhost(`catalog clean ${local} --grace-hours 0`)).stdout).toMatch(
-      /^0 chunks of 0 bytes can be removed, with --remove; \d+ chunks? stay\.\n$/,
+      /^0 chunks of 0 B can be removed, with --remove; \d+ chunks? stay\.\n$/,
     )
     expect(await vmhost('catalog delete demo')).toMatchObject({ code: 0 })
     expect((await vmhost(`catalog clean ${local} --grace-hours 0 --remove`)).stdout).toMatch(

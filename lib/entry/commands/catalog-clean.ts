@@ -27,7 +27,9 @@ export const addClean = (catalog: Command, run: Run, usual: string | undefined):
       const { connection: option, graceHours, remove } = invocation.options as Record<string, string | undefined>
       const connection = (await readConnection(option)) ?? usual
       if (connection === undefined) throw noConnection()
-      const body = { connection, dry_run: !remove, grace_hours: Number(graceHours) }
+      // What is no number the service refuses in its own words.
+      const hours = /^\d+(\.\d+)?$/.test(graceHours!) ? Number(graceHours) : graceHours
+      const body = { connection, dry_run: !remove, grace_hours: hours }
       const { id } = await ask<Job>('POST', '/catalog/garbage', body, { Prefer: 'respond-async' })
       const job = await followJob(ask, { id, operation }, createProgress(process.stderr))
       if (job.state === 'failed') throw new ServiceError('invalid', job.message ?? job.error ?? 'This failed.')

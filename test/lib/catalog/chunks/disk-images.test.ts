@@ -9,7 +9,7 @@ import { fetchFrom, storedIn } from '#lib/catalog/chunks/stored-chunk.ts'
 import { type Written, writeChunked } from '#lib/catalog/chunks/write-chunked.ts'
 import { createLocalStorage } from '#lib/catalog/providers/local-storage.ts'
 import type { Provider } from '#lib/catalog/providers/provider.ts'
-import { imageSize, makeImage } from '../../../support/ext4-image.ts'
+import { makeImage } from '../../../support/ext4-image.ts'
 import { newFolder } from '../../../support/folder.ts'
 import { noise } from './bytes.ts'
 
@@ -50,7 +50,7 @@ const dataOf = ({ chunks }: ChunkList): { at: number; size: number }[] => {
 describe('versions of a disk', () => {
   test('of which 10 % were changed in 16 runs share all but 15 % of the bytes', { timeout: 300_000 }, async () => {
     using folder = newFolder()
-    const image = makeImage(folder.path)
+    const { image, size: imageSize } = makeImage(folder.path)
     const provider = await createLocalStorage(join(folder.path, 'catalog'))
     const first = await push(provider, createReadStream(image))
     expect(first.list.size).toBe(imageSize)
