@@ -18,8 +18,8 @@ import { seededRandom } from '../support/random.ts'
 import { newState } from '../support/service.ts'
 import { connectionTo, type Host, startHost } from '../support/transfers.ts'
 
-/** How often each is killed; 50 are what a release is shown with. */
-const kills = Number(process.env['KILLS'] ?? 6)
+/** How often each is killed, pulls half as often: each format at least once. 50 are what a release is shown with. */
+const kills = Number(process.env['KILLS'] ?? 8)
 const timeout = 60_000 + kills * 30_000
 /** Bytes: three pieces of a pack. */
 const diskSize = 24 * 2 ** 20
