@@ -272,6 +272,6 @@ export const settings = {
   allowed_folders: {
     schema: list.pipe(z.array(z.string().refine(isAbsolute, 'must be absolute paths'))),
     default: [],
-    help: 'folders that machines may use disk images and kernels of; any when empty',
+    help: 'folders that machines may use disk images and kernels of, and the catalog bundles and local storage; any when empty',
   },
 } as const

@@ -11,8 +11,8 @@ export interface Position {
 /** The manifests of the store in the order in which they are listed: what was updated last comes first. */
 export interface Inventory {
   all(): readonly Kept[]
-  /** Those after a position, whether or not a manifest stands at it. */
-  after(position: Position): readonly Kept[]
+  /** Those after a position, whether or not a manifest stands at it; to be read at once, before anything changes. */
+  after(position: Position): Iterable<Kept>
   /** All versions and architectures of a catalog id, in the same order. */
   of(catalogId: string): readonly Kept[]
   get(id: string): Kept | undefined
@@ -47,9 +47,11 @@ export const openInventory = async (manifests: Collection<StoredManifest>): Prom
 
   return {
     all: () => sorted,
-    after(position) {
+    *after(position) {
       const place = placeOf(sorted, position)
-      return sorted.slice(sorted[place]?.id === position.id ? place + 1 : place)
+      // Not as a list of its own: a page needs few of those that are left.
+      for (let at = sorted[place]?.id === position.id ? place + 1 : place; at < sorted.length; at += 1)
+        yield sorted[at]!
     },
     of: catalogId => byCatalog.get(catalogId) ?? [],
     get: id => byId.get(id),

@@ -29,8 +29,8 @@ export const Job = z
     owner_email: z.string(),
     state: z.enum(jobStates),
     progress: z.int().min(0).max(100),
-    job_type: z.string().meta({ description: 'What the job is about: machines' }),
-    job_operation: z.string().meta({ description: 'What is done: clone' }),
+    job_type: z.string().meta({ description: 'What the job is about: machines, catalog' }),
+    job_operation: z.string().meta({ description: 'What is done: clone, push, pull, …' }),
     about: z
       .record(z.string(), z.string())
       .optional()

@@ -172,7 +172,7 @@ describe('the catalog of a service that is killed', () => {
         await host.call('DELETE', '/jobs/cleanup')
         await host.call('DELETE', '/catalog/cache')
       }
-      console.log(`${resumedPushes} of ${kills} were gone on with by the service itself after its start`)
+      console.log(`${resumedPushes} pushes were gone on with by the service itself after its start`)
       expect(await host.call('GET', '/machines/noisy/start')).toMatchObject({ status: 200 })
       expect(withoutChunks(provider.path)).toEqual(await named())
       expect(await host.service.stop()).toBe(0)
