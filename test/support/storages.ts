@@ -1,35 +1,78 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
+import { expect } from 'vitest'
 import { printConnection, type Storage } from '#lib/catalog/connection.ts'
+import type { Provider } from '#lib/catalog/providers/provider.ts'
+import { elements, textIn } from '#lib/catalog/providers/s3/xml.ts'
+import { createStorages } from '#lib/catalog/storages.ts'
 import { startAzurite } from './azurite-server.ts'
 import { nginxInstalled, startNginxDav } from './nginx-dav.ts'
 import { account, registryInstalled, startRegistry } from './registry.ts'
 import { startS3Server, withoutS3 } from './s3-server.ts'
 
 /** An empty place on a real storage server. */
-interface Place extends AsyncDisposable {
+export interface Place extends AsyncDisposable {
   /** A connection string. */
   readonly connection: string
+  /** What is read and written there beside the service. */
+  readonly provider: Provider
+  /** All that is there: the paths of objects and of what is hidden, and of uploads that have not ended, each once. */
+  everything(): Promise<readonly string[]>
 }
 
-interface Kind {
+export interface Kind {
   readonly name: string
   /** Why tests on it are left out here; empty when they are not. */
   readonly left: string
   open(): Promise<Place>
 }
 
-const opened = (storage: Storage, ...stack: readonly (() => PromiseLike<void> | void)[]): Place => ({
-  connection: printConnection({ storage }),
-  async [Symbol.asyncDispose]() {
-    for (const end of stack) await end()
-  },
-})
+const opened = async (
+  storage: Storage,
+  everything: (provider: Provider) => Promise<readonly string[]>,
+  ...stack: readonly (() => PromiseLike<void> | void)[]
+): Promise<Place> => {
+  const provider = await createStorages({ folder: tmpdir(), allowed: [], state: '/nowhere' }).open(storage)
+  return {
+    connection: printConnection({ storage }),
+    provider,
+    everything: async () => [...new Set(await everything(provider))].sort(),
+    async [Symbol.asyncDispose]() {
+      for (const end of stack) await end()
+    },
+  }
+}
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), 'vmhost-storage-'))
 
-/** Every kind of storage that packs can be on, with a real server each. */
+const all = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
+  const found: T[] = []
+  for await (const item of items) found.push(item)
+  return found
+}
+
+/** The paths of all files below a folder, also of those whose names are hidden. */
+const filesBelow = async (folder: string): Promise<string[]> =>
+  (existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [])
+    .filter(entry => !entry.isDirectory())
+    .map(entry => relative(folder, join(entry.parentPath, entry.name)))
+
+export const localKind: Kind = {
+  name: 'local-storage',
+  left: '',
+  async open() {
+    const folder = newFolder()
+    const storage: Storage = { type: 'local-storage', meta: { catalog_path: folder } }
+    return opened(
+      storage,
+      () => filesBelow(folder),
+      () => rmSync(folder, { recursive: true }),
+    )
+  },
+}
+
+/** Every kind of storage of others that packs can be on, with a real server each. */
 export const storageKinds: readonly Kind[] = [
   {
     name: 'minio',
@@ -38,7 +81,16 @@ export const storageKinds: readonly Kind[] = [
       const server = await startS3Server()
       const { endpoint, accessKey: access_key, secretKey: secret_key } = server
       const meta = { bucket: await server.newBucket(), endpoint, access_key, secret_key }
-      return opened({ type: 'minio', meta }, () => server[Symbol.asyncDispose]())
+      const names = async (query: string, kind: string): Promise<string[]> => {
+        const text = await (await server.call('GET', `${meta.bucket}?${query}`)).text()
+        expect(textIn(text, 'IsTruncated')).not.toBe('true')
+        return [...elements(text, kind)].map(one => textIn(one, 'Key')!)
+      }
+      const everything = async (): Promise<string[]> => [
+        ...(await names('list-type=2', 'Contents')),
+        ...(await names('uploads=', 'Upload')),
+      ]
+      return opened({ type: 'minio', meta }, everything, () => server[Symbol.asyncDispose]())
     },
   },
   {
@@ -46,14 +98,18 @@ export const storageKinds: readonly Kind[] = [
     left: '',
     async open() {
       const server = await startAzurite()
-      const { containerName } = await server.newContainer()
+      const container = await server.newContainer()
       const meta = {
         storage_account_name: server.account,
         storage_account_key: server.key,
-        container_name: containerName,
+        container_name: container.containerName,
         endpoint: server.endpoint,
       }
-      return opened({ type: 'azure-storage-account', meta }, () => server[Symbol.asyncDispose]())
+      const everything = async (): Promise<string[]> => {
+        const blobs = container.listBlobsFlat({ includeUncommitedBlobs: true })
+        return (await all(blobs)).map(({ name }) => name)
+      }
+      return opened({ type: 'azure-storage-account', meta }, everything, () => server[Symbol.asyncDispose]())
     },
   },
   {
@@ -65,7 +121,8 @@ export const storageKinds: readonly Kind[] = [
       const { url, username, password } = server
       const remove = (): void => rmSync(folder, { recursive: true })
       const meta = { url, repo: 'packs', username, password }
-      return opened({ type: 'artifactory', meta }, () => server[Symbol.asyncDispose](), remove)
+      const everything = (): Promise<string[]> => filesBelow(join(server.root, 'artifactory/packs'))
+      return opened({ type: 'artifactory', meta }, everything, () => server[Symbol.asyncDispose](), remove)
     },
   },
   {
@@ -76,7 +133,10 @@ export const storageKinds: readonly Kind[] = [
       const server = await startRegistry(folder, { auth: 'token' })
       const remove = (): void => rmSync(folder, { recursive: true })
       const meta = { registry: server.address, repository: 'team/packs', ...account }
-      return opened({ type: 'oci', meta }, () => server[Symbol.asyncDispose](), remove)
+      // Blobs that nothing leads to, and uploads that did not end, are the registry's own to collect.
+      const everything = async (provider: Provider): Promise<string[]> =>
+        (await all(provider.list(''))).map(({ path }) => path)
+      return opened({ type: 'oci', meta }, everything, () => server[Symbol.asyncDispose](), remove)
     },
   },
 ]
