@@ -1,7 +1,7 @@
 import type { Storage } from '#lib/catalog/connection.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { bodyOfSource } from './artifactory-body.ts'
-import { makeFolder, moveFile } from './artifactory-dav.ts'
+import { makeFolder, membersOf, moveFile } from './artifactory-dav.ts'
 import { listObjects } from './artifactory-list.ts'
 import { openSite } from './artifactory-site.ts'
 import { checkedStream } from './http/body.ts'
@@ -11,6 +11,10 @@ import { discard, headerOf, isDone, lengthOf, modifiedAtOf, refused } from './ht
 import { createFetcher, type Fetcher, type Reply } from './http/send.ts'
 import { hidden, segmentsOf } from './object-path.ts'
 import type { ObjectStat, Provider, Source, WriteOptions } from './provider.ts'
+
+/** What nobody has written to for so long belongs to no write that goes on. */
+const abandonedAfter = 7 * 86_400_000
+
 /**
  * Keeps objects in a repository of an Artifactory, or below a folder of a plain WebDAV server. Neither can go on with an
  * upload that was cut off, so that begins anew; Artifactory is first asked whether it has the bytes already.
@@ -21,6 +25,8 @@ export const createArtifactory = async (storage: Storage, fetcher: Fetcher = cre
   const { host, hasApi, url, send, sendOnce } = site
   const read = following(send)
   const writing = new Set<string>()
+  /** Folders of a WebDAV server in which nothing is left of writes that nobody goes on with. */
+  const swept = new Set<string>()
 
   /** Whether this is what the server says of an object. Artifactory names checksums of objects, and of folders none. */
   const isObject = ({ status, headers }: Reply): boolean =>
@@ -77,6 +83,20 @@ export const createArtifactory = async (storage: Storage, fetcher: Fetcher = cre
     await expectDone(await send({ url: url(segmentsOf(path)), method: 'PUT', headers, body, signal }), path)
   }
 
+  /** Removes what writes to a folder have left long ago; once for each folder, and where that fails it is no failure. */
+  const sweep = async (folder: readonly string[], signal?: AbortSignal): Promise<void> => {
+    const name = folder.join('/')
+    if (swept.has(name)) return
+    swept.add(name)
+    try {
+      for (const { name: part, modifiedAt = '' } of await membersOf(site, folder, signal))
+        if (part.startsWith(hidden) && Date.parse(modifiedAt) < Date.now() - abandonedAfter)
+          discard(await sendOnce({ url: url([...folder, part]), method: 'DELETE', signal }))
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+    }
+  }
+
   /** Under a hidden name, and then moved: what a WebDAV server has of a cut upload is nobody's promise. */
   const writeToDav = async (path: string, source: Source, options: WriteOptions): Promise<void> => {
     const { sha256 = crypto.randomUUID(), signal } = options
@@ -86,6 +106,7 @@ export const createArtifactory = async (storage: Storage, fetcher: Fetcher = cre
     const part = [...folder, `${hidden}${sha256}`]
     const body = bodyOfSource(path, source, options)
     await makeFolder(site, folder, signal)
+    await sweep(folder, signal)
     try {
       await expectDone(await send({ url: url(part), method: 'PUT', body, signal }), path)
       const kept = await send({ url: url(part), method: 'HEAD', signal })

@@ -9,6 +9,7 @@ import { isObjectPath, segmentsOf } from './object-path.ts'
 import type { ObjectStat, Provider } from './provider.ts'
 import { createClient } from './s3/client.ts'
 import { credentialsOf, isOn, placeOf } from './s3/place.ts'
+import { createUploads } from './s3/uploads.ts'
 import { createWrite } from './s3/write.ts'
 import { elements, textIn } from './s3/xml.ts'
 
@@ -43,7 +44,8 @@ export const createS3 = async (
 ): Promise<Provider> => {
   const place = placeOf(storage)
   const client = createClient(place, credentialsOf(storage, environment), fetcher)
-  const write = createWrite(client)
+  const uploads = createUploads(client)
+  const write = createWrite(client, uploads)
   const writing = new Set<string>()
   let bucketIsThere = false
 
@@ -113,9 +115,12 @@ export const createS3 = async (
     },
 
     async remove(path, signal) {
-      await client.ask({ method: 'DELETE', key: keyOf(path), signal }).catch((error: unknown) => {
+      const key = keyOf(path)
+      const object = client.ask({ method: 'DELETE', key, signal }).catch((error: unknown) => {
         if (!isFault(error, 'not-found')) throw error
       })
+      // What was begun to be sent of it goes, too.
+      await Promise.all([object, ...(writing.has(key) ? [] : [uploads.end(key, signal)])])
     },
   }
 }

@@ -7,6 +7,8 @@ import { elements, textIn } from './xml.ts'
 /** A multipart upload under way. */
 export interface Upload {
   readonly id: string
+  /** The key of its note. */
+  readonly note: string
   /** The ETags of the parts that are there, by their numbers from 1. */
   readonly parts: ReadonlyMap<number, string>
 }
@@ -21,6 +23,8 @@ interface Target {
 /** Nobody goes on with an upload of this age. */
 const abandonedAfter = 7 * 24 * 3_600_000
 
+const notes = `${hidden}uploads/`
+
 const withoutQuotes = (etag: string): string => etag.replace(/"/g, '')
 
 const ifThere = async <T>(promise: Promise<T>): Promise<T | undefined> =>
@@ -31,11 +35,12 @@ const ifThere = async <T>(promise: Promise<T>): Promise<T | undefined> =>
 
 /**
  * Uploads that a later try finds again. S3 tells an upload's id and key, and not what it is of, so the id is kept in a
- * hidden object named by key and SHA-256.
+ * hidden object named by key and SHA-256, a note. It is written before the upload begins, too: so that whoever sweeps
+ * finds the upload, whenever its process was killed.
  */
 export const createUploads = (client: Client) => {
-  const noteOf = (key: string, sha256: string): string =>
-    `${hidden}uploads/${createHash('sha256').update(key).digest('hex')}/${sha256}`
+  const notesOf = (key: string): string => `${notes}${createHash('sha256').update(key).digest('hex')}/`
+  const noteOf = (key: string, sha256: string): string => notesOf(key) + sha256
 
   const partsOf = async (id: string, { key, signal }: Target): Promise<ReadonlyMap<number, string> | undefined> => {
     const parts = new Map<number, string>()
@@ -55,48 +60,62 @@ export const createUploads = (client: Client) => {
     if (target.sha256 === undefined) return undefined
     const key = noteOf(target.key, target.sha256)
     const note = await ifThere(client.ask({ method: 'GET', key, signal: target.signal }))
-    const parts = note && (await partsOf(note.text, target))
-    return parts && { id: note.text, parts }
+    const [id = ''] = note?.text.split('\n') ?? []
+    const parts = id === '' ? undefined : await partsOf(id, target)
+    return parts && { id, note: key, parts }
   }
 
-  const abort = async ({ key, sha256 }: Target, id: string): Promise<void> => {
-    const signal = AbortSignal.timeout(30_000)
-    await ifThere(client.ask({ method: 'DELETE', key, query: { uploadId: id }, signal }))
-    if (sha256 !== undefined) await client.ask({ method: 'DELETE', key: noteOf(key, sha256), signal })
+  /** The keys of notes that were written before a time in milliseconds. */
+  const notesBefore = async (prefix: string, before: number, signal: AbortSignal | undefined): Promise<string[]> => {
+    const { text } = await client.ask({ method: 'GET', key: '', query: { 'list-type': '2', prefix }, signal })
+    return elements(text, 'Contents').flatMap(note =>
+      Date.parse(textIn(note, 'LastModified') ?? '') < before ? [textIn(note, 'Key') ?? ''] : [],
+    )
   }
 
-  /** Ends the uploads of a key that nobody goes on with. They only cost room: a storage that forbids it is no failure. */
-  const sweep = async ({ key, signal }: Target): Promise<void> => {
-    const before = Date.now() - abandonedAfter
-    const isOld = (xml: string, name: string): boolean => Date.parse(textIn(xml, name) ?? '') < before
-    try {
-      const uploads = await client.ask({ method: 'GET', key: '', query: { prefix: key, uploads: '' }, signal })
-      for (const upload of elements(uploads.text, 'Upload'))
-        if (textIn(upload, 'Key') === key && isOld(upload, 'Initiated'))
-          await client.ask({ method: 'DELETE', key, query: { uploadId: textIn(upload, 'UploadId') ?? '' }, signal })
-      const query = { 'list-type': '2', prefix: noteOf(key, '') }
-      const notes = await client.ask({ method: 'GET', key: '', query, signal })
-      for (const note of elements(notes.text, 'Contents'))
-        if (isOld(note, 'LastModified')) await client.ask({ method: 'DELETE', key: textIn(note, 'Key') ?? '', signal })
-    } catch (error) {
+  /** Ends the uploads of a key that were begun before a time, and removes their notes. */
+  const endBefore = async (key: string, before: number, signal: AbortSignal | undefined): Promise<void> => {
+    const { text } = await client.ask({ method: 'GET', key: '', query: { prefix: key, uploads: '' }, signal })
+    for (const upload of elements(text, 'Upload')) {
+      const query = { uploadId: textIn(upload, 'UploadId') ?? '' }
+      if (textIn(upload, 'Key') === key && Date.parse(textIn(upload, 'Initiated') ?? '') < before)
+        await ifThere(client.ask({ method: 'DELETE', key, query, signal }))
+    }
+    for (const note of await notesBefore(notesOf(key), before, signal))
+      await client.ask({ method: 'DELETE', key: note, signal })
+  }
+
+  /** What is left of uploads only costs room: a storage that forbids to look for it is no failure. */
+  const orNothing = async (work: Promise<void>): Promise<void> =>
+    work.catch((error: unknown) => {
       if (!(error instanceof ServiceError)) throw error
+    })
+
+  /** Ends all uploads that nobody goes on with, whatever they are of. */
+  const sweep = async (signal: AbortSignal | undefined): Promise<void> => {
+    const before = Date.now() - abandonedAfter
+    for (const note of await notesBefore(notes, before, signal)) {
+      const text = (await ifThere(client.ask({ method: 'GET', key: note, signal })))?.text
+      const key = text?.split('\n')[1]
+      if (key !== undefined) await endBefore(key, before, signal)
     }
   }
 
   const create = async ({ key, sha256, signal }: Target): Promise<Upload> => {
+    const note = noteOf(key, sha256 ?? crypto.randomUUID())
+    await client.ask({ method: 'PUT', key: note, body: Buffer.from(`\n${key}`), signal })
     const headers = sha256 === undefined ? {} : { 'x-amz-meta-sha256': sha256 }
     const { text } = await client.ask({ method: 'POST', key, query: { uploads: '' }, headers, signal })
     const id = textIn(text, 'UploadId')
     if (!id) throw new ServiceError('upstream', `The storage ${client.host} began an upload and did not name it.`)
-    if (sha256 !== undefined)
-      await client.ask({ method: 'PUT', key: noteOf(key, sha256), body: Buffer.from(id), signal })
-    return { id, parts: new Map() }
+    await client.ask({ method: 'PUT', key: note, body: Buffer.from(`${id}\n${key}`), signal })
+    return { id, note, parts: new Map() }
   }
 
   return {
     /** The upload that an earlier try has begun for the same bytes, or a new one. */
     async open(target: Target): Promise<Upload> {
-      await sweep(target)
+      await orNothing(sweep(target.signal))
       return (await find(target)) ?? (await create(target))
     },
 
@@ -114,8 +133,7 @@ export const createUploads = (client: Client) => {
     },
 
     /** Puts the parts, in their order, together as the object. */
-    async complete(target: Target, id: string, etags: readonly string[]): Promise<void> {
-      const { key, sha256, signal } = target
+    async complete({ key, sha256, signal }: Target, { id, note }: Upload, etags: readonly string[]): Promise<void> {
       const parts = etags.map((etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>"${etag}"</ETag></Part>`)
       const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`)
       await client.ask({ method: 'POST', key, query: { uploadId: id }, body, signal }).catch(async (error: unknown) => {
@@ -123,9 +141,18 @@ export const createUploads = (client: Client) => {
         const found = isFault(error, 'not-found') && (await ifThere(client.ask({ method: 'HEAD', key, signal })))
         if (!found || sha256 === undefined || found.headers['x-amz-meta-sha256'] !== sha256) throw error
       })
-      if (sha256 !== undefined) await client.ask({ method: 'DELETE', key: noteOf(key, sha256), signal })
+      await client.ask({ method: 'DELETE', key: note, signal })
     },
 
-    abort,
+    async abort({ key }: Target, { id, note }: Upload): Promise<void> {
+      const signal = AbortSignal.timeout(30_000)
+      await ifThere(client.ask({ method: 'DELETE', key, query: { uploadId: id }, signal }))
+      await client.ask({ method: 'DELETE', key: note, signal })
+    },
+
+    /** Ends all uploads of an object, which nobody may be writing. */
+    end: (key: string, signal: AbortSignal | undefined): Promise<void> => orNothing(endBefore(key, Infinity, signal)),
   }
 }
+
+export type Uploads = ReturnType<typeof createUploads>

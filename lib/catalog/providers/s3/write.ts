@@ -2,7 +2,7 @@ import { isFault, ServiceError } from '#lib/errors.ts'
 import { handlePieces, MiB, type Piece, smallestPiece } from '../http/pieces.ts'
 import type { Source, WriteOptions } from '../provider.ts'
 import type { Client } from './client.ts'
-import { createUploads } from './uploads.ts'
+import type { Uploads } from './uploads.ts'
 
 const lanes = 4
 
@@ -12,9 +12,7 @@ const pieceSizeOf = (size: number): number => Math.max(smallestPiece, Math.ceil(
 const unlike = (path: string): ServiceError =>
   new ServiceError('conflict', `The bytes of ${path} are not those that their SHA-256 says.`)
 
-export const createWrite = (client: Client) => {
-  const uploads = createUploads(client)
-
+export const createWrite = (client: Client, uploads: Uploads) => {
   const writeSmall = async (key: string, source: Source, { signal, sha256, onProgress }: WriteOptions) => {
     let only: Piece | undefined
     const options = { pieceSize: smallestPiece, lanes: 1, pieceDigest: 'md5', digests: ['sha256'], signal } as const
@@ -51,11 +49,10 @@ export const createWrite = (client: Client) => {
         onProgress?.(done)
       })
       if (sha256 !== undefined && whole.sha256 !== sha256) throw unlike(key)
-      await uploads.complete(target, upload.id, etags)
+      await uploads.complete(target, upload, etags)
     } catch (error) {
       // What nobody can recognise later, or is not what it should be, is of no use to a later try.
-      if (sha256 === undefined || isFault(error, 'conflict'))
-        await uploads.abort(target, upload.id).catch(() => undefined)
+      if (sha256 === undefined || isFault(error, 'conflict')) await uploads.abort(target, upload).catch(() => undefined)
       if (!isFault(error, 'not-found')) throw error
       throw new ServiceError('upstream', `The upload of ${key} was ended by somebody else; send it again.`, {
         cause: error,
@@ -63,6 +60,10 @@ export const createWrite = (client: Client) => {
     }
   }
 
-  return (key: string, source: Source, options: WriteOptions): Promise<void> =>
-    source.size <= smallestPiece ? writeSmall(key, source, options) : writeLarge(key, source, options)
+  return async (key: string, source: Source, options: WriteOptions): Promise<void> => {
+    if (source.size <= smallestPiece) return writeSmall(key, source, options)
+    await writeLarge(key, source, options)
+    // Of other bytes, which an earlier try may have begun to send.
+    await uploads.end(key, options.signal)
+  }
 }
