@@ -8,6 +8,8 @@ import type { Store } from '#lib/storage/store.ts'
 import type { Work } from '#lib/work.ts'
 import { type CatalogContext, changeManifest, type ManifestCall, turnOf } from './changes.ts'
 import { connectManifest } from './connect.ts'
+import { slackMilliseconds } from './chunks/hold.ts'
+import { openOwnHolds } from './chunks/own-holds.ts'
 import { createChunkContents } from './chunk-content.ts'
 import { type ContentPart, contentOf } from './content.ts'
 import { countDownload } from './count.ts'
@@ -74,6 +76,7 @@ export const openCatalogContext = async ({ store, tell, storages }: Options): Pr
     manifests,
     inventory: await openInventory(manifests),
     storages,
+    ownHolds: await openOwnHolds(store, Date.now() - slackMilliseconds),
     turns: createTurns(),
     commit: writes => store.commit(writes),
     tell,
@@ -126,6 +129,6 @@ export const createCatalog = (context: CatalogContext): Catalog => {
     register: (caller, request) =>
       turns(turnOf(request), async () => encodeManifest(await registerManifest(context, caller, request))),
     remove: (caller, place, { cleanRemote }) => removeManifests(context, caller, place, cleanRemote),
-    collectGarbage: (request, work) => collectFrom(context.storages, request, work),
+    collectGarbage: (request, work) => collectFrom(context, request, work),
   }
 }

@@ -2,6 +2,7 @@ import type { Principal } from '#lib/auth/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { Tell } from '#lib/events/events.ts'
 import type { Collection, Write } from '#lib/storage/store.ts'
+import type { OwnHolds } from './chunks/own-holds.ts'
 import { nextTime } from './clock.ts'
 import { findManifest } from './find.ts'
 import type { Inventory } from './inventory.ts'
@@ -18,6 +19,7 @@ export interface CatalogContext {
   readonly manifests: Collection<StoredManifest>
   readonly inventory: Inventory
   readonly storages: Storages
+  readonly ownHolds: OwnHolds
   /**
    * By `turnOf` a manifest for what its provider is asked for, which may take its time; within that by catalog id, whose
    * versions decide together which is the latest.

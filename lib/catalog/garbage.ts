@@ -6,8 +6,8 @@ import { collectGarbage } from './chunks/collect-garbage.ts'
 import { isListPath, readListObject } from './chunks/list-object.ts'
 import { connectionPlace, parseConnection } from './connection.ts'
 import type { Provider } from './providers/provider.ts'
+import type { CatalogContext } from './changes.ts'
 import { optional, Text } from './requests.ts'
-import type { Storages } from './storages.ts'
 
 /** Which chunks are to be looked at. */
 export const CollectGarbage = z.object({
@@ -56,7 +56,7 @@ const step = 'collect_garbage_stage'
  * one, `conflict` while somebody pushes to it, and `upstream` when a list there cannot be read: then nothing is removed.
  */
 export const collectFrom = async (
-  storages: Storages,
+  { storages, ownHolds }: Pick<CatalogContext, 'storages' | 'ownHolds'>,
   { connection, dry_run: dryRun, grace_hours: hours }: CollectGarbage,
   { plan, begin, end, signal }: Work,
 ): Promise<CollectedGarbage> => {
@@ -70,6 +70,7 @@ export const collectFrom = async (
   const collected = await collectGarbage(provider, () => listsOf(provider, signal), {
     dryRun,
     graceMilliseconds,
+    own: ownHolds,
     ...(signal && { signal }),
   })
   end(step)

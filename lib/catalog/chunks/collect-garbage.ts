@@ -2,6 +2,7 @@ import type { ObjectStat, Provider } from '../providers/provider.ts'
 import type { ChunkList } from './chunk-list.ts'
 import { type Hold, takeHold } from './hold.ts'
 import { inLanes } from './lanes.ts'
+import type { OwnHolds } from './own-holds.ts'
 import { isChunkPath } from './stored-chunk.ts'
 
 export interface Collected {
@@ -20,6 +21,7 @@ interface Options {
   /** Milliseconds since 1970. */
   readonly now?: number
   readonly signal?: AbortSignal
+  readonly own?: OwnHolds
 }
 
 /** Removals at once. */
@@ -33,9 +35,9 @@ const lanes = 4
 export const collectGarbage = async (
   provider: Provider,
   liveLists: () => AsyncIterable<ChunkList>,
-  { dryRun = false, graceMilliseconds, now = Date.now(), signal }: Options,
+  { dryRun = false, graceMilliseconds, now = Date.now(), signal, own }: Options,
 ): Promise<Collected> => {
-  await using hold: Hold | undefined = dryRun ? undefined : await takeHold(provider, 'sweep', signal)
+  await using hold: Hold | undefined = dryRun ? undefined : await takeHold(provider, 'sweep', signal, own)
   const live = new Set<string>()
   for await (const { chunks } of liveLists()) for (const one of chunks) if ('sha256' in one) live.add(one.sha256)
 

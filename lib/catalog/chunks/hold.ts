@@ -1,5 +1,6 @@
 import { ServiceError } from '#lib/errors.ts'
 import type { Provider } from '../providers/provider.ts'
+import type { OwnHolds } from './own-holds.ts'
 
 /**
  * Keeps those who add chunks and who removes them apart, wherever they run, by objects on the provider. Who wants to
@@ -21,6 +22,9 @@ export const holdMilliseconds = 10 * 60_000
 /** For how long others heed a hold that is not good any more: the clocks of hosts may differ by as much. */
 export const slackMilliseconds = 10 * 60_000
 
+/** For how long a provider may still carry out what a process has asked for that was killed. */
+export const lateMilliseconds = 60_000
+
 /** Purpose, whose, and until when in milliseconds since 1970. */
 const holdName = /^chunks\/holds\/(write|sweep)-([0-9a-f-]{36})-(\d{1,16})$/
 
@@ -32,8 +36,16 @@ const busy: Readonly<Record<Purpose, string>> = {
 /** Whoever writes can do so beside others who write; who removes has to be alone. */
 const excludes = (mine: Purpose, other: Purpose): boolean => mine === 'sweep' || other === 'sweep'
 
-/** Takes a hold; it ends when it is disposed of. Throws `conflict` while there is another that does not go with it. */
-export const takeHold = async (provider: Provider, purpose: Purpose, signal?: AbortSignal): Promise<Hold> => {
+/**
+ * Takes a hold; it ends when it is disposed of. Throws `conflict` while there is another that does not go with it; of `own`
+ * one that a process left that was killed is none.
+ */
+export const takeHold = async (
+  provider: Provider,
+  purpose: Purpose,
+  signal?: AbortSignal,
+  own?: OwnHolds,
+): Promise<Hold> => {
   const id = crypto.randomUUID()
   /** The two newest objects of this hold: a listing that goes on while it is renewed finds at least one. */
   const paths: string[] = []
@@ -43,20 +55,28 @@ export const takeHold = async (provider: Provider, purpose: Purpose, signal?: Ab
     const end = Date.now() + holdMilliseconds
     const path = `${folder}/${purpose}-${id}-${end}`
     paths.push(path)
+    await own?.note(id, end)
     await provider.write(path, { size: 0, read: () => new Blob().stream() }, { ...(signal && { signal }) })
     until = end
     if (paths.length > 2) await provider.remove(paths.shift()!)
   }
   /** What cannot be removed comes to its end by itself. */
   const release = async (): Promise<void> => {
-    for (const path of paths) await provider.remove(path).catch(() => undefined)
+    const removed = await Promise.allSettled(paths.map(path => provider.remove(path)))
+    if (removed.every(({ status }) => status === 'fulfilled')) await own?.forget(id).catch(() => undefined)
+  }
+  /** Whether a hold is of nobody: a chunk that a sweep had asked to be removed may still be, the writes do no harm. */
+  const isLeft = (other: Purpose, whose: string): boolean => {
+    const since = own?.deadSince(whose)
+    return since !== undefined && (other === 'write' || Date.now() - since > lateMilliseconds)
   }
 
   const lookForOthers = async (): Promise<void> => {
     for await (const { path } of provider.list(folder, signal)) {
       const [, other, whose, end] = holdName.exec(path) ?? []
       if (other === undefined || whose === id) continue
-      if (Number(end) + slackMilliseconds < Date.now()) await provider.remove(path)
+      const ended = Number(end) + slackMilliseconds < Date.now()
+      if (ended || isLeft(other as Purpose, whose!)) await provider.remove(path)
       else if (excludes(purpose, other as Purpose)) throw new ServiceError('conflict', busy[other as Purpose])
     }
   }

@@ -1,19 +1,17 @@
 import type { Storage } from '#lib/catalog/connection.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { bodyOfSource } from './artifactory-body.ts'
-import { makeFolder, membersOf, moveFile } from './artifactory-dav.ts'
+import { makeFolder, moveFile } from './artifactory-dav.ts'
 import { listObjects } from './artifactory-list.ts'
+import { partOf, sweepParts } from './artifactory-parts.ts'
 import { openSite } from './artifactory-site.ts'
 import { checkedStream } from './http/body.ts'
 import { following } from './http/follow.ts'
 import { rangeHeader, sizeOf } from './http/range.ts'
 import { discard, headerOf, isDone, lengthOf, modifiedAtOf, refused } from './http/reply.ts'
 import { createFetcher, type Fetcher, type Reply } from './http/send.ts'
-import { hidden, segmentsOf } from './object-path.ts'
+import { segmentsOf } from './object-path.ts'
 import type { ObjectStat, Provider, Source, WriteOptions } from './provider.ts'
-
-/** What nobody has written to for so long belongs to no write that goes on. */
-const abandonedAfter = 7 * 86_400_000
 
 /**
  * Keeps objects in a repository of an Artifactory, or below a folder of a plain WebDAV server. Neither can go on with an
@@ -25,8 +23,6 @@ export const createArtifactory = async (storage: Storage, fetcher: Fetcher = cre
   const { host, hasApi, url, send, sendOnce } = site
   const read = following(send)
   const writing = new Set<string>()
-  /** Folders of a WebDAV server in which nothing is left of writes that nobody goes on with. */
-  const swept = new Set<string>()
 
   /** Whether this is what the server says of an object. Artifactory names checksums of objects, and of folders none. */
   const isObject = ({ status, headers }: Reply): boolean =>
@@ -83,30 +79,14 @@ export const createArtifactory = async (storage: Storage, fetcher: Fetcher = cre
     await expectDone(await send({ url: url(segmentsOf(path)), method: 'PUT', headers, body, signal }), path)
   }
 
-  /** Removes what writes to a folder have left long ago; once for each folder, and where that fails it is no failure. */
-  const sweep = async (folder: readonly string[], signal?: AbortSignal): Promise<void> => {
-    const name = folder.join('/')
-    if (swept.has(name)) return
-    swept.add(name)
-    try {
-      for (const { name: part, modifiedAt = '' } of await membersOf(site, folder, signal))
-        if (part.startsWith(hidden) && Date.parse(modifiedAt) < Date.now() - abandonedAfter)
-          discard(await sendOnce({ url: url([...folder, part]), method: 'DELETE', signal }))
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error
-    }
-  }
-
   /** Under a hidden name, and then moved: what a WebDAV server has of a cut upload is nobody's promise. */
   const writeToDav = async (path: string, source: Source, options: WriteOptions): Promise<void> => {
-    const { sha256 = crypto.randomUUID(), signal } = options
+    const { sha256, signal } = options
     const segments = segmentsOf(path)
     const folder = segments.slice(0, -1)
-    // By its digest: a later try takes the place of what an earlier one has left.
-    const part = [...folder, `${hidden}${sha256}`]
+    const part = partOf(segments, sha256)
     const body = bodyOfSource(path, source, options)
     await makeFolder(site, folder, signal)
-    await sweep(folder, signal)
     try {
       await expectDone(await send({ url: url(part), method: 'PUT', body, signal }), path)
       const kept = await send({ url: url(part), method: 'HEAD', signal })
@@ -122,6 +102,7 @@ export const createArtifactory = async (storage: Storage, fetcher: Fetcher = cre
       await sendOnce({ url: url(part), method: 'DELETE', signal }).then(discard, () => undefined)
       throw error
     }
+    await sweepParts(site, segments, signal)
   }
 
   return {
@@ -161,6 +142,7 @@ export const createArtifactory = async (storage: Storage, fetcher: Fetcher = cre
     },
     async remove(path, signal) {
       // Artifactory deletes a folder with all that is in it.
+      if (!hasApi && !writing.has(path)) await sweepParts(site, segmentsOf(path), signal)
       if (!(await stat(path, signal))) return
       const reply = await send({ url: url(segmentsOf(path)), method: 'DELETE', signal })
       if (reply.status !== 404 && !isDone(reply)) throw refused(reply, path)

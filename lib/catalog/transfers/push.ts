@@ -64,7 +64,7 @@ const pushMachine = async (
 
   const provider = await context.catalog.storages.open(storage)
   // Until the manifest leads to the list of the chunks nobody may remove them.
-  await using hold = request.chunked ? await takeHold(provider, 'write', signal) : undefined
+  await using hold = request.chunked ? await takeHold(provider, 'write', signal, context.catalog.ownHolds) : undefined
   const end = hold ? listEnd : '.pdpack'
 
   work.begin('push_compress_stage')

@@ -1,0 +1,34 @@
+import * as z from 'zod'
+import type { Store } from '#lib/storage/store.ts'
+
+const Note = z.object({ id: z.uuid(), until: z.int().meta({ description: 'Milliseconds since 1970' }) })
+
+/**
+ * The holds that this service has taken, by their ids. It notes each in its state before anybody can see it, and forgets
+ * it at its end: what is noted when a process begins an earlier one of the same service has left, which runs no more.
+ */
+export interface OwnHolds {
+  note(id: string, until: number): Promise<void>
+  forget(id: string): Promise<void>
+  /** Since when, in milliseconds, it is sure that nobody has this hold any more; undefined when it is not. */
+  deadSince(id: string): number | undefined
+}
+
+/** Opens the notes of a state that no other process has open; those that ended before `expired` are of no use. */
+export const openOwnHolds = async (store: Store, expired: number): Promise<OwnHolds> => {
+  const notes = store.collection('chunk-holds', Note)
+  const found = await notes.list()
+  const old = found.filter(({ until }) => until < expired)
+  if (old.length > 0) await store.commit(old.map(({ id }) => notes.remove({ id })))
+  const dead = new Map(found.flatMap(({ id, until }) => (until < expired ? [] : [[id, Date.now()] as const])))
+  return {
+    async note(id, until) {
+      const known = await notes.get(id)
+      await store.commit([notes.put({ ...known, id, until })])
+    },
+    async forget(id) {
+      await store.commit([notes.remove({ id })])
+    },
+    deadSince: id => dead.get(id),
+  }
+}
