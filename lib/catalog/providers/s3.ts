@@ -119,8 +119,10 @@ export const createS3 = async (
       const object = client.ask({ method: 'DELETE', key, signal }).catch((error: unknown) => {
         if (!isFault(error, 'not-found')) throw error
       })
-      // What was begun to be sent of it goes, too.
-      await Promise.all([object, ...(writing.has(key) ? [] : [uploads.end(key, signal)])])
+      // What was begun to be sent of it goes, too; at once, since chunks are removed in thousands.
+      const both = [object, ...(writing.has(key) ? [] : [uploads.end(key, signal)])]
+      await Promise.allSettled(both)
+      await Promise.all(both)
     },
   }
 }

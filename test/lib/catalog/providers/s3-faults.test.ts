@@ -52,7 +52,7 @@ describe('what S3 refuses', () => {
 
   test.each([301, 302, 303, 307, 308])('a redirect to another place (%i) is not followed', async code => {
     const elsewhere = answers('https://elsewhere.example.test/*', fine)
-    answers(`${url}/*`, status(code, 'TemporaryRedirect', { location: 'https://elsewhere.example.test/a' }))
+    answers(`${url}*`, status(code, 'TemporaryRedirect', { location: 'https://elsewhere.example.test/a' }))
     const bytes = randomBytes(10)
     for (const ask of [
       () => s3.stat('a'),

@@ -26,8 +26,12 @@ describe('an upload in parts', () => {
   const pieces = [bytes.subarray(0, 8 * MiB), bytes.subarray(8 * MiB, 16 * MiB), bytes.subarray(16 * MiB)]
   const uploadId = 'upload&1'
 
-  /** A bucket that has parts of an earlier upload: `there` are ETags. */
-  const bucketWith = (there: readonly string[], complete: readonly (() => Response)[]) => {
+  /** A bucket that has parts of an earlier upload: `there` are ETags. `notes` are those of uploads by their keys. */
+  const bucketWith = (
+    there: readonly string[],
+    complete: readonly (() => Response)[],
+    notes: Readonly<Record<string, { readonly text: string; readonly at: string }>> = {},
+  ) => {
     const seen: string[] = []
     let completed = 0
     const note = /\/packs\/\.vmhost-uploads\//
@@ -36,7 +40,13 @@ describe('an upload in parts', () => {
         const { pathname, searchParams: query } = new URL(request.url)
         const what = [request.method, note.test(pathname) ? 'note' : pathname.slice(7), query.get('partNumber')]
         seen.push(what.filter(Boolean).join(' '))
-        if (query.has('list-type')) return HttpResponse.xml('<ListBucketResult></ListBucketResult>')
+        if (query.has('list-type')) {
+          const found = Object.entries(notes).filter(([key]) => key.startsWith(query.get('prefix')!))
+          const contents = found.map(
+            ([key, { at }]) => `<Contents><Key>${key}</Key><LastModified>${at}</LastModified></Contents>`,
+          )
+          return HttpResponse.xml(`<ListBucketResult>${contents.join('')}</ListBucketResult>`)
+        }
         if (query.has('uploads'))
           return HttpResponse.xml(
             `<R>${[
@@ -54,7 +64,9 @@ describe('an upload in parts', () => {
           seen.push(`end ${query.get('uploadId') ?? 'note'}`)
           return new HttpResponse(null, { status: 204 })
         }
-        if (note.test(pathname)) return new HttpResponse(uploadId)
+        const kept = notes[pathname.slice('/packs/'.length)]
+        if (kept) return new HttpResponse(kept.text)
+        if (note.test(pathname)) return new HttpResponse(`${uploadId}\na`)
         expect(query.get('uploadId') ?? uploadId).toBe(uploadId)
         if (request.method === 'GET')
           return HttpResponse.xml(
@@ -76,13 +88,29 @@ describe('an upload in parts', () => {
     const seen = bucketWith([hash('md5', pieces[0]!), hash('md5', randomBytes(9))], [done])
     await s3.write('a', sourceOf(bytes), { sha256 })
     expect(sentParts(seen)).toEqual(['PUT a 2', 'PUT a 3'])
-    expect(seen.slice(-3)).toEqual(['POST a', 'DELETE note', 'end note'])
+    expect(seen.slice(seen.indexOf('POST a')).slice(0, 3)).toEqual(['POST a', 'DELETE note', 'end note'])
   })
 
-  test('ends uploads of the same object that are old, and no others', async () => {
+  const endsIn = (seen: readonly string[]): string[] => seen.filter(what => what.startsWith('end '))
+
+  test('ends all uploads of the same object, and of no other', async () => {
     const seen = bucketWith([], [done])
     await s3.write('a', sourceOf(bytes), { sha256 })
-    expect(seen.filter(what => what.startsWith('end '))).toEqual(['end old', 'end note'])
+    expect(endsIn(seen)).toEqual(['end note', 'end old', 'end new'])
+    const removing = bucketWith([], [])
+    await s3.remove('a')
+    expect(endsIn(removing).sort()).toEqual(['end new', 'end note', 'end old'])
+  })
+
+  test('ends what nobody goes on with, of whichever object and with a note of no upload', async () => {
+    const noteOf = (key: string): string => `.vmhost-uploads/${hash('sha256', Buffer.from(key))}/${sha256}`
+    const seen = bucketWith([], [done], {
+      [noteOf('ab')]: { text: '\nab', at: '2020-01-01T00:00:00.000Z' },
+      [noteOf('ac')]: { text: 'this\nac', at: new Date().toISOString() },
+    })
+    await s3.write('a', sourceOf(bytes), { sha256 })
+    expect(endsIn(seen).slice(0, 2)).toEqual(['end other', 'end note'])
+    expect(seen.filter(what => what === 'DELETE note')).toHaveLength(2)
   })
 
   test('is put together again after an answer of 200 that says it failed', async () => {

@@ -70,6 +70,22 @@ describe.skipIf(withoutS3)('S3, against versitygw (left out where neither it nor
     expect(await (await server.call('GET', `${bucket}?list-type=2`)).text()).not.toContain('<Key>')
   })
 
+  test('ends what was begun of an object when other bytes of it come, and when it is removed', async () => {
+    const { s3, bucket } = await fresh()
+    const [bytes, other] = [randomBytes(20 * MiB), randomBytes(9 * MiB)]
+    const begin = () => expect(s3.write('a', sourceOf(bytes, 17 * MiB), { sha256: hash('sha256', bytes) })).rejects
+    const left = async (): Promise<string> =>
+      (await (await server.call('GET', `${bucket}?uploads=`)).text()) +
+      (await (await server.call('GET', `${bucket}?list-type=2`)).text())
+    await begin().toThrow('cut')
+    expect(await left()).toMatch(/<Upload>[^]*<Key>.vmhost-uploads/)
+    await s3.write('a', sourceOf(other), { sha256: hash('sha256', other) })
+    expect(await left()).not.toMatch(/<Upload>|vmhost-uploads/)
+    await begin().toThrow('cut')
+    await s3.remove('a')
+    expect(await left()).not.toMatch(/<Upload>|<Key>/)
+  })
+
   test('goes on in another process, and sends again what was wrong', async () => {
     const { s3, bucket } = await fresh()
     const bytes = randomBytes(40 * MiB)
