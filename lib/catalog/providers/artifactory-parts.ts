@@ -3,14 +3,14 @@ import { ServiceError } from '#lib/errors.ts'
 import { membersOf } from './artifactory-dav.ts'
 import type { Site } from './artifactory-site.ts'
 import { discard } from './http/reply.ts'
-import { hidden } from './object-path.ts'
+import { hiddenListed } from './object-path.ts'
 
 /** What nobody has written to for so long belongs to no write that goes on. */
 const abandonedAfter = 7 * 86_400_000
 
 /** What begins the names of an object's parts; a digest, since the object's own may be as long as names can be. */
 const partsOf = (segments: readonly string[]): string =>
-  `${hidden}${hash('sha256', segments.at(-1) ?? '').slice(0, 16)}.`
+  `${hiddenListed}${hash('sha256', segments.at(-1) ?? '').slice(0, 16)}.`
 
 /** Where an object is on a WebDAV server while it is written: a later try of the same bytes takes the place of an earlier. */
 export const partOf = (segments: readonly string[], sha256: string | undefined): readonly string[] => [
@@ -31,7 +31,7 @@ export const sweepParts = async (
   const mine = partsOf(segments)
   try {
     for (const { name, modifiedAt = '' } of await membersOf(site, folder, signal)) {
-      const isOld = name.startsWith(hidden) && Date.parse(modifiedAt) < Date.now() - abandonedAfter
+      const isOld = name.startsWith(hiddenListed) && Date.parse(modifiedAt) < Date.now() - abandonedAfter
       if (!name.startsWith(mine) && !isOld) continue
       discard(await site.sendOnce({ url: site.url([...folder, name]), method: 'DELETE', signal }))
     }

@@ -3,6 +3,9 @@ import { ServiceError } from '#lib/errors.ts'
 /** Begins the names of what is not an object: unfinished writes. */
 export const hidden = '.vmhost-'
 
+/** The same on servers that do not list what begins with a dot, as nginx. */
+export const hiddenListed = '~vmhost-'
+
 /** Whether a path can name an object. */
 export const isObjectPath = (path: string): boolean => {
   const bad = path
@@ -13,6 +16,7 @@ export const isObjectPath = (path: string): boolean => {
         segment === '.' ||
         segment === '..' ||
         segment.startsWith(hidden) ||
+        segment.startsWith(hiddenListed) ||
         /[\\\p{Cc}]/u.test(segment) ||
         Buffer.byteLength(segment) > 255,
     )

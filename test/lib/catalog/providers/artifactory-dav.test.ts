@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createArtifactory } from '#lib/catalog/providers/artifactory.ts'
+import { partOf } from '#lib/catalog/providers/artifactory-parts.ts'
 import { providerContract } from '../../../contracts/provider.ts'
 import { newFolder } from '../../../support/folder.ts'
 import { type NginxDav, nginxInstalled, startNginxDav } from '../../../support/nginx-dav.ts'
@@ -37,10 +38,30 @@ describe.skipIf(!nginxInstalled)(`artifactory on a plain WebDAV server, nginx${r
     expect(readdirSync(join(server.root, 'artifactory/packs/a'))).toEqual(['b'])
   })
 
+  test('removes what killed writes of an object have left, and of others what nobody goes on with', async () => {
+    const provider = await open()
+    const [folder, longAgo] = [join(server.root, 'artifactory/packs/a'), new Date('2020-01-01')]
+    const leave = (...names: readonly string[]): string[] =>
+      names.map(name => {
+        const part = partOf(['a', name], undefined).at(-1)!
+        writeFileSync(join(folder, part), 'part')
+        return part
+      })
+    await provider.write('a/b', source('x'))
+    const [, old, young] = leave('b', 'old', 'young')
+    utimesSync(join(folder, old!), longAgo, longAgo)
+    await provider.write('a/b', source('y'))
+    expect(readdirSync(folder).sort()).toEqual(['b', young])
+    leave('b')
+    await provider.remove('a/b')
+    expect(readdirSync(folder)).toEqual([young])
+  })
+
   test('lists no unfinished write of somebody else', async () => {
     const provider = await open()
     await provider.write('a/b', source('x'))
-    writeFileSync(join(server.root, 'artifactory/packs/a/.vmhost-other'), 'part')
+    for (const part of ['.vmhost-other', partOf(['a', 'c'], undefined).at(-1)!])
+      writeFileSync(join(server.root, 'artifactory/packs/a', part), 'part')
     const listed: string[] = []
     for await (const { path } of provider.list('')) listed.push(path)
     expect(listed).toEqual(['a/b'])

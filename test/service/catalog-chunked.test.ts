@@ -1,0 +1,145 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { describe, expect, test, vi } from 'vitest'
+import { chunksOf, parseChunkedFiles } from '#lib/catalog/chunks/chunk-list.ts'
+import { imageSizes } from '#lib/catalog/chunks/chunker.ts'
+import { chunkPath } from '#lib/catalog/chunks/stored-chunk.ts'
+import type { ObjectStat } from '#lib/catalog/providers/provider.ts'
+import { bytesOf } from '../contracts/provider.ts'
+import { createNoisy, diskIn, renew, resumed } from '../support/noisy.ts'
+import { newState } from '../support/service.ts'
+import { type Kind, localKind, type Place, storageKinds } from '../support/storages.ts'
+import { connectionTo, type Host, startHost } from '../support/transfers.ts'
+
+/** A host with a machine that is full of noise, another host, and an empty place of a kind. */
+const begin = async (kind: Kind) => {
+  const stack = new AsyncDisposableStack()
+  const [first, second] = [stack.use(newState()), stack.use(newState())]
+  const place = stack.use(await kind.open())
+  const from = await startHost(first.path, 'embedded', { VMHOST_DEMO: 'on' })
+  const to = await startHost(second.path, 'embedded', { VMHOST_OUTGOING_ADDRESSES: '127.0.0.1' })
+  const home = await createNoisy(from, first.path)
+  return { place, from, to, home, state: first.path, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+const push = ({ call }: Host, { connection }: Place, version: string) =>
+  call('POST', '/catalog/push', { catalog_id: 'noisy', version, connection, uuid: 'noisy', chunked: true })
+
+/** Pulls a version that nothing is cached of, and gives the digest of its disk. */
+const pulledDisk = async ({ call }: Host, connection: string, version: string): Promise<string> => {
+  await call('DELETE', '/catalog/cache')
+  const pulled = await call('PUT', '/catalog/pull', {
+    catalog_id: 'noisy',
+    version,
+    machine_name: 'copy',
+    connection,
+  })
+  expect(pulled.status, pulled.body.message).toBe(200)
+  const digest = diskIn(pulled.body.local_path)
+  expect((await call('DELETE', '/machines/copy')).status).toBe(202)
+  return digest
+}
+
+/** The chunks that are there, by their paths. */
+const chunksAt = async ({ provider }: Place): Promise<ReadonlyMap<string, ObjectStat>> => {
+  const found = new Map<string, ObjectStat>()
+  for await (const object of provider.list('chunks')) found.set(object.path, object)
+  return found
+}
+/** The paths of the chunks that a version is of. */
+const chunksIn = async ({ provider }: Place, { body }: Awaited<ReturnType<typeof push>>): Promise<Set<string>> => {
+  const text = (await bytesOf(await provider.read(`noisy/${body[0].pack_filename}`))).toString()
+  return new Set([...chunksOf(parseChunkedFiles(text)).keys()].map(chunkPath))
+}
+const sizeOf = (objects: Iterable<ObjectStat>): number => [...objects].reduce((sum, { size }) => sum + size, 0)
+
+describe.each([localKind, ...storageKinds])('chunks on $name', kind => {
+  const why = kind.left && ` (${kind.left})`
+  const clean = ({ call }: Host, { connection }: Place, dry_run: boolean) =>
+    call('POST', '/catalog/garbage', { connection, dry_run, grace_hours: 0 })
+
+  test.skipIf(why !== '')(
+    `are sent once, shared by versions, pulled and collected${why}`,
+    async () => {
+      await using hosts = await begin(kind)
+      const { place, from, to, home } = hosts
+      const first = renew(home)
+      const one = await push(from, place, '1')
+      expect(one.status, one.body.message).toBe(200)
+      const before = await chunksAt(place)
+      const ofOne = await chunksIn(place, one)
+      expect([...before.keys()].sort()).toEqual([...ofOne].sort())
+
+      // The times of objects are of whole seconds.
+      await wait(1_100)
+      const changed = 2 * 2 ** 20
+      const second = renew(home, 24 * 2 ** 20 - changed)
+      const two = await push(from, place, '2')
+      expect(two.status, two.body.message).toBe(200)
+      const after = await chunksAt(place)
+      const ofTwo = await chunksIn(place, two)
+      expect([...after.keys()].sort()).toEqual([...ofOne.union(ofTwo)].sort())
+      for (const [path, object] of before) expect(after.get(path)).toEqual(object)
+      const sent = sizeOf(after.values()) - sizeOf(before.values())
+      expect(sent).toBeLessThan(changed + 2 * imageSizes.most)
+      console.log(
+        `${kind.name}: ${ofTwo.difference(ofOne).size} of ${ofTwo.size} chunks and ${sent} bytes were sent for version 2`,
+      )
+
+      // From the storage itself, and from the catalog, which keeps to itself what opens that.
+      for (const connection of [`${connectionTo(from)};${place.connection}`, connectionTo(from)]) {
+        expect(await pulledDisk(to, connection, '1')).toBe(first)
+        expect(await pulledDisk(to, connection, '2')).toBe(second)
+      }
+
+      expect((await from.call('DELETE', '/catalog/noisy/1')).status).toBe(202)
+      const dead = ofOne.difference(ofTwo)
+      const expected = {
+        kept: ofTwo.size,
+        removed: dead.size,
+        bytes: sizeOf([...dead].map(path => before.get(path)!)),
+      }
+      expect(dead.size).toBeGreaterThan(0)
+      expect(await clean(to, place, true)).toMatchObject({ status: 200, body: expected })
+      expect([...(await chunksAt(place)).keys()].sort()).toEqual([...after.keys()].sort())
+      expect(await clean(from, place, false)).toMatchObject({ status: 200, body: expected })
+      expect([...(await chunksAt(place)).keys()].sort()).toEqual([...ofTwo].sort())
+      expect(await pulledDisk(to, connectionTo(from), '2')).toBe(second)
+
+      expect((await from.call('DELETE', '/catalog/noisy')).status).toBe(202)
+      expect(await clean(to, place, false)).toMatchObject({ body: { kept: 0, removed: ofTwo.size } })
+      expect(await place.everything()).toEqual([])
+      await to.service.stop()
+      await from.service.stop()
+    },
+    120_000,
+  )
+
+  test.skipIf(why !== '')(
+    `of a push whose service was killed can be collected when it has started again, and by no other host before${why}`,
+    async () => {
+      await using hosts = await begin(kind)
+      const { place, to, home, state } = hosts
+      let { from } = hosts
+      const isHeld = async (): Promise<boolean> =>
+        (await place.everything()).some(path => path.startsWith('chunks/holds/'))
+      renew(home)
+      const answer = push(from, place, '1').catch(() => undefined)
+      await vi.waitFor(async () => expect((await chunksAt(place)).size).toBeGreaterThan(3), { interval: 10 })
+      await from.service.kill()
+      await answer
+      expect(await isHeld()).toBe(true)
+      expect(await clean(to, place, false)).toMatchObject({ status: 409 })
+
+      from = await startHost(state, 'embedded')
+      expect(await resumed(from)).toEqual(['completed'])
+      const disk = diskIn(home)
+      expect(await clean(from, place, false)).toMatchObject({ status: 200, body: { removed: 0 } })
+      expect(await isHeld()).toBe(false)
+      expect(await clean(to, place, false)).toMatchObject({ status: 200, body: { removed: 0 } })
+      expect(await pulledDisk(to, connectionTo(from), '1')).toBe(disk)
+      await to.service.stop()
+      await from.service.stop()
+    },
+    120_000,
+  )
+})
