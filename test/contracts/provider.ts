@@ -43,15 +43,24 @@ export const sourceOf = (bytes: Buffer, breakAt = Infinity): Counted => {
  */
 type Resume = 'reads the rest' | 'compares' | 'begins anew'
 
+interface Options {
+  readonly resume?: Resume
+  /** Bytes that went to the storage so far, for which else stands what was asked of the source. */
+  readonly sent?: () => number
+  /** Whether the storage keeps the SHA-256 of what it was given. */
+  readonly keepsSha256?: boolean
+}
+
 /**
- * What every provider must do. `open` gives one on an empty place; `piece`: bytes of the smallest piece that a write that
- * was cut off may have to send again; `sent`: bytes that went to the storage so far, for which else stands what was asked
- * of the source.
+ * What every provider must do. `open` gives one on an empty place; `again` another on the place of the one that was opened
+ * last, as another process has it; `piece`: bytes of the smallest piece that a write that was cut off may have to send
+ * again.
  */
 export const providerContract = (
   open: () => Promise<Provider>,
+  again: () => Promise<Provider>,
   piece: number,
-  { resume = 'reads the rest', sent }: { resume?: Resume; sent?: () => number } = {},
+  { resume = 'reads the rest', sent, keepsSha256 = true }: Options = {},
 ): void => {
   const paths = async (provider: Provider, folder = ''): Promise<string[]> => {
     const found: string[] = []
@@ -111,15 +120,104 @@ export const providerContract = (
       const options = { sha256: sha256(bytes) }
       await expect(provider.write('big', sourceOf(bytes, 2 * piece + 5), options)).rejects.toThrow('the line is cut')
       expect(await provider.stat('big')).toBeUndefined()
-      const again = sourceOf(bytes)
+      const source = sourceOf(bytes)
       const before = sent?.() ?? 0
       const seen: number[] = []
-      await provider.write('big', again, { ...options, onProgress: done => void seen.push(done) })
-      const read = (sent ?? again.asked)() - before
-      expect(read).toBeLessThanOrEqual(resume === 'reads the rest' ? 2 * piece : bytes.length)
+      await provider.write('big', source, { ...options, onProgress: done => void seen.push(done) })
+      const read = (sent ?? source.asked)() - before
+      expect(read).toBeLessThanOrEqual(resume === 'reads the rest' || sent ? 2 * piece : bytes.length)
       if (resume !== 'begins anew') expect(seen[0]).toBeGreaterThanOrEqual(piece)
       expect(seen.at(-1)).toBe(bytes.length)
       expect(sha256(await bytesOf(await provider.read('big')))).toBe(options.sha256)
+    })
+
+    test('goes on in another process, and gives nothing out that was wrong', async () => {
+      const first = await open()
+      const bytes = randomBytes(4 * piece + 17)
+      const options = { sha256: sha256(bytes) }
+      const wrong = Buffer.concat([randomBytes(piece), bytes.subarray(piece)])
+      await expect(first.write('a', sourceOf(wrong, 4 * piece + 5), options)).rejects.toThrow('cut')
+      const provider = await again()
+      const before = sent?.() ?? 0
+      if (resume === 'reads the rest') {
+        await expect(provider.write('a', sourceOf(bytes), options)).rejects.toMatchObject({ fault: 'conflict' })
+        expect(await provider.stat('a')).toBeUndefined()
+      }
+      await provider.write('a', sourceOf(bytes), options)
+      // The piece that was wrong, what had not come, and a few words.
+      if (sent) expect(sent() - before).toBeLessThan(1.2 * piece)
+      if (sent) expect(sent() - before).toBeGreaterThan(piece)
+      expect(sha256(await bytesOf(await provider.read('a')))).toBe(options.sha256)
+    })
+
+    test('says of an object when it came, and its SHA-256 where that is kept', async () => {
+      const provider = await open()
+      const [small, large] = [randomBytes(1_000), randomBytes(piece + 1)]
+      await provider.write('small', sourceOf(small), { sha256: sha256(small) })
+      await provider.write('large', sourceOf(large), { sha256: sha256(large) })
+      for (const [path, bytes] of [
+        ['small', small],
+        ['large', large],
+      ] as const) {
+        expect(await provider.stat(path)).toMatchObject({
+          size: bytes.length,
+          modifiedAt: expect.stringMatching(/^20.*Z$/),
+          ...(keepsSha256 && { sha256: sha256(bytes) }),
+        })
+      }
+    })
+
+    test('says which bytes there are', async () => {
+      const provider = await open()
+      await provider.write('a', sourceOf(randomBytes(10)))
+      for (const [start, end] of [
+        [5, 11],
+        [10, 11],
+        [3, 3],
+        [-1, 2],
+      ] as const)
+        await expect(provider.read('a', { range: { start, end } })).rejects.toMatchObject({ fault: 'invalid' })
+    })
+
+    test('one object is written by one at a time', async () => {
+      const provider = await open()
+      const [asked, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const bytes = sourceOf(randomBytes(piece))
+      const slow: Source = {
+        size: piece,
+        read(range) {
+          asked.resolve()
+          const reader = bytes.read(range).getReader()
+          return new ReadableStream<Uint8Array>({
+            async pull(controller) {
+              await free.promise
+              const { done, value } = await reader.read()
+              if (done) controller.close()
+              else controller.enqueue(value)
+            },
+          })
+        },
+      }
+      const first = provider.write('a', slow)
+      await asked.promise
+      await expect(provider.write('a', sourceOf(Buffer.alloc(1)))).rejects.toMatchObject({ fault: 'conflict' })
+      free.resolve()
+      await first
+      expect(await provider.stat('a')).toMatchObject({ size: piece })
+    })
+
+    test('ends a read that nobody wants any more', async () => {
+      const provider = await open()
+      await provider.write('a', sourceOf(randomBytes(20 * 1024 * 1024)))
+      const controller = new AbortController()
+      const reader = (await provider.read('a', { signal: controller.signal })).getReader()
+      await reader.read()
+      controller.abort(new Error('not wanted'))
+      const rest = async (): Promise<void> => {
+        while (!(await reader.read()).done);
+      }
+      await expect(rest()).rejects.toThrow(/not wanted|aborted/)
+      await (await provider.read('a')).cancel()
     })
 
     test('refuses bytes that are not what they are said to be', async () => {
@@ -127,6 +225,10 @@ export const providerContract = (
       const said = sha256(randomBytes(10))
       await expect(provider.write('a', sourceOf(randomBytes(10)), { sha256: said })).rejects.toThrow('SHA-256')
       expect(await provider.stat('a')).toBeUndefined()
+      await provider.write('a', sourceOf(Buffer.from('before')))
+      const large = sourceOf(randomBytes(piece + 1))
+      await expect(provider.write('a', large, { sha256: said })).rejects.toMatchObject({ fault: 'conflict' })
+      expect((await bytesOf(await provider.read('a'))).toString()).toBe('before')
     })
 
     test('lists a folder and what is below it, and not what begins in the same way', async () => {

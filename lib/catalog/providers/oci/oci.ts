@@ -4,7 +4,7 @@ import { streamOf } from '../http/body.ts'
 import { rangeHeader } from '../http/range.ts'
 import { createFetcher, type Fetcher } from '../http/send.ts'
 import { isObjectPath, segmentsOf } from '../object-path.ts'
-import type { ByteRange, ObjectStat, Provider } from '../provider.ts'
+import type { ByteRange, ObjectStat, Provider, Source, WriteOptions } from '../provider.ts'
 import { createBlobs } from './blobs.ts'
 import {
   digestOf,
@@ -56,6 +56,7 @@ export const createOci = async (
   const registry = openRegistry(storage, fetcher)
   const from = storage.meta['mount_from']
   const blobs = createBlobs(registry, from && repositoryOf(from))
+  const writing = new Set<string>()
   let last: { readonly path: string; readonly at: number; readonly found: ObjectManifest | undefined } | undefined
 
   const find = async (path: string, signal?: AbortSignal): Promise<ObjectManifest | undefined> => {
@@ -77,6 +78,24 @@ export const createOci = async (
     for (const part of partsIn(pieces, range)) yield* await blobs.read(part.piece, part.range, signal)
   }
 
+  const write = async (path: string, source: Source, { sha256, signal, onProgress }: WriteOptions): Promise<void> => {
+    const tag = tagOf(path)
+    const there = await readManifest(registry, tag, signal)
+    if (there === 'foreign')
+      throw new ServiceError(
+        'conflict',
+        `The storage ${registry.host} has something else under the tag ${tag}, which is kept.`,
+      )
+    if (there && there.sha256 === sha256 && sizeOf(there) === source.size) return onProgress?.(source.size)
+    last = undefined
+    const sent = await sendPieces(source, { piece, signal, onProgress, write: blobs.write })
+    if (sha256 !== undefined && sent.sha256 !== sha256)
+      throw new ServiceError('conflict', `The bytes of ${path} are not those that their SHA-256 says.`)
+    await blobs.write({ digest: digestOf(emptyBlob), size: emptyBlob.length }, emptyBlob, signal)
+    await writeManifest(registry, tag, { path, modifiedAt: new Date().toISOString(), ...sent }, signal)
+    last = undefined
+  }
+
   return {
     type: 'oci',
     async stat(path, signal) {
@@ -94,23 +113,15 @@ export const createOci = async (
         throw new ServiceError('invalid', `${path} has ${size} bytes, and none up to ${range.end}.`)
       return streamOf(bytesIn(found.pieces, range ?? { start: 0, end: size }, signal))
     },
-    async write(path, source, { sha256, signal, onProgress } = {}) {
+    async write(path, source, options = {}) {
       segmentsOf(path)
-      const tag = tagOf(path)
-      const there = await readManifest(registry, tag, signal)
-      if (there === 'foreign')
-        throw new ServiceError(
-          'conflict',
-          `The storage ${registry.host} has something else under the tag ${tag}, which is kept.`,
-        )
-      if (there && there.sha256 === sha256 && sizeOf(there) === source.size) return onProgress?.(source.size)
-      last = undefined
-      const sent = await sendPieces(source, { piece, signal, onProgress, write: blobs.write })
-      if (sha256 !== undefined && sent.sha256 !== sha256)
-        throw new ServiceError('conflict', `The bytes of ${path} are not those that their SHA-256 says.`)
-      await blobs.write({ digest: digestOf(emptyBlob), size: emptyBlob.length }, emptyBlob, signal)
-      await writeManifest(registry, tag, { path, modifiedAt: new Date().toISOString(), ...sent }, signal)
-      last = undefined
+      if (writing.has(path)) throw new ServiceError('conflict', `${path} is being written already.`)
+      writing.add(path)
+      try {
+        await write(path, source, options)
+      } finally {
+        writing.delete(path)
+      }
     },
     async *list(folder, signal) {
       if (folder !== '') segmentsOf(folder)

@@ -8,7 +8,7 @@ const server = useArtifactory()
 const source = (bytes: Buffer) => ({ size: bytes.length, read: () => new Blob([new Uint8Array(bytes)]).stream() })
 
 describe('artifactory, as its documentation says that it answers', () => {
-  providerContract(openArtifactory, 1024 * 1024, { resume: 'begins anew' })
+  providerContract(openArtifactory, openArtifactory, 1024 * 1024, { resume: 'begins anew' })
 
   test('sends no bytes that the server has already', async () => {
     const provider = await openArtifactory()

@@ -25,7 +25,13 @@ describe.skipIf(withoutS3)('S3, against versitygw (left out where neither it nor
   afterAll(() => server[Symbol.asyncDispose]())
 
   const { fetcher, sent } = countingFetcher()
-  providerContract(async () => createS3(storageAt(server, await server.newBucket()), fetcher), 8 * MiB, { sent })
+  let last = ''
+  const again = () => createS3(storageAt(server, last), fetcher)
+  const open = async () => {
+    last = await server.newBucket()
+    return again()
+  }
+  providerContract(open, again, 8 * MiB, { resume: 'compares', sent })
 
   /** A bucket with its name and a provider on it. */
   const fresh = async () => {
@@ -33,16 +39,14 @@ describe.skipIf(withoutS3)('S3, against versitygw (left out where neither it nor
     return { bucket, s3: await createS3(storageAt(server, bucket), fetcher) }
   }
 
-  test('keeps the SHA-256 of what it was given, and tells the MD5 where S3 knows it', async () => {
+  test('tells the MD5 where S3 knows it', async () => {
     const { s3 } = await fresh()
     const [small, large] = [randomBytes(1_000), randomBytes(9 * MiB)]
     await s3.write('small', sourceOf(small), { sha256: hash('sha256', small) })
     await s3.write('large', sourceOf(large), { sha256: hash('sha256', large) })
     const [first, second] = [await s3.stat('small'), await s3.stat('large')]
-    expect(first).toMatchObject({ size: 1_000, sha256: hash('sha256', small), md5: hash('md5', small) })
-    expect(second).toMatchObject({ size: 9 * MiB, sha256: hash('sha256', large) })
+    expect(first).toMatchObject({ md5: hash('md5', small) })
     expect(second?.md5).toBeUndefined()
-    expect(Date.now() - Date.parse(first!.modifiedAt!)).toBeLessThan(60_000)
   })
 
   test('lists more than one page, and nothing that is no object', async () => {
@@ -84,41 +88,6 @@ describe.skipIf(withoutS3)('S3, against versitygw (left out where neither it nor
     await begin().toThrow('cut')
     await s3.remove('a')
     expect(await left()).not.toMatch(/<Upload>|<Key>/)
-  })
-
-  test('goes on in another process, and sends again what was wrong', async () => {
-    const { s3, bucket } = await fresh()
-    const bytes = randomBytes(40 * MiB)
-    const sha256 = hash('sha256', bytes)
-    const wrong = Buffer.concat([randomBytes(8 * MiB), bytes.subarray(8 * MiB)])
-    await expect(s3.write('a', sourceOf(wrong, 33 * MiB), { sha256 })).rejects.toThrow('cut')
-    const before = sent()
-    const next = await createS3(storageAt(server, bucket), fetcher)
-    await next.write('a', sourceOf(bytes), { sha256 })
-    // The first piece, the last, and a few words of XML.
-    expect(sent() - before).toBeGreaterThan(16 * MiB)
-    expect(sent() - before).toBeLessThan(17 * MiB)
-    expect(hash('sha256', await bytesOf(await next.read('a')))).toBe(sha256)
-  })
-
-  test('one object is written by one at a time', async () => {
-    const { s3 } = await fresh()
-    const first = s3.write('a', sourceOf(randomBytes(MiB)))
-    await expect(s3.write('a', sourceOf(Buffer.alloc(1)))).rejects.toMatchObject({ fault: 'conflict' })
-    await first
-    expect(await s3.stat('a')).toMatchObject({ size: MiB })
-  })
-
-  test('says which bytes there are', async () => {
-    const { s3 } = await fresh()
-    await s3.write('a', sourceOf(randomBytes(10)))
-    for (const [start, end] of [
-      [5, 11],
-      [10, 11],
-      [3, 3],
-      [-1, 2],
-    ] as const)
-      await expect(s3.read('a', { range: { start, end } })).rejects.toMatchObject({ fault: 'invalid' })
   })
 
   test('a reader who is slow is waited for', async () => {
