@@ -1,6 +1,7 @@
 import type { ObjectStat, Provider } from '../providers/provider.ts'
 import type { ChunkList } from './chunk-list.ts'
-import { type Hold, takeHold } from './hold.ts'
+import { sourceOfBytes } from '../providers/bytes.ts'
+import { type Hold, holdFolder, takeHold } from './hold.ts'
 import { inLanes } from './lanes.ts'
 import type { OwnHolds } from './own-holds.ts'
 import { isChunkPath } from './stored-chunk.ts'
@@ -27,6 +28,13 @@ interface Options {
 /** Removals at once. */
 const lanes = 4
 
+/** Throws what a storage refuses removals with: before a hold is taken there that could not be ended. */
+const checkRemoves = async (provider: Provider, signal: AbortSignal | undefined): Promise<void> => {
+  const path = `${holdFolder}/check`
+  await provider.write(path, sourceOfBytes(new Uint8Array()), { ...(signal && { signal }) })
+  await provider.remove(path, signal)
+}
+
 /**
  * Removes the chunks that are in no list. `liveLists` gives the lists of everything that is kept; it is asked when no one
  * writes any more, so it must read what there is then, and fail when it cannot read all: nothing is removed in that case.
@@ -37,6 +45,7 @@ export const collectGarbage = async (
   liveLists: () => AsyncIterable<ChunkList>,
   { dryRun = false, graceMilliseconds, now = Date.now(), signal, own }: Options,
 ): Promise<Collected> => {
+  if (!dryRun) await checkRemoves(provider, signal)
   await using hold: Hold | undefined = dryRun ? undefined : await takeHold(provider, 'sweep', signal, own)
   const live = new Set<string>()
   for await (const { chunks } of liveLists()) for (const one of chunks) if ('sha256' in one) live.add(one.sha256)

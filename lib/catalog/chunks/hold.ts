@@ -14,7 +14,7 @@ export interface Hold extends AsyncDisposable {
 
 export type Purpose = 'write' | 'sweep'
 
-const folder = 'chunks/holds'
+export const holdFolder = 'chunks/holds'
 
 /** For how long a hold is good. It is renewed at the half. */
 export const holdMilliseconds = 10 * 60_000
@@ -51,19 +51,24 @@ export const takeHold = async (
   const paths: string[] = []
   let until = 0
 
+  /** Whether an object could be removed. What could not comes to its end by itself. */
+  const remove = async (path: string): Promise<boolean> =>
+    provider.remove(path).then(
+      () => true,
+      () => false,
+    )
   const put = async (): Promise<void> => {
     const end = Date.now() + holdMilliseconds
-    const path = `${folder}/${purpose}-${id}-${end}`
+    const path = `${holdFolder}/${purpose}-${id}-${end}`
     paths.push(path)
     await own?.note(id, end)
     await provider.write(path, { size: 0, read: () => new Blob().stream() }, { ...(signal && { signal }) })
     until = end
-    if (paths.length > 2) await provider.remove(paths.shift()!)
+    if (paths.length > 2) await remove(paths.shift()!)
   }
-  /** What cannot be removed comes to its end by itself. */
   const release = async (): Promise<void> => {
-    const removed = await Promise.allSettled(paths.map(path => provider.remove(path)))
-    if (removed.every(({ status }) => status === 'fulfilled')) await own?.forget(id).catch(() => undefined)
+    const removed = await Promise.all(paths.map(remove))
+    if (removed.every(Boolean)) await own?.forget(id).catch(() => undefined)
   }
   /** Whether a hold is of nobody: a chunk that a sweep had asked to be removed may still be, the writes do no harm. */
   const isLeft = (other: Purpose, whose: string): boolean => {
@@ -72,11 +77,11 @@ export const takeHold = async (
   }
 
   const lookForOthers = async (): Promise<void> => {
-    for await (const { path } of provider.list(folder, signal)) {
+    for await (const { path } of provider.list(holdFolder, signal)) {
       const [, other, whose, end] = holdName.exec(path) ?? []
       if (other === undefined || whose === id) continue
       const ended = Number(end) + slackMilliseconds < Date.now()
-      if (ended || isLeft(other as Purpose, whose!)) await provider.remove(path)
+      if (ended || isLeft(other as Purpose, whose!)) await remove(path)
       else if (excludes(purpose, other as Purpose)) throw new ServiceError('conflict', busy[other as Purpose])
     }
   }

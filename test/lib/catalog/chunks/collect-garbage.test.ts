@@ -8,7 +8,7 @@ import { fetchFrom, storedIn } from '#lib/catalog/chunks/stored-chunk.ts'
 import { writeChunked } from '#lib/catalog/chunks/write-chunked.ts'
 import { createLocalStorage } from '#lib/catalog/providers/local-storage.ts'
 import type { Provider } from '#lib/catalog/providers/provider.ts'
-import { isFault } from '#lib/errors.ts'
+import { isFault, ServiceError } from '#lib/errors.ts'
 import { newFolder } from '../../../support/folder.ts'
 import { bytesOf, noise, split } from './bytes.ts'
 import { createMemoryProvider, type MemoryProvider } from './memory-provider.ts'
@@ -109,6 +109,26 @@ describe('the collection of garbage', () => {
     }
     expect(await collectGarbage(provider, lists, grace)).toMatchObject({ removed: 1 })
     expect(provider.objects.size).toBe(0)
+  })
+
+  test('is refused where nothing can be removed, and keeps nobody from writing there', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const provider: Provider = {
+      ...createMemoryProvider(),
+      async remove() {
+        throw new ServiceError('unsupported', 'The storage forbids to delete.')
+      },
+    }
+    const list = await write(provider, noise(1000, 1))
+    await expect(collectGarbage(provider, from(list), grace)).rejects.toMatchObject({ fault: 'unsupported' })
+    for (let times = 0; times < 4; times += 1) {
+      const hold = await takeHold(provider, 'write')
+      vi.setSystemTime(Date.now() + holdMilliseconds - 1)
+      await hold.renew()
+    }
+    vi.setSystemTime(Date.now() + holdMilliseconds + slackMilliseconds + 1)
+    expect(await write(provider, noise(1000, 1))).toEqual(list)
+    expect(await collectGarbage(provider, from(), { graceMilliseconds: 0, dryRun: true })).toMatchObject({ removed: 1 })
   })
 
   test('heeds a holder that works on, and one that is gone for a while', async () => {
