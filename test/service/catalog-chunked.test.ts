@@ -6,12 +6,13 @@ import { chunkPath } from '#lib/catalog/chunks/stored-chunk.ts'
 import type { ObjectStat } from '#lib/catalog/providers/provider.ts'
 import { bytesOf } from '../contracts/provider.ts'
 import { createNoisy, diskIn, renew, resumed } from '../support/noisy.ts'
+import { registryInstalled } from '../support/registry.ts'
 import { newState } from '../support/service.ts'
-import { type Kind, localKind, type Place, storageKinds } from '../support/storages.ts'
+import { type Kind, localKind, openRegistry, type Place, storageKinds } from '../support/storages.ts'
 import { connectionTo, type Host, startHost } from '../support/transfers.ts'
 
 /** A host with a machine that is full of noise, another host, and an empty place of a kind. */
-const begin = async (kind: Kind) => {
+const begin = async (kind: Pick<Kind, 'open'>) => {
   const stack = new AsyncDisposableStack()
   const [first, second] = [stack.use(newState()), stack.use(newState())]
   const place = stack.use(await kind.open())
@@ -50,13 +51,13 @@ const chunksIn = async ({ provider }: Place, { body }: Awaited<ReturnType<typeof
   const text = (await bytesOf(await provider.read(`noisy/${body[0].pack_filename}`))).toString()
   return new Set([...chunksOf(parseChunkedFiles(text)).keys()].map(chunkPath))
 }
+const clean = ({ call }: Host, { connection }: Place, dry_run: boolean) =>
+  call('POST', '/catalog/garbage', { connection, dry_run, grace_hours: 0 })
+
 const sizeOf = (objects: Iterable<ObjectStat>): number => [...objects].reduce((sum, { size }) => sum + size, 0)
 
 describe.each([localKind, ...storageKinds])('chunks on $name', kind => {
   const why = kind.left && ` (${kind.left})`
-  const clean = ({ call }: Host, { connection }: Place, dry_run: boolean) =>
-    call('POST', '/catalog/garbage', { connection, dry_run, grace_hours: 0 })
-
   test.skipIf(why !== '')(
     `are sent once, shared by versions, pulled and collected${why}`,
     async () => {
@@ -145,3 +146,25 @@ describe.each([localKind, ...storageKinds])('chunks on $name', kind => {
     120_000,
   )
 })
+
+test.skipIf(!registryInstalled)(
+  'chunks in a registry that forbids to delete: what can be done is done, and the rest refused',
+  async () => {
+    await using hosts = await begin({ open: () => openRegistry({ deletes: false }) })
+    const { place, from, to, home } = hosts
+    for (const version of ['1', '2']) {
+      const digest = renew(home, 22 * 2 ** 20)
+      const pushed = await push(from, place, version)
+      expect(pushed.status, pushed.body.message).toBe(200)
+      expect(await pulledDisk(to, connectionTo(from), version)).toBe(digest)
+      expect((await clean(from, place, true)).body).toMatchObject({ removed: 0 })
+      expect(await clean(from, place, false)).toMatchObject({
+        status: 400,
+        body: { message: expect.stringContaining('forbids to delete') },
+      })
+    }
+    await to.service.stop()
+    await from.service.stop()
+  },
+  120_000,
+)

@@ -72,6 +72,18 @@ export const localKind: Kind = {
   },
 }
 
+/** An empty repository in a docker-registry. */
+export const openRegistry = async ({ deletes = true } = {}): Promise<Place> => {
+  const folder = newFolder()
+  const server = await startRegistry(folder, { auth: 'token', deletes })
+  const remove = (): void => rmSync(folder, { recursive: true })
+  const meta = { registry: server.address, repository: 'team/packs', ...account }
+  // Blobs that nothing leads to, and uploads that did not end, are the registry's own to collect.
+  const everything = async (provider: Provider): Promise<string[]> =>
+    (await all(provider.list(''))).map(({ path }) => path)
+  return opened({ type: 'oci', meta }, everything, () => server[Symbol.asyncDispose](), remove)
+}
+
 /** Every kind of storage of others that packs can be on, with a real server each. */
 export const storageKinds: readonly Kind[] = [
   {
@@ -128,15 +140,6 @@ export const storageKinds: readonly Kind[] = [
   {
     name: 'oci',
     left: registryInstalled ? '' : 'docker-registry is not installed',
-    async open() {
-      const folder = newFolder()
-      const server = await startRegistry(folder, { auth: 'token' })
-      const remove = (): void => rmSync(folder, { recursive: true })
-      const meta = { registry: server.address, repository: 'team/packs', ...account }
-      // Blobs that nothing leads to, and uploads that did not end, are the registry's own to collect.
-      const everything = async (provider: Provider): Promise<string[]> =>
-        (await all(provider.list(''))).map(({ path }) => path)
-      return opened({ type: 'oci', meta }, everything, () => server[Symbol.asyncDispose](), remove)
-    },
+    open: () => openRegistry(),
   },
 ]
