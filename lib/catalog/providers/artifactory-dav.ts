@@ -70,11 +70,13 @@ export const moveFile = async (
   const headers = { Destination: site.url(to).pathname, Overwrite: 'T' }
   // Once: the second would not find what the first has moved.
   const reply = await site.sendOnce({ url: site.url(from), method: 'MOVE', headers, signal })
-  if (reply.status === 405 || reply.status === 501)
+  if (reply.status === 405 || reply.status === 501) {
+    discard(reply)
     throw new ServiceError(
       'upstream',
       `The storage ${site.host} allows no MOVE, without which no object is replaced as a whole.`,
     )
+  }
   if (!isDone(reply)) throw refused(reply, to.join('/'))
   discard(reply)
 }

@@ -132,11 +132,13 @@ export const removeManifest = async (
   signal: AbortSignal | undefined,
 ): Promise<void> => {
   const reply = await registry.send({ url: manifestUrl(registry, digest), method: 'DELETE', signal })
-  if (reply.status === 405)
+  if (reply.status === 405) {
+    discard(reply)
     throw new ServiceError(
       'unsupported',
       `The storage ${registry.host} forbids to delete: its operator has to allow it (REGISTRY_STORAGE_DELETE_ENABLED of a docker-registry).`,
     )
+  }
   if (reply.status !== 404 && !isDone(reply)) throw refused(reply, 'a manifest')
   discard(reply)
 }
