@@ -185,6 +185,22 @@ describe('push and pull', () => {
     expect(readdirSync(join(folder, 'catalog/demo'))).not.toContain(part)
   })
 
+  test('a version that was revoked is not pushed again', async ({ call, folder }) => {
+    await create(call)
+    await push(call)
+    await call('PATCH', `${place}/revoke`)
+    const { status, body } = await push(call)
+    expect([status, body.message]).toEqual([409, expect.stringContaining('was revoked')])
+    expect(leftovers(folder)).toEqual([])
+  })
+
+  test.for(['bad/name', 'bad\nname', ' ', 'x'.repeat(129)])('no machine is pulled as %j', async (name, { call }) => {
+    await create(call)
+    await push(call)
+    const { status, body } = await pull(call, { machine_name: name })
+    expect([status, body.message]).toEqual([400, expect.stringContaining('machine_name')])
+  })
+
   test('a pack that is not what it was is refused, and leaves nothing', async ({ call, folder }) => {
     await create(call)
     const { pack_filename: name } = (await push(call)).body[0]
