@@ -4,13 +4,12 @@ import type { CatalogManifest } from '../manifest.ts'
 import { packMd5 } from '../metadata.ts'
 import { refuseHidden } from '../owners.ts'
 import { sourceOfBytes } from '../providers/bytes.ts'
-import type { ByteRange } from '../providers/provider.ts'
+import { handedOut, readWhole } from '../remote/handed-out.ts'
 import type { Manifest } from '../remote/manifests.ts'
 import { askPeer, type Peer, seenManifest } from '../remote/peer.ts'
 import { catalogPath } from '../remote/place.ts'
 import { toldManifest } from '../remote/told-manifest.ts'
 import type { TransferContext } from './context.ts'
-import { bodyLimit } from '../requests.ts'
 import { largestSideFile, type PackSource, providerSource, sideOf } from './pack-source.ts'
 import type { PullManifest } from './requests.ts'
 
@@ -32,24 +31,6 @@ const readManifest = (found: Manifest) => {
   }
 }
 
-/** One of a download's contents, or the part of it; undefined where the service does not hand out bytes. */
-const content = async (
-  { remote, server, caller, headers }: Peer,
-  path: string,
-  part: { readonly content: 'pack' | 'pieces' } | { readonly content: 'chunk'; readonly sha256: string },
-  most: number,
-  signal: AbortSignal,
-  range?: ByteRange,
-) => {
-  const asked = range && { Range: `bytes=${range.start}-${range.end - 1}` }
-  const request = { caller: caller.id, method: 'GET', path, query: part, signal }
-  const reply = await remote.read(server, { ...request, headers: { ...headers, ...asked } }, most)
-  return reply.headers['content-type'] === 'application/octet-stream' ? reply : undefined
-}
-
-const wrongRange = (): ServiceError =>
-  new ServiceError('upstream', 'The other catalog sent another part of the pack than it was asked for.')
-
 /** The bytes that another vmhost hands out itself; undefined where the service is of another kind. */
 const servedSource = async (
   peer: Peer,
@@ -58,16 +39,14 @@ const servedSource = async (
   sha256: string | undefined,
   signal: AbortSignal,
 ): Promise<PackSource | undefined> => {
-  // One that hands out no bytes answers with its manifest again.
-  const first = await content(peer, path, { content: 'pack' }, bodyLimit, signal, { start: 0, end: 1 })
-  if (!first) return undefined
-  const size = Number(/\/(\d+)$/.exec(first.headers['content-range'] ?? '')?.[1])
-  if (first.status !== 206 || !Number.isSafeInteger(size)) throw wrongRange()
-  const beside = await content(peer, path, { content: 'pieces' }, largestSideFile, signal).catch((error: unknown) => {
+  const pack = await handedOut(peer, path, { content: 'pack' }, signal)
+  if (!pack) return undefined
+  const { size } = pack
+  const beside = await readWhole(peer, path, { content: 'pieces' }, largestSideFile, signal).catch((error: unknown) => {
     if (isFault(error, 'not-found')) return undefined
     throw error
   })
-  const side = sideOf(beside?.body, { size, sha256 })
+  const side = sideOf(beside, { size, sha256 })
   return {
     manifest,
     origin: peer.server.url,
@@ -75,14 +54,13 @@ const servedSource = async (
     sha256: sha256 ?? side?.sha256,
     side,
     async read(range, reading) {
-      const reply = await content(peer, path, { content: 'pack' }, range.end - range.start, reading, range)
-      if (reply?.status !== 206 || reply.body.length !== range.end - range.start) throw wrongRange()
-      return sourceOfBytes(reply.body).read({ start: 0, end: reply.body.length })
+      const bytes = await pack.read(range, reading)
+      return sourceOfBytes(bytes).read({ start: 0, end: bytes.length })
     },
     async stored({ sha256: chunk, size: most }, reading) {
-      const reply = await content(peer, path, { content: 'chunk', sha256: chunk }, most, reading)
-      if (!reply) throw wrongRange()
-      return Buffer.from(reply.body)
+      const bytes = await readWhole(peer, path, { content: 'chunk', sha256: chunk }, most, reading)
+      if (!bytes) throw new ServiceError('upstream', 'The other catalog does not hand out the chunks of the pack.')
+      return bytes
     },
   }
 }
