@@ -203,6 +203,7 @@ export const test = base.extend<Fixtures>({
     const catalogCache = await openCache({
       store,
       tell: events.tell,
+      inventory: catalog.inventory,
       folder: join(folder, 'state', 'cache'),
       budget: cacheBudget,
       keepFree: 0,

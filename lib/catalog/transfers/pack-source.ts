@@ -9,6 +9,8 @@ import { sideEnd } from '../objects.ts'
 /** A pack that can be pulled: what the catalog says of it, and how its bytes are read. */
 export interface PackSource {
   readonly manifest: CatalogManifest
+  /** Whether that is one of this catalog. */
+  readonly local: boolean
   /** Tells apart where packs are read from, with all that opens it; never shown. */
   readonly origin: string
   /** Bytes. */
@@ -47,6 +49,7 @@ export const providerSource = async (
   path: string,
   known: {
     readonly manifest: CatalogManifest
+    readonly local: boolean
     readonly origin: string
     readonly sha256?: string | undefined
     readonly md5?: string | undefined
