@@ -27,6 +27,13 @@ export interface PackSource {
   readonly stored: StoredChunks
 }
 
+/** For what a source is looked for. */
+export interface SourceFor {
+  /** Its downloads are counted once. */
+  readonly job: string | undefined
+  readonly signal: AbortSignal
+}
+
 /** Bytes of a side file: a pack of a terabyte has 8 MiB of digests. */
 export const largestSideFile = 48 * 1024 * 1024
 

@@ -10,7 +10,7 @@ import { askPeer, type Peer, seenManifest } from '../remote/peer.ts'
 import { catalogPath } from '../remote/place.ts'
 import { toldManifest } from '../remote/told-manifest.ts'
 import type { TransferContext } from './context.ts'
-import { largestSideFile, type PackSource, providerSource, sideOf } from './pack-source.ts'
+import { largestSideFile, type PackSource, providerSource, sideOf, type SourceFor } from './pack-source.ts'
 import type { PullManifest } from './requests.ts'
 
 /** What a pull reads of a manifest of another service, which may leave out what is empty. */
@@ -94,15 +94,18 @@ export const peerSource = async (
   peer: Peer,
   request: PullManifest,
   given: Storage | undefined,
-  signal: AbortSignal,
+  { job, signal }: SourceFor,
 ): Promise<PackSource> => {
   const architecture = request.architecture ?? hostArchitecture
   const place = catalogPath(request.catalog_id, request.version, architecture)
-  // Looked at first: the download is counted, and what is not to be seen must not be.
+  // Looked at first: the download is counted, by some once for the job, and what is not to be seen must not be.
   seenManifest(peer, await askPeer(peer, { method: 'GET', path: place, signal }))
   const path = `${place}/download`
   const headers = { 'X-Internal-Api-Client': 'true' }
-  const found = seenManifest(peer, await askPeer(peer, { method: 'GET', path, headers, signal }))
+  const found = seenManifest(
+    peer,
+    await askPeer(peer, { method: 'GET', path, query: job === undefined ? {} : { job }, headers, signal }),
+  )
   const manifest = toldManifest(found, { ...request, architecture })
   const { sha256, path: folder, pack, metadata, providerType, meta } = readManifest(found)
   const own = { ...given?.meta, ...request.provider_metadata }

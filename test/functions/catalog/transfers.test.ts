@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { createDigest } from '#lib/catalog/pack/digest.ts'
+import { unfollowed } from '#lib/work.ts'
 import { type Answer, type Call, test } from '../../support/harness.ts'
 import { at } from './packs.ts'
 
@@ -249,6 +250,29 @@ describe('push and pull', () => {
     expect((await pullAs(['PULL_CATALOG_MANIFEST', 'LAB'])).status).toBe(200)
     await call('PATCH', `${place}/revoke`)
     expect((await pull(call, { machine_name: 'again' })).status).toBe(403)
+  })
+
+  test('a pull that begins anew, and whatever asks for the same job, is counted once', async ({ app, call }) => {
+    await create(call)
+    await push(call)
+    const count = async (): Promise<number> => (await call('GET', place)).body[0].download_count
+    const work = { ...unfollowed, id: crypto.randomUUID() }
+    const repeated = {
+      operation: 'catalog/pull',
+      caller: { id: work.id, username: 'tester', email: '', roles: [], claims: new Set<string>(), superUser: true },
+      params: {},
+      query: {},
+      body: { catalog_id: 'demo', version: '1', machine_name: 'copy' },
+    }
+    await app.repeat(repeated, work)
+    await app.repeat(repeated, work)
+    expect(await count()).toBe(1)
+    const jobs = Array.from({ length: 15 }, () => crypto.randomUUID())
+    for (const job of [...jobs, ...jobs, work.id])
+      expect((await call('GET', `${place}/download?job=${job}`)).body[0]).not.toHaveProperty('counted_jobs')
+    expect(await count()).toBe(16)
+    for (const query of ['', '', '?job=x']) await call('GET', `${place}/download${query}`)
+    expect(await count()).toBe(18)
   })
 
   test('two pulls at once fetch the pack once, and both have a machine', async ({ call, folder }) => {
