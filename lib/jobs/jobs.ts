@@ -70,7 +70,10 @@ const shown = (stored: StoredJob & { readonly rev?: number }): Job => {
   const { request: _, cancelled: __, rev: ___, ...job } = stored
   return job
 }
-const withoutResult = ({ result: _, ...job }: Job): Job => job
+const withoutResult = (whole: Job): Job => {
+  const { result: _, ...job } = whole
+  return job
+}
 
 /** Opens the jobs of a store. */
 export const openJobs = async ({ store, tell, failed, done }: Options): Promise<Jobs> => {

@@ -376,6 +376,38 @@ describe('import', () => {
     expect(existsSync(bundle)).toBe(false)
   })
 
+  test.for<[object, Record<string, unknown>]>([
+    [{}, { description: 'kept', tags: ['x', 'latest'], pack_size: 6, custom: 1 }],
+    [
+      { description: 'asked', tags: ['y'] },
+      { description: 'asked', tags: ['y', 'latest'], custom: 1 },
+    ],
+    [{ force: true }, { description: '', tags: ['latest'], custom: undefined }],
+  ])(
+    'takes over the description that is there, as far as it is right and %j does not say otherwise',
+    async ([more, { custom, ...manifest }], { call, folder }) => {
+      const bundles = join(folder, 'catalog/bundles')
+      const metadata = join(bundles, 'mac-arm64-1.meta')
+      mkdirSync(join(bundles, 'mac.macvm'), { recursive: true })
+      writeFileSync(join(bundles, 'mac.macvm/config.pvs'), 'config')
+      const before = { description: 'kept', tags: ['x'], pack_size: 99, size: 'large', custom: 1 }
+      writeFileSync(metadata, JSON.stringify(before))
+      const { status, body } = await importVm(call, { description: undefined, tags: undefined, ...more })
+      expect(status, body.message).toBe(200)
+      expect(body.manifest).toMatchObject(manifest)
+      expect(JSON.parse(readFileSync(metadata, 'utf8')).custom).toBe(custom)
+    },
+  )
+
+  test('a description that is no text counts as not there', async ({ call, folder }) => {
+    const bundles = join(folder, 'catalog/bundles')
+    mkdirSync(join(bundles, 'mac.macvm'), { recursive: true })
+    writeFileSync(join(bundles, 'mac.macvm/config.pvs'), 'config')
+    writeFileSync(join(bundles, 'mac-arm64-1.meta'), JSON.stringify({ description: 7 }))
+    const { status, body } = await importVm(call, { description: undefined })
+    expect([status, body.manifest?.description]).toEqual([200, ''])
+  })
+
   test.for([
     [{ machine_remote_path: '' }, 'machine_remote_path'],
     [{ machine_remote_path: '../x' }, 'machine_remote_path'],
