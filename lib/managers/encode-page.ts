@@ -9,8 +9,8 @@ import type { ManifestPage } from './managed-catalogs.ts'
  * service and narrowed afterwards: it may have fewer manifests than were asked for, or none, and still not be the last.
  */
 export const encodePage = (id: string, { manifests, next }: ManifestPage, keep: Filter | undefined): Encoded => {
-  const bytes = Buffer.from(JSON.stringify(keep ? manifests.filter(keep) : manifests))
-  const digest = createHash('sha256').update(bytes).digest('base64url').slice(0, 16)
+  const json = JSON.stringify(keep ? manifests.filter(keep) : manifests)
+  const digest = createHash('sha256').update(json).digest('base64url').slice(0, 16)
   const path = servedPath(`/v1/catalog-managers/${encodeURIComponent(id)}/catalog`)
-  return new Encoded(bytes, `"${digest}${next ? '.more' : ''}"`, next ? { Link: `<${path}?${next}>; rel="next"` } : {})
+  return new Encoded(json, `"${digest}${next ? '.more' : ''}"`, next ? { Link: `<${path}?${next}>; rel="next"` } : {})
 }

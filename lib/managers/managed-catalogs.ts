@@ -1,3 +1,4 @@
+import type { ClaimName } from '#lib/auth/claims.ts'
 import { normalName } from '#lib/auth/names.ts'
 import type { Principal } from '#lib/auth/principal.ts'
 import { visibleTo } from '#lib/catalog/visible.ts'
@@ -44,11 +45,12 @@ interface Registration extends CatalogCall {
 
 /**
  * The catalogs that managers stand for, as far as the caller's own rights reach: what they do not see here they neither
- * get nor change, whatever the manager's credentials can. Each throws what `CatalogManagers.forUse` and `Remote.ask` do.
+ * get nor change, whatever the manager's credentials can; and by a manager of somebody else only who may change every
+ * catalog changes anything. Each throws what `CatalogManagers.forUse` and `Remote.ask` do.
  */
 export interface ManagedCatalogs {
-  /** The catalog of a manager, for a push or a pull by this caller. */
-  peer(caller: Principal, id: string): Promise<Peer>
+  /** The catalog of a manager, for a pull by this caller, or a push to it. */
+  peer(caller: Principal, id: string, use: 'pull' | 'push'): Promise<Peer>
   list(call: CatalogCall): Promise<ManifestPage>
   /** Throws `not-found` when nothing there can be seen. */
   show(call: CatalogCall): Promise<Manifest[]>
@@ -78,9 +80,9 @@ interface Options {
 export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCatalogs => {
   const contentAt = createRemoteContents()
   /** The manager's catalog as this caller is shown it. */
-  const enter = async ({ caller: someone, params, query, signal }: CatalogCall) => {
+  const enter = async ({ caller: someone, params, query, signal }: CatalogCall, ...toChange: readonly ClaimName[]) => {
     const caller = someone!
-    const manager: CatalogManager = await managers.forUse(caller, params.id)
+    const manager: CatalogManager = await managers.forUse(caller, params.id, toChange.length > 0 ? toChange : undefined)
     const headers = identityHeaders(caller)
     const common = { caller: caller.id, headers }
     const sees = visibleTo(caller)
@@ -125,8 +127,8 @@ export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCat
   }
 
   return {
-    async peer(caller, id) {
-      const server = await managers.forUse(caller, id)
+    async peer(caller, id, use) {
+      const server = await managers.forUse(caller, id, use === 'push' ? ['PUSH_CATALOG_MANIFEST'] : undefined)
       return { server, remote, caller, headers: identityHeaders(caller), sees: visibleTo(caller) }
     },
     async list(call) {
@@ -154,12 +156,12 @@ export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCat
       return contentAt(catalog.peer, pathOf(place, 'download'), call.query, call.signal())
     },
     async change(call, method, action) {
-      const catalog = await enter(call)
+      const catalog = await enter(call, 'UPDATE_CATALOG_MANIFEST', 'CATALOG_MANAGER_UPDATE')
       await checkSeen(catalog, call.params)
       return manifestsIn(await catalog.send(method, pathOf(call.params, action), call.body)).filter(catalog.sees)
     },
     async remove({ params, ...call }) {
-      const catalog = await enter({ params, ...call })
+      const catalog = await enter({ params, ...call }, 'DELETE_CATALOG_MANIFEST')
       const { caller, read, sees, send } = catalog
       const all = caller.superUser ? [] : await read(pathOf(params))
       const mine = all.filter(sees)
@@ -174,12 +176,12 @@ export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCat
         }
     },
     async register(call) {
-      const catalog = await enter(call)
+      const catalog = await enter(call, 'CREATE_CATALOG_MANIFEST')
       await checkFree(catalog, call.body)
       return manifestsIn(await catalog.send('POST', pathOf({}), call.body)).filter(catalog.sees)
     },
     async import(call, action) {
-      const catalog = await enter(call)
+      const catalog = await enter(call, 'IMPORT_CATALOG_MANIFEST', 'PUSH_CATALOG_MANIFEST')
       await checkFree(catalog, call.body)
       const reply = await catalog.send('PUT', `/catalog/${action}`, call.body)
       if (typeof reply !== 'object' || reply === null || Array.isArray(reply))
