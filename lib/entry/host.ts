@@ -106,6 +106,10 @@ export const openHost = async (
       store,
       tell: events.tell,
       untold: error => logOf('events').error('An event was lost: {reason}', { reason: messageOf(error) }),
+      unresumed: error =>
+        logOf('machines').error('A machine that was suspended for a push stays so: {reason}', {
+          reason: messageOf(error),
+        }),
     }),
     one => one.close(),
   )
