@@ -27,7 +27,7 @@ export const exportMachine = async <T>(
   const view = inventory.find(reference)
   const { id } = view
   const action = suspend ? 'export suspend' : 'export'
-  if (!operations.shown(id)) context.cell(view, action)
+  const cell = operations.shown(id) ? 'run' : context.cell(view, action)
   work.plan([{ name: 'collect', title: 'Collect the files', weight: 10, unit: 'percent' }])
   const results: T[] = []
   const lend = async (deadline: AbortSignal): Promise<void> => {
@@ -41,7 +41,7 @@ export const exportMachine = async <T>(
     view,
     // What each caller does with the files is its own, so a second call never joins the first.
     key: `export ${crypto.randomUUID()}`,
-    kind: 'export',
+    kind: cell === 'suspend first' ? 'suspend' : 'export',
     limit: limits.export,
     signal: work.signal,
     work: async (deadline, show) => {

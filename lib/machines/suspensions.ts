@@ -16,8 +16,8 @@ interface How {
 /** Machines that are suspended for as long as some work needs them still. */
 export interface Suspensions {
   /**
-   * Does the work of a machine's operation while the machine, which runs, is suspended; it runs again when this settles,
-   * however the work ended. Throws what suspending and the work throw, and that the machine could not be resumed.
+   * Does the work of a machine's operation, which is shown as one that suspends, while the machine is suspended; it runs again
+   * when this settles, however the work ended. Throws what suspending and the work throw, and that the machine could not be resumed.
    */
   during<T>(view: MachineView, how: How, work: () => Promise<T>): Promise<T>
   /** Begins to resume what a killed process has left suspended; gives, once that has begun, when it is over. */
@@ -56,7 +56,6 @@ export const createSuspensions = ({ store, driver, inventory, failed }: Options)
       const { id } = view
       await note(id)
       try {
-        show('suspending')
         inventory.accept(await driver.run(id, 'suspend', { force: false, deadline }))
         show('cloning')
         return await work()
