@@ -100,8 +100,9 @@ describe('a machine that was suspended for a while when the service was killed',
     expect(await state()).toBe('suspended')
     return { id, driver, told, open, state, folder, [Symbol.dispose]: () => folder[Symbol.dispose]() }
   }
-  const until = (machines: Machines, id: string, wanted: string) =>
-    expect.poll(() => machines.status(id).status).toBe(wanted)
+  const until = async (machines: Machines, id: string, wanted: string): Promise<void> => {
+    await expect.poll(() => machines.status(id).status).toBe(wanted)
+  }
 
   test('goes on at the next start, before it is lent again, and that once', async () => {
     using left = await cutOff()
