@@ -433,6 +433,22 @@ export const packedMachines = (bench: Bench, hasGuest: boolean): void => {
     if (hasGuest) await bench.nextTick(id)
   })
 
+  test('a forced stop ends that too, and the machine is stopped', async () => {
+    const id = await machineIn('running', 'awake')
+    using staging = newFolder()
+    const stopped = Promise.withResolvers<unknown>()
+    const lent = bench.machines().export(id, { staging: staging.path, suspend: true }, async (_, signal) => {
+      const aborted = new Promise((__, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason as Error)),
+      )
+      stopped.resolve(bench.machines().run(id, 'stop', { force: true }))
+      await aborted
+    })
+    await expect(lent).rejects.toMatchObject({ fault: 'conflict', message: expect.stringContaining('by force') })
+    await stopped.promise
+    expect(await view(id)).toMatchObject({ state: 'stopped' })
+  })
+
   test('of a suspended machine the disks can be lent; it stays so, keeps its disk and can be resumed', async () => {
     const id = await machineIn('suspended', 'asleep')
     using staging = newFolder()
