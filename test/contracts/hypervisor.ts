@@ -256,7 +256,7 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
         const record = machines.show(id)
         expect(MachineRecord.safeParse(record).error).toBeUndefined()
         expect(record).toMatchObject({ ID: id, State: wanted })
-        const [listed] = JSON.parse(Buffer.from(machines.list().bytes).toString()) as (typeof record)[]
+        const [listed] = JSON.parse(machines.list().text) as (typeof record)[]
         expect({ ...listed, Uptime: '' }).toEqual({ ...record, Uptime: '' })
       },
     )

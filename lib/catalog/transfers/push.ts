@@ -90,6 +90,8 @@ const pushMachine = async (push: Push): Promise<CatalogManifest> => {
   const { context, request, architecture, name, storage, target, work, folder } = push
   const signal = work.signal ?? new AbortController().signal
   const before = await target.before(request, architecture)
+  if (before?.revoked)
+    throw new ServiceError('conflict', `${name} was revoked, and stays so. Push the machine as another version.`)
   // What this push itself has registered before the service was killed is not in its way.
   const earlier = await packedEarlier(folder)
   const own = before && earlier?.digest.sha256 === before.pack_sha256
@@ -152,10 +154,10 @@ const pushMachine = async (push: Push): Promise<CatalogManifest> => {
 }
 
 /**
- * Packs a machine of this host, uploads the pack, or its chunks and the list of them, to the provider of the connection and registers it in the catalog: that
- * of the connection's host, of the peer `through`, or this one. A push that was cut off and comes again takes what is there of the pack and of
- * the upload. Throws `invalid`, `forbidden` (to suspend), `conflict` (the machine runs; there is such a manifest and it is
- * not to be replaced), `no-space`, and what the provider and the other catalog refuse with.
+ * Packs a machine of this host, uploads the pack, or its chunks and the list of them, to the provider of the connection and
+ * registers it in the catalog: that of the connection's host, of the peer `through`, or this one. A push that was cut off and
+ * comes again takes what is there of the pack and of the upload. Throws `invalid`, `forbidden` (to suspend), `conflict` (the machine runs; there is such a manifest, and it is
+ * not to be replaced or was revoked), `no-space`, and what the provider and the other catalog refuse with.
  */
 export const pushManifest = (
   context: TransferContext,

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { MachineName } from '#lib/machines/schemas.ts'
 import { CatalogManifest, MinimumSpecRequirement } from '../manifest.ts'
 import { machineTypes, normalCatalogId } from '../names.ts'
 import {
@@ -84,7 +85,7 @@ export const PullManifest = z.object({
   version: orEmpty(Text(256).trim()).transform(version => version ?? 'latest'),
   architecture: orEmpty(ArchitectureName).meta({ description: 'That of this host when left out' }),
   connection: orEmpty(Connection).meta({ description: 'host=… of another catalog; this one when left out' }),
-  machine_name: Text(256).trim().min(1, 'must not be empty'),
+  machine_name: MachineName,
   provider_metadata: ProviderMetadata,
   start_after_pull: optional(z.boolean()),
 })

@@ -231,14 +231,6 @@ describe('the catalog of a manager', () => {
     },
   )
 
-  test('packs are not passed on', async ({ call, remote }) => {
-    const catalog = await enter(call, remote)
-    expect(await catalog('GET', '/open/1/arm64/download?content=pack')).toMatchObject({
-      status: 400,
-      body: { message: expect.stringContaining('pull') },
-    })
-  })
-
   test('a manager that is switched off, or not the caller’s, is not used', async ({ call, remote }) => {
     const catalog = await enter(call, remote)
     expect((await catalog('GET', '', { as: ['other', ...everything] })).status).toBe(404)
