@@ -44,9 +44,10 @@ export interface Jobs {
    * over: with false where the service ended first and some of it is left for the next start.
    */
   resume(repeat: (what: Repeated, work: Work) => Promise<unknown>): Promise<{ readonly over: Promise<boolean> }>
-  /** Takes no new jobs; what fails from now on because the service ends goes on at its next start. */
-  stop(): void
-  /** Settles when no job is under way, after telling each to give up. */
+  /**
+   * Takes no new jobs, tells each to give up and settles when none is under way; what fails from now on because the service
+   * ends goes on at its next start.
+   */
   close(): Promise<void>
 }
 
@@ -223,7 +224,6 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
       const ends = Promise.all(resumed.map(({ ended: end }) => end))
       return { over: ends.then(outcomes => !outcomes.includes(undefined)) }
     },
-    stop: () => void (stopping = true),
     async close() {
       stopping = true
       clearInterval(cleaning)

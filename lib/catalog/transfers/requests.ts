@@ -66,6 +66,10 @@ export const PushManifest = z
       description:
         'true: in place of a pack as chunks, of which those are sent that the provider does not have of other machines and versions; only services of this kind read that, and no compression is to be chosen',
     }),
+    suspend: optional(z.boolean()).meta({
+      description:
+        'true: a running machine is suspended while its files are read, and then goes on; its copies begin with its disks as after a power cut. Needs the claim UPDATE_VM_STATES too',
+    }),
     override_existing: optional(z.boolean()).meta({ description: 'false: what is there already is not replaced' }),
   })
   .refine(({ local_path, uuid }) => local_path !== undefined || uuid !== undefined, {
