@@ -6,7 +6,7 @@ import { Encoded } from '#lib/http/encoded.ts'
 import type { Filter } from '#lib/http/filter.ts'
 import { servedPath } from '#lib/http/paths.ts'
 import type { Inventory, Position } from './inventory.ts'
-import { type Kept, manifestBytes, manifestTag, shownManifest } from './shown.ts'
+import { type Kept, manifestJson, manifestTag, shownManifest } from './shown.ts'
 import { visibleTo } from './visible.ts'
 
 /** What of a list is wanted. */
@@ -31,15 +31,9 @@ const positionOf = (cursor: string): Position => {
   }
 }
 
-const [open, comma, close] = ['[', ',', ']'].map(text => Buffer.from(text)) as [Buffer, Buffer, Buffer]
-
-/** Manifests as one JSON array. */
+/** Manifests as one JSON array. As text: buffers of many pages would have the whole heap collected again and again. */
 export const encodeManifests = (manifests: readonly Kept[], etag: string, headers = {}): Encoded =>
-  new Encoded(
-    Buffer.concat([open, ...manifests.flatMap((one, at) => [...(at === 0 ? [] : [comma]), manifestBytes(one)]), close]),
-    etag,
-    headers,
-  )
+  new Encoded(`[${manifests.map(manifestJson).join(',')}]`, etag, headers)
 
 /** One manifest as the array that the spec says, with its own tag. */
 export const encodeManifest = (manifest: Kept): Encoded => encodeManifests([manifest], manifestTag(manifest))

@@ -13,7 +13,7 @@ const made = new WeakMap<StoredManifest, CatalogManifest>()
 export const shownManifest = (manifest: StoredManifest): CatalogManifest => {
   const known = made.get(manifest)
   if (known) return known
-  const { edition: _, rev: __, provider: ___, ...fields } = manifest as Kept
+  const { edition: _, rev: __, provider: ___, counted_jobs: ____, ...fields } = manifest as Kept
   const storage = storageOf(manifest)
   const shown = {
     ...fields,
@@ -25,15 +25,15 @@ export const shownManifest = (manifest: StoredManifest): CatalogManifest => {
   return shown
 }
 
-const encoded = new WeakMap<StoredManifest, Buffer>()
+const encoded = new WeakMap<StoredManifest, string>()
 
 /** The same as JSON. */
-export const manifestBytes = (manifest: StoredManifest): Buffer => {
+export const manifestJson = (manifest: StoredManifest): string => {
   const known = encoded.get(manifest)
-  if (known) return known
-  const bytes = Buffer.from(JSON.stringify(shownManifest(manifest)))
-  encoded.set(manifest, bytes)
-  return bytes
+  if (known !== undefined) return known
+  const json = JSON.stringify(shownManifest(manifest))
+  encoded.set(manifest, json)
+  return json
 }
 
 /** The tag of a manifest as it is: what it says that a download changes comes last. */

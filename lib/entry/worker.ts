@@ -10,7 +10,7 @@ export interface WorkerModule {
 const modules: Record<Role, () => Promise<WorkerModule>> = {
   passwords: () => import('#lib/auth/password-worker.ts'),
   embedded: () => import('#lib/hypervisor/embedded/worker.ts'),
-  md5: () => import('#lib/catalog/pack/md5-worker.ts'),
+  digest: () => import('#lib/catalog/pack/digest-worker.ts'),
 }
 
 /** Runs this thread in the role that `workersFrom` gave it. */

@@ -28,7 +28,7 @@ const filterIn = async (request: Request, { parseFilter }: AppOptions): Promise<
 const narrowed = async (request: Request, list: unknown, options: AppOptions): Promise<unknown> => {
   const filter = await filterIn(request, options)
   if (!filter) return list
-  const items = list instanceof Encoded ? JSON.parse(new TextDecoder().decode(list.bytes)) : list
+  const items = list instanceof Encoded ? JSON.parse(list.text) : list
   return (items as readonly unknown[]).filter(filter.keep)
 }
 

@@ -22,7 +22,7 @@ const namesTag = (header: string | null, etag: string): boolean =>
 
 /** Makes responses. */
 export interface Replies {
-  /** What a handler returned: JSON, or for an `Encoded` its bytes, or 304 where the caller has them. */
+  /** What a handler returned: JSON, or an `Encoded` as it is, or 304 where the caller has them. */
   success(request: Request, value: unknown, status: number, requestId: string): Response | Promise<Response>
   /** A refusal; with `oauth` a bad request is told in that shape too. */
   refusal(error: ServiceError, requestId: string, oauth: boolean | undefined): Response
@@ -57,7 +57,7 @@ export const createReplies = (headers: Readonly<Record<string, string>> = {}): R
       // What changes something was done, and is answered (RFC 9110, 13.1.2).
       return /^(GET|HEAD)$/.test(request.method) && namesTag(request.headers.get('if-none-match'), value.etag)
         ? new Response(null, { status: 304, headers: own })
-        : new Response(value.bytes, { status, headers: { ...type, ...own } })
+        : new Response(value.json, { status, headers: { ...type, ...own } })
     },
     refusal: (error, requestId, oauth = false) =>
       new Response(JSON.stringify(errorBody(error, oauth)), {

@@ -87,7 +87,7 @@ export const openIdempotency = (store: Store, pepper: Uint8Array): { readonly ru
   cleaning.unref()
 
   const outcomeOf = (value: unknown, secret: boolean): Kept['outcome'] => {
-    const text = value instanceof Encoded ? Buffer.from(value.bytes).toString() : JSON.stringify(value ?? null)
+    const text = value instanceof Encoded ? value.text : JSON.stringify(value ?? null)
     return secret || text.length > longest ? { untold: true } : { value: JSON.parse(text) }
   }
 

@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { addMachine, gibibyte } from './disk-image.ts'
-import { median } from './load.ts'
+import { latencies } from './http.ts'
+import { median, percentile } from './load.ts'
 import { peakMemory, type Server, startBareFiles, startVmhost } from './processes.ts'
-import { type Ask, askAs } from './ask.ts'
-import { ratioRow, type Row } from './table.ts'
+import { type Ask, askAs, signedIn } from './ask.ts'
+import { limitRow, ratioRow, type Row } from './table.ts'
 
 const rounds = 3
+const password = 'Correct-Horse-9-Battery'
 const size = gibibyte
 
 /** How a pack is compressed, by the service and by its floor. */
@@ -50,12 +52,12 @@ const withService = async <T>(
   try {
     const home = addMachine(state, 'source', bytes, content)
     const server = await startVmhost(state, {
-      VMHOST_ROOT_PASSWORD: 'Correct-Horse-9-Battery',
+      VMHOST_ROOT_PASSWORD: password,
       VMHOST_DRIVER: 'qemu',
       VMHOST_CACHE_SIZE: '0',
     })
     try {
-      return await use({ server, ask: await askAs(server, 'Correct-Horse-9-Battery'), state, home })
+      return await use({ server, ask: await askAs(server, password), state, home })
     } finally {
       await server.stop()
     }
@@ -128,4 +130,28 @@ const memoryRow = async (): Promise<Row> => {
   )
 }
 
-export const transferRows = async (): Promise<readonly Row[]> => [...(await speedRows()), await memoryRow()]
+/** How long others wait for a small GET while machines are packed, sent, fetched and unpacked. */
+const latencyRow = (): Promise<Row> =>
+  withService({ bytes: size, content: 'used' }, async ({ server, ask }) => {
+    const url = `http://127.0.0.1:${server.port}/api/v1/machines/source/status`
+    const headers = await signedIn(server, password)
+    const quiet = percentile(await latencies(url, headers, 3_000), 0.99)
+    let ended = false
+    const transfers = push(ask, '1', kinds.none)
+      .then(() => pull(ask, '1'))
+      .finally(() => (ended = true))
+    const taken: number[] = []
+    while (!ended) taken.push(...(await latencies(url, headers, 200)))
+    await transfers
+    return limitRow(
+      'p99 of GETs while 1 GiB is pushed and pulled',
+      { measured: percentile(taken, 0.99), floor: quiet, unit: 'ms' },
+      20,
+    )
+  })
+
+export const transferRows = async (): Promise<readonly Row[]> => [
+  ...(await speedRows()),
+  await memoryRow(),
+  await latencyRow(),
+]

@@ -22,6 +22,9 @@ interface PackOptions {
 /** Bytes read at once: large, since each read is a way to another thread and back. */
 const readSize = 1024 * 1024
 
+/** So many parts, those given last, stay as they are while the next one is asked for. */
+export const partsAhead = 2
+
 const changed = (name: string, how: string): ServiceError =>
   new ServiceError('conflict', `${name} ${how} while it was packed. Stop what writes to it, and pack again.`)
 
@@ -39,19 +42,19 @@ const openUnchanged = async ({ name, path, size, modifiedAt }: PackFile): Promis
 }
 
 /**
- * The content of a file, of which the next part is read while one is used. Each part is good until the next is asked for:
- * they take turns in the same memory, which other threads can look into.
+ * The content of a file, of which the next part is read while `partsAhead` are used: they take turns in the same memory,
+ * which other threads can look into.
  */
 export async function* contentOf(packed: PackFile): AsyncGenerator<Uint8Array> {
   const { name, size } = packed
   await using file = await openUnchanged(packed)
   const before = await file.stat({ bigint: true })
-  const turns = size > readSize ? 2 : 1
+  const turns = Math.min(partsAhead + 2, Math.ceil(size / readSize) || 1)
   const buffers = Array.from({ length: turns }, () => Buffer.from(new SharedArrayBuffer(Math.min(readSize, size))))
   let turn = 0
   const read = async (from: number): Promise<Buffer> => {
     const buffer = buffers[turn]!
-    turn = turns - 1 - turn
+    turn = (turn + 1) % turns
     const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, size - from), from)
     return buffer.subarray(0, bytesRead)
   }
@@ -129,8 +132,8 @@ const compress = (bytes: AsyncIterable<Uint8Array>, compression: Compressing): A
 /**
  * The files as a canonical tar: sorted, of nobody, with their times in whole seconds and no more of their modes than
  * 755; PAX only for sizes from 8 GiB on and for long or non-ASCII names. The same files give the same bytes. Memory does
- * not grow with their size; each part is good until the next is asked for. The stream fails with `conflict`, which names the file, when one is not as `filesOf` saw it
- * or changes while it is read.
+ * not grow with their size; the last `partsAhead` parts are good while the next is asked for. The stream fails with
+ * `conflict`, which names the file, when one is not as `filesOf` saw it or changes while it is read.
  */
 export const packBytes = (
   files: readonly PackFile[],

@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { writeFileAtomic } from '#lib/platform/files.ts'
@@ -55,8 +55,7 @@ export const chunkTo = async (
     throw new ServiceError('invalid', 'The machine has too many chunks for a list of them. Push it as a pack.')
   const digest = createDigest(pieceSize)
   digest.update(list)
-  const md5 = hash('md5', list)
-  const packed = { file: join(folder, 'pack'), digest: { ...digest.end(), md5 } }
+  const packed = { file: join(folder, 'pack'), digest: digest.end() }
   await writeFileAtomic(packed.file, list)
   await notePacked(folder, 'chunks', packed)
   return { ...packed, chunkBytes: stored.values().reduce((sum, bytes) => sum + bytes, 0) }

@@ -8,9 +8,9 @@ import { writeFileAtomic } from '#lib/platform/files.ts'
 import { createSteadySync } from '#lib/platform/steady-sync.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import { createDigest, type PackDigest } from '../pack/digest.ts'
+import { createDigestThreads } from '../pack/digest-threads.ts'
 import type { PackFile } from '../pack/files.ts'
-import { createMd5, createMd5Thread } from '../pack/md5.ts'
-import { type Compression, packBytes } from '../pack/write.ts'
+import { type Compression, packBytes, partsAhead } from '../pack/write.ts'
 import type { Source } from '../providers/provider.ts'
 
 /** Bytes of a piece: what is fetched, verified and, after a cut, fetched again as one. */
@@ -30,7 +30,7 @@ const Note = z.object({
 /** A finished pack on this host. */
 export interface Packed {
   readonly file: string
-  readonly digest: PackDigest & { readonly md5: string }
+  readonly digest: PackDigest
 }
 
 /** Files up to this size count by their content: they are written anew for each push. */
@@ -86,26 +86,37 @@ export const packTo = async (
   const known = await packedEarlier(folder)
   if (known?.of === of) return known
   const [part, file] = [join(folder, 'pack.part'), join(folder, 'pack')]
-  const digest = createDigest(pieceSize)
   const size = files.reduce((sum, file) => sum + file.size, 0)
-  await using md5 = size > large ? createMd5Thread(startWorker) : createMd5()
+  await using threads = size > large ? createDigestThreads(startWorker, pieceSize) : undefined
+  const digest = threads ?? createDigest(pieceSize)
   {
     await using target = await open(part, 'w', 0o600)
     const sync = createSteadySync(target)
+    const underWay: Promise<void>[] = []
+    let at = 0
+    const take = async (part: Uint8Array): Promise<void> => {
+      const place = at
+      at += part.length
+      await Promise.all([target.write(part, 0, part.length, place), digest.update(part)])
+      await sync.wrote(part.length)
+    }
     try {
-      for await (const chunk of packBytes(files, compression, { signal, onProgress })) {
-        const passed = Promise.all([target.write(chunk), md5.update(chunk)])
-        digest.update(chunk)
-        await passed
-        await sync.wrote(chunk.length)
+      for await (const part of packBytes(files, compression, { signal, onProgress })) {
+        const taken = take(part)
+        // Waited for in its turn, and its failure is seen then.
+        taken.catch(() => undefined)
+        underWay.push(taken)
+        if (underWay.length > partsAhead) await underWay.shift()
       }
+      await Promise.all(underWay)
     } finally {
+      await Promise.allSettled(underWay)
       await sync.idle()
     }
     // Whoever finds it after a power cut, or gives it another name, relies on what its digest says.
     await target.sync()
   }
-  const packed = { file, digest: { ...digest.end(), md5: await md5.end() } }
+  const packed = { file, digest: await digest.end() }
   await rename(part, file)
   await notePacked(folder, of, packed)
   return packed

@@ -32,6 +32,7 @@ interface PushOptions {
   readonly level?: string
   readonly format?: string
   readonly chunked?: true
+  readonly suspend?: true
   readonly overrideExisting: boolean
 }
 
@@ -51,6 +52,7 @@ const pushBody = (catalogId: string, connection: string, options: PushOptions): 
     options.level !== undefined && /^-?\d+$/.test(options.level) ? Number(options.level) : options.level,
   compress_format: options.format,
   chunked: options.chunked,
+  suspend: options.suspend,
   override_existing: options.overrideExisting,
 })
 
@@ -61,7 +63,7 @@ const pushCommand = (command: Command): Command =>
     )
     .argument('<catalog-id>')
     .requiredOption('--version <version>', 'such as 1.0.2-beta')
-    .option('--machine <machine>', 'id or name of a stopped machine')
+    .option('--machine <machine>', 'id or name of a machine, which must be stopped')
     .option('--local-path <folder>', 'in its place: the folder of a machine, or of a pvm or macvm bundle')
     .option('--connection <connection>', `where the pack goes, ${connectionHelp}`)
     .option('--architecture <name>', 'x86_64 or arm64; that of this host when left out')
@@ -73,6 +75,7 @@ const pushCommand = (command: Command): Command =>
     .option('--level <level>', 'how much, from 0 to 9, or best_speed, balanced or best_compression; compresses')
     .option('--format <format>', 'gzip, or zstd, which other services than this may not read; compresses')
     .option('--chunked', 'as chunks that machines and versions share, which other services than this do not read')
+    .option('--suspend', 'or may run: it is suspended while its files are read, and then goes on')
     .option('--no-override-existing', 'do not replace a manifest that is there already')
 
 const pullCommand = (command: Command): Command =>

@@ -1,7 +1,11 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createDigest } from '#lib/catalog/pack/digest.ts'
+import { createDigestThreads } from '#lib/catalog/pack/digest-threads.ts'
+import { type StartWorker, workersFrom } from '#lib/platform/workers.ts'
+
+const startWorker = workersFrom(new URL('../../../../lib/entry/main.ts', import.meta.url))
 
 const hashOf = (algorithm: string, bytes: Uint8Array): string => createHash(algorithm).update(bytes).digest('hex')
 
@@ -21,12 +25,35 @@ describe('the digest of a pack', () => {
           expect(digest.end()).toEqual({
             size: bytes.length,
             sha256: hashOf('sha256', bytes),
+            md5: hashOf('md5', bytes),
             pieceSize,
             pieces,
           })
         },
       ),
     )
+  })
+
+  test('is the same in threads, with parts that are under way together', async () => {
+    const parts = Array.from({ length: 24 }, (_, at) => randomBytes(at * 50_000))
+    const digest = createDigest(1_000_000)
+    await using threads = createDigestThreads(startWorker, 1_000_000)
+    await Promise.all(parts.map(part => threads.update(part)))
+    for (const part of parts) digest.update(part)
+    expect(await threads.end()).toEqual(digest.end())
+  })
+
+  test('fails when one of its threads does, and never waits for it', async () => {
+    const started: ReturnType<StartWorker>[] = []
+    await using threads = createDigestThreads((...how) => {
+      const worker = startWorker(...how)
+      started.push(worker)
+      return worker
+    }, 1_000_000)
+    await threads.update(Buffer.alloc(1))
+    await started[0]!.terminate()
+    await expect(threads.update(Buffer.alloc(1))).rejects.toMatchObject({ fault: 'internal' })
+    await expect(threads.end()).rejects.toMatchObject({ fault: 'internal' })
   })
 
   test('of a whole number of pieces has no empty one', () => {
