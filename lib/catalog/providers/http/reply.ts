@@ -1,4 +1,5 @@
 import type { ServiceError } from '#lib/errors.ts'
+import { isModest } from '../../modest-json.ts'
 import type { ObjectStat } from '../provider.ts'
 import { textOf } from './body.ts'
 import { refusalOf } from './failures.ts'
@@ -34,8 +35,9 @@ export const refused = (reply: Reply, what: string): ServiceError => {
   return refusalOf({ host: url.host, status, headers, what })
 }
 
-/** What JSON says; undefined for what is none. */
+/** What JSON says; undefined for what is none, or too much of it. */
 export const parsed = (text: string): unknown => {
+  if (!isModest(Buffer.from(text))) return undefined
   try {
     return JSON.parse(text) as unknown
   } catch {
