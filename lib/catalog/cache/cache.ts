@@ -1,13 +1,14 @@
 import { readdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Principal } from '#lib/auth/principal.ts'
-import { ServiceError } from '#lib/errors.ts'
+import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { Tell } from '#lib/events/events.ts'
-import { exists, makePrivateFolder, removeTree, renameSynced } from '#lib/platform/files.ts'
+import { exists, isSystemError, makePrivateFolder, removeTree, renameSynced } from '#lib/platform/files.ts'
 import type { Store, Stored, Write } from '#lib/storage/store.ts'
 import type { CatalogManifest } from '../manifest.ts'
 import { normalCatalogId } from '../names.ts'
 import type { UnpackedFile } from '../pack/read.ts'
+import { createTurns } from '../turns.ts'
 import { visibleTo } from '../visible.ts'
 import { copyVerified, sizeOnDisk } from './copy.ts'
 import { type CachedManifest, CacheItem } from './record.ts'
@@ -30,8 +31,11 @@ export interface Cache {
   list(caller: Principal): Promise<readonly CachedManifest[]>
   /** Deletes what a caller may know of; gives how many. Throws `not-found`, and `conflict` when all of it is in use. */
   remove(caller: Principal, place: CachePlace): Promise<number>
-  /** Puts a machine into an empty folder, verified; gives where it is kept, or undefined when it is not, or not rightly. */
-  restore(sha256: string, folder: string, how: Following): Promise<string | undefined>
+  /**
+   * Puts a machine into an empty folder, verified; gives where it is kept, or undefined when it is not, or not rightly, or
+   * not for this caller: who knows the digest of a pack need not be somebody who may have it. Throws `no-space`.
+   */
+  restore(caller: Principal, sha256: string, folder: string, how: Following): Promise<string | undefined>
   /** Keeps a machine that was unpacked into a folder, where there is room; gives where. */
   keep(
     sha256: string,
@@ -57,6 +61,18 @@ interface Options {
 
 const newestFirst = (a: CacheItem, b: CacheItem): number => (a.last_used_at < b.last_used_at ? 1 : -1)
 
+/** What says that a machine in the cache cannot be read any more. Throws what is not about that. */
+const unreadable =
+  (signal: AbortSignal) =>
+  (error: unknown): string => {
+    signal.throwIfAborted()
+    if (!isSystemError(error, 'ENOSPC') && !isSystemError(error, 'EDQUOT')) return messageOf(error)
+    throw new ServiceError(
+      'no-space',
+      'There is not enough space on the disk for the machine. Make room, and try again.',
+    )
+  }
+
 /** Opens the cache; what of it is on disk without being on record, or the other way round, is let go. */
 export const openCache = async ({ store, tell, folder, budget, keepFree }: Options): Promise<Cache> => {
   const items = store.collection('catalog-cache', CacheItem, { unique: { sha256: item => item.sha256 } })
@@ -64,6 +80,9 @@ export const openCache = async ({ store, tell, folder, budget, keepFree }: Optio
   const inUse = new Map<string, number>()
   const counters = { hits: 0, misses: 0, evictions: 0 }
   let size = 0
+  /** Bytes of what is being copied into it. */
+  let coming = 0
+  const turns = createTurns()
 
   const told = (what: string, { manifest, size: cacheSize, cached_at }: CacheItem): Write => {
     const { catalog_id, version, architecture, required_claims: claims, required_roles: roles } = manifest
@@ -74,12 +93,15 @@ export const openCache = async ({ store, tell, folder, budget, keepFree }: Optio
       audience: { claims: roles.length > 0 ? [] : claims.length > 0 ? claims : ['LIST_CACHE'] },
     })
   }
-  const forget = async (item: CacheItem & Stored): Promise<void> => {
-    // Off the record first: what is left of it on disk is let go at the next start.
-    await store.commit([items.remove({ id: item.id }), told('REMOVED', item)])
-    size -= item.size
-    await removeTree(folder, placeOf(item.sha256))
-  }
+  const forget = (item: CacheItem & Stored): Promise<void> =>
+    turns(item.sha256, async () => {
+      // Somebody else wanted it gone too.
+      if (!(await items.get(item.id))) return
+      // Off the record first: what is left of it on disk is let go at the next start.
+      await store.commit([items.remove({ id: item.id }), told('REMOVED', item)])
+      size -= item.size
+      await removeTree(folder, placeOf(item.sha256))
+    })
   const using = async <T>(sha256: string, work: () => Promise<T>): Promise<T> => {
     inUse.set(sha256, (inUse.get(sha256) ?? 0) + 1)
     try {
@@ -92,19 +114,25 @@ export const openCache = async ({ store, tell, folder, budget, keepFree }: Optio
   }
   const isFree = ({ sha256 }: CacheItem): boolean => !inUse.has(sha256)
 
-  /** Lets go of what was not used the longest until there is room; false when there is none even then. */
-  const makeRoom = async (bytes: number): Promise<boolean> => {
-    if (bytes > budget) return false
-    const candidates = (await items.list()).filter(isFree).toSorted(newestFirst)
-    for (;;) {
-      const { bavail, bsize } = await statfs(folder)
-      if (size + bytes <= budget && bavail * bsize - bytes >= keepFree) return true
-      const oldest = candidates.pop()
-      if (!oldest) return false
-      await forget(oldest)
-      counters.evictions += 1
-    }
-  }
+  /** Lets go of what was not used the longest until there is room, and takes that; false when there is none even then. */
+  const takeRoom = (bytes: number): Promise<boolean> =>
+    // One after the other: the room that one has found is not another's.
+    turns('room', async () => {
+      if (bytes > budget) return false
+      const candidates = (await items.list()).filter(isFree).toSorted(newestFirst)
+      for (;;) {
+        const { bavail, bsize } = await statfs(folder)
+        if (size + coming + bytes <= budget && bavail * bsize - coming - bytes >= keepFree) {
+          coming += bytes
+          return true
+        }
+        const oldest = candidates.pop()
+        if (!oldest) return false
+        if (!isFree(oldest)) continue
+        await forget(oldest)
+        counters.evictions += 1
+      }
+    })
 
   await makePrivateFolder(folder)
   for (const item of await items.list())
@@ -149,13 +177,16 @@ export const openCache = async ({ store, tell, folder, budget, keepFree }: Optio
       const free = wanted.filter(isFree)
       if (free.length < wanted.length && free.length === 0)
         throw new ServiceError('conflict', 'A pull is using this; try again when it has ended.')
-      for (const item of free) await forget(item)
+      for (const item of free) if (isFree(item)) await forget(item)
       return free.length
     },
-    restore: (sha256, to, { signal, onProgress }) =>
+    restore: (caller, sha256, to, { signal, onProgress }) =>
       using(sha256, async () => {
-        const item = await items.find('sha256', sha256)
-        const damaged = item && (await copyVerified(item.files, placeOf(sha256), to, { signal, onProgress }))
+        const found = await items.find('sha256', sha256)
+        const item = found && visibleTo(caller)(found.manifest) ? found : undefined
+        const damaged =
+          item &&
+          (await copyVerified(item.files, placeOf(sha256), to, { signal, onProgress }).catch(unreadable(signal)))
         if (!item || damaged !== undefined) {
           counters.misses += 1
           if (item) await forget(item)
@@ -173,10 +204,10 @@ export const openCache = async ({ store, tell, folder, budget, keepFree }: Optio
     keep: (sha256, manifest, files, from, { signal, onProgress }) =>
       using(sha256, async () => {
         const bytes = await sizeOnDisk(files, from)
-        if ((await items.find('sha256', sha256)) || !(await makeRoom(bytes))) return undefined
+        if ((await items.find('sha256', sha256)) || !(await takeRoom(bytes))) return undefined
         const staging = join(folder, `.new-${crypto.randomUUID()}`)
-        await makePrivateFolder(staging)
         try {
+          await makePrivateFolder(staging)
           if ((await copyVerified(files, from, staging, { signal, onProgress })) !== undefined) return undefined
           const now = new Date().toISOString()
           const item: CacheItem = {
@@ -192,10 +223,14 @@ export const openCache = async ({ store, tell, folder, budget, keepFree }: Optio
           // Another pull of the same pack may have been faster.
           if (await exists(placeOf(sha256))) return undefined
           await renameSynced(staging, placeOf(sha256))
-          await store.commit([items.put(item), told('ADDED', item)])
+          await store.commit([items.put(item), told('ADDED', item)]).catch(async (error: unknown) => {
+            await removeTree(folder, placeOf(sha256))
+            throw error
+          })
           size += item.size
           return placeOf(sha256)
         } finally {
+          coming -= bytes
           await removeTree(folder, staging)
         }
       }),

@@ -118,7 +118,7 @@ export const pullManifest = async (
     work.end('pull_validate_stage')
     return source
   }
-  const { machine, manifest, cached } = await fetchCurrent(context, request, find, { work, signal })
+  const { machine, manifest, cached } = await fetchCurrent(context, request, find, { caller, work, signal })
   work.end('pull_register_stage')
   if (start) {
     work.begin('pull_start_stage')
