@@ -56,8 +56,9 @@ test('its size is what is in it, whoever deletes and adds at the same time', asy
   const { store, events } = telling
   const cache = await openCache({ store, tell: events.tell, folder: root, budget: 20_000, keepFree: 0 })
   const how = { signal: new AbortController().signal, onProgress: () => {} }
-  const named = { catalog_id: 'demo', version: '1', architecture: 'x86_64', tags: [] } as const
-  const manifest = shownManifest(registeredManifest(named, undefined))
+  const manifest = shownManifest(
+    registeredManifest({ catalog_id: 'demo', version: '1', architecture: 'x86_64', tags: [] }, undefined),
+  )
   const keep = (name: string) => cache.keep(name.repeat(64), manifest, files, from, how)
   // Two fit, and five want to be kept at once.
   await Promise.all(['a', 'b', 'c', 'd', 'e'].map(keep))

@@ -42,7 +42,7 @@ const content = async (
   range?: ByteRange,
 ) => {
   const asked = range && { Range: `bytes=${range.start}-${range.end - 1}` }
-  const request = { caller: caller.id, method: 'GET', path, query: part, signal }
+  const request = { caller: caller.id, waits: true, method: 'GET', path, query: part, signal }
   const reply = await remote.read(server, { ...request, headers: { ...headers, ...asked } }, most)
   return reply.headers['content-type'] === 'application/octet-stream' ? reply : undefined
 }
