@@ -6,6 +6,7 @@ import type { CatalogManifest, StoredManifest } from '../manifest.ts'
 import { registeredBefore, registerManifest } from '../register.ts'
 import { manifestsIn } from '../remote/manifests.ts'
 import { askPeer, type Peer } from '../remote/peer.ts'
+import { toldManifest } from '../remote/told-manifest.ts'
 import { catalogPath } from '../remote/place.ts'
 import type { RegisterManifest } from '../requests.ts'
 import { shownManifest } from '../shown.ts'
@@ -50,7 +51,8 @@ const peerTarget = (peer: Peer): Target => ({
     const [registered] = manifestsIn(reply)
     if (!registered)
       throw new ServiceError('upstream', `The catalog of ${peer.server.name} does not say what it registered.`)
-    return registered as unknown as CatalogManifest
+    // It goes into a job: some services repeat what opens the storage.
+    return toldManifest(registered, registration)
   },
 })
 
