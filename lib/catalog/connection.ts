@@ -180,3 +180,19 @@ export const maskStorage = ({ type, meta }: Storage): Storage => ({
     Object.entries(meta).map(([key, value]) => [key, isShown(type, key, value) ? value : masked(value)]),
   ),
 })
+
+/** The same of what another service says of its storage, of which the type may be unknown; what it has masked stays. */
+export const maskStorageOf = (
+  name: string,
+  meta: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> => {
+  const type = providerTypeOf(name)
+  const isOpen = (key: string, value: string): boolean =>
+    value === '' || value.includes('****') || (type !== undefined && isShown(type, key, value))
+  return Object.fromEntries(
+    Object.entries(meta).map(([key, value]) => [
+      key,
+      typeof value === 'string' && !isOpen(key, value) ? masked(value) : value,
+    ]),
+  )
+}

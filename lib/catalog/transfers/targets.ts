@@ -4,7 +4,7 @@ import { turnOf } from '../changes.ts'
 import type { Storage } from '../connection.ts'
 import type { CatalogManifest, StoredManifest } from '../manifest.ts'
 import { registeredBefore, registerManifest } from '../register.ts'
-import { manifestsIn } from '../remote/manifests.ts'
+import { type Manifest, manifestsIn, refuseHiddenId } from '../remote/manifests.ts'
 import { askPeer, type Peer } from '../remote/peer.ts'
 import { toldManifest } from '../remote/told-manifest.ts'
 import { catalogPath } from '../remote/place.ts'
@@ -35,12 +35,15 @@ const localTarget = ({ catalog }: TransferContext, caller: Principal): Target =>
 
 const peerTarget = (peer: Peer): Target => ({
   async before({ catalog_id, version }, architecture) {
-    const path = catalogPath(catalog_id, version, architecture)
-    const reply = await askPeer(peer, { method: 'GET', path }).catch((error: unknown) => {
-      if (isFault(error, 'not-found')) return []
-      throw error
-    })
-    const found = manifestsIn(reply).find(one => one.version === version)
+    const manifestsAt = async (...place: readonly string[]): Promise<readonly Manifest[]> =>
+      manifestsIn(
+        await askPeer(peer, { method: 'GET', path: catalogPath(...place) }).catch((error: unknown) => {
+          if (isFault(error, 'not-found')) return []
+          throw error
+        }),
+      )
+    const found = (await manifestsAt(catalog_id, version, architecture)).find(one => one.version === version)
+    if (!found && !peer.caller.superUser) refuseHiddenId(await manifestsAt(catalog_id), peer.sees)
     if (found && !peer.sees(found))
       throw new ServiceError('conflict', 'The other catalog has this manifest already, and it is not yours to change.')
     const text = (key: string): string => (typeof found?.[key] === 'string' ? found[key] : '')
