@@ -26,8 +26,8 @@ const ownedBy = async (
   const around = new Set<string>()
   for (const manifest of manifests) {
     const theirs = storageOf(manifest)
-    if (!theirs || theirs.type !== storage.type) continue
-    const key = JSON.stringify(theirs.meta)
+    if (!theirs) continue
+    const key = JSON.stringify(theirs)
     const place = places.get(key) ?? storages.placeOf(theirs)
     places.set(key, place)
     for (const path of objectsOf(manifest)) {

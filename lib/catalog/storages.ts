@@ -64,7 +64,7 @@ export const createStorages = ({ folder, allowed, state, environment = {} }: Opt
     type === 'local-storage'
       ? // What cannot be a folder has no object of anybody's.
         realPathOf(meta['catalog_path'] || folder).catch(() => resolve(meta['catalog_path']!))
-      : JSON.stringify([type, ...kindOf(type).place.map(key => (meta[key] ?? '').toLowerCase())])
+      : kindOf(type).place(meta)
 
   return {
     placeOf,
