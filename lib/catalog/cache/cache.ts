@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Principal } from '#lib/auth/principal.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { Tell } from '#lib/events/events.ts'
-import { exists, isSystemError, makePrivateFolder, removeTree, renameSynced } from '#lib/platform/files.ts'
+import { exists, isDiskFull, makePrivateFolder, removeTree, renameSynced } from '#lib/platform/files.ts'
 import type { Store, Stored, Write } from '#lib/storage/store.ts'
 import type { CatalogManifest } from '../manifest.ts'
 import { normalCatalogId } from '../names.ts'
@@ -66,7 +66,7 @@ const unreadable =
   (signal: AbortSignal) =>
   (error: unknown): string => {
     signal.throwIfAborted()
-    if (!isSystemError(error, 'ENOSPC') && !isSystemError(error, 'EDQUOT')) return messageOf(error)
+    if (!isDiskFull(error)) return messageOf(error)
     throw new ServiceError(
       'no-space',
       'There is not enough space on the disk for the machine. Make room, and try again.',

@@ -4,7 +4,7 @@ import { open, readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import * as z from 'zod'
-import { writeFileAtomic } from '#lib/platform/files.ts'
+import { writeAll, writeFileAtomic } from '#lib/platform/files.ts'
 import { createSteadySync } from '#lib/platform/steady-sync.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import { createDigest, type PackDigest } from '../pack/digest.ts'
@@ -92,9 +92,11 @@ export const packTo = async (
   {
     await using target = await open(part, 'w', 0o600)
     const sync = createSteadySync(target)
+    let at = 0
     try {
       for await (const chunk of packBytes(files, compression, { signal, onProgress })) {
-        const passed = Promise.all([target.write(chunk), md5.update(chunk)])
+        const passed = Promise.all([writeAll(target, chunk, at), md5.update(chunk)])
+        at += chunk.length
         digest.update(chunk)
         await passed
         await sync.wrote(chunk.length)

@@ -1,4 +1,6 @@
 import type { Principal } from '#lib/auth/principal.ts'
+import { ServiceError } from '#lib/errors.ts'
+import { isDiskFull } from '#lib/platform/files.ts'
 import type { Work } from '#lib/work.ts'
 import type { CatalogManifest } from '../manifest.ts'
 import type { Peer } from '../remote/peer.ts'
@@ -16,9 +18,16 @@ export interface Transfers {
   importMachine(caller: Principal, request: ImportMachine, work: Work): Promise<ImportResult>
 }
 
+/** What a disk of this host that is full means to who asked for a transfer. */
+const withRoom = async <T>(transfer: Promise<T>): Promise<T> =>
+  transfer.catch((error: unknown) => {
+    if (!isDiskFull(error)) throw error
+    throw new ServiceError('no-space', 'The disk of this host is full. Make room, then try again.', { cause: error })
+  })
+
 export const createTransfers = (context: TransferContext): Transfers => ({
-  push: (...call) => pushManifest(context, ...call),
-  pull: (...call) => pullManifest(context, ...call),
+  push: (...call) => withRoom(pushManifest(context, ...call)),
+  pull: (...call) => withRoom(pullManifest(context, ...call)),
   import: (...call) => importManifest(context, ...call),
   importMachine: (...call) => importMachine(context, ...call),
 })
