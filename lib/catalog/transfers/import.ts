@@ -73,17 +73,30 @@ const importFound = async (
 const missing = (what: string, path: string): ServiceError =>
   new ServiceError('not-found', `The ${what} ${path} does not exist on the provider.`)
 
-const list = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
-
-/** What a registration takes over of a description; what of it is not as it should be counts as not there. */
+/**
+ * What a registration takes over of a description; what of it is not as it should be counts as not there. Throws `upstream`
+ * where that is who may see it: then nobody knows.
+ */
 const taken = (metadata: Readonly<Record<string, unknown>>): Record<string, unknown> => {
   const fields = RegisterManifest.shape
-  const kept = Object.entries(metadata).filter(
-    ([key, value]) =>
-      key in fields && key !== 'provider' && fields[key as keyof typeof fields].safeParse(value).success,
-  )
+  const kept = Object.entries(metadata).filter(([key, value]) => {
+    if (!Object.hasOwn(fields, key) || key === 'provider') return false
+    const { success } = fields[key as keyof typeof fields].safeParse(value)
+    if (!success && (key === 'required_claims' || key === 'required_roles'))
+      throw new ServiceError('upstream', `The description on the provider has ${key} that are none.`)
+    return success
+  })
   return Object.fromEntries(kept)
+}
+
+const registrationOf = (found: object): RegisterManifest => {
+  const { data, error } = RegisterManifest.safeParse(found)
+  if (data) return data
+  const [issue] = error.issues
+  throw new ServiceError(
+    'invalid',
+    `What is on the provider cannot be a manifest: ${issue?.path.join('.')} ${issue?.message}.`,
+  )
 }
 
 /**
@@ -102,16 +115,16 @@ export const importManifest = (
     const metadataAt = `${catalog_id}/${name}.meta`
     const metadata = await readMetadata(provider, metadataAt, work.signal)
     if (!metadata) throw missing('description', metadataAt)
-    const packName = typeof metadata['pack_path'] === 'string' ? metadata['pack_path'] : ''
-    const pack = packName === '' || packName.includes('/') ? `${name}.pdpack` : packName
+    const known = taken(metadata)
+    const pack =
+      typeof known['pack_path'] === 'string' && known['pack_path'] !== '' ? known['pack_path'] : `${name}.pdpack`
     const found = await provider.stat(`${catalog_id}/${pack}`, work.signal)
     if (!found) throw missing('pack', `${catalog_id}/${pack}`)
-    const registration = RegisterManifest.parse({
-      ...taken(metadata),
+    const registration = registrationOf({
+      ...known,
       catalog_id,
       version,
       architecture,
-      tags: list(metadata['tags']),
       provider: storage,
       path: `/${catalog_id}`,
       pack_path: undefined,
@@ -126,12 +139,22 @@ export const importManifest = (
 
 const ending = (path: string): string => /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? ''
 
+/** Files of a machine that a manifest names. */
+const mostFiles = 100_000
+
 /** The object of a path, or what is in and below the folder of that name. Throws `not-found`. */
 const objectsAt = async (provider: Provider, path: string, signal?: AbortSignal): Promise<readonly ObjectStat[]> => {
   const single = await provider.stat(path, signal)
   if (single) return [single]
   const found: ObjectStat[] = []
-  for await (const object of provider.list(path, signal)) found.push(object)
+  for await (const object of provider.list(path, signal)) {
+    if (found.length === mostFiles)
+      throw new ServiceError(
+        'invalid',
+        `The machine ${path} has more than ${mostFiles} files, which is all that a manifest names.`,
+      )
+    found.push(object)
+  }
   if (found.length === 0) throw missing('machine', path)
   return found
 }
@@ -158,10 +181,11 @@ export const importMachine = (
     if (!type) throw new ServiceError('invalid', `Say the type of ${file}: its name ends with none.`)
     const metadataAt = [folder, `${name}.meta`].filter(part => part !== '').join('/')
     const before = await readMetadata(provider, metadataAt, work.signal)
-    const registration = RegisterManifest.parse({
-      ...(before && !request.force ? taken(before) : {}),
+    const known = taken(before ?? {})
+    const registration = registrationOf({
+      ...(request.force ? {} : known),
       ...Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)),
-      description: request.description ?? (request.force ? undefined : before?.['description']),
+      description: request.description ?? (request.force ? undefined : known['description']),
       type,
       provider: storage,
       is_compressed: request.is_compressed ?? false,

@@ -8,7 +8,7 @@ import { type Manifest, manifestsIn, refuseHiddenId } from '../remote/manifests.
 import { askPeer, type Peer } from '../remote/peer.ts'
 import { toldManifest } from '../remote/told-manifest.ts'
 import { catalogPath } from '../remote/place.ts'
-import type { RegisterManifest } from '../requests.ts'
+import { RegisterManifest } from '../requests.ts'
 import { shownManifest } from '../shown.ts'
 import type { TransferContext } from './context.ts'
 import type { Before } from './pushed-objects.ts'
@@ -46,8 +46,14 @@ const peerTarget = (peer: Peer): Target => ({
     if (!found && !peer.caller.superUser) refuseHiddenId(await manifestsAt(catalog_id), peer.sees)
     if (found && !peer.sees(found))
       throw new ServiceError('conflict', 'The other catalog has this manifest already, and it is not yours to change.')
-    const text = (key: string): string => (typeof found?.[key] === 'string' ? found[key] : '')
-    return found && { pack_filename: text('pack_filename'), pack_sha256: text('pack_sha256') }
+    // What is no name or no digest says as much as nothing.
+    const { pack_filename, pack_sha256 } = RegisterManifest.shape
+    return (
+      found && {
+        pack_filename: pack_filename.safeParse(found['pack_filename']).data ?? '',
+        pack_sha256: pack_sha256.safeParse(found['pack_sha256']).data ?? '',
+      }
+    )
   },
   async register(registration) {
     const reply = await askPeer(peer, { method: 'POST', path: '/catalog', body: registration })
