@@ -19,7 +19,7 @@ import type { TransferContext } from './context.ts'
 import { contentItems, type PushedMachine, withMachineFiles } from './machine-files.ts'
 import { peerOf } from './peer-of.ts'
 import { packedEarlier, packTo, sourceOfFile } from './packing.ts'
-import { packEnds, packName, sideFileOf, sweepPacks } from './pushed-objects.ts'
+import { type Before, packEnds, packName, sideFileOf, sweepPacks } from './pushed-objects.ts'
 import type { PushManifest } from './requests.ts'
 import { type Target, targetOf } from './targets.ts'
 
@@ -78,44 +78,55 @@ const pushMachine = async (
   const { digest } = packed
   work.end('push_compress_stage')
 
-  work.begin('push_check_remote_stage')
-  const registration = RegisterManifest.parse({
-    ...request,
-    architecture,
-    type,
-    provider: storage,
-    is_compressed: hold !== undefined || compression.kind !== 'none',
-    size,
-    pack_size: digest.size + packed.chunkBytes,
-    pack_sha256: digest.sha256,
-    path: `/${request.catalog_id}`,
-    pack_filename: packName(name, digest, before, end),
-    metadata_filename: `${name}.meta`,
-    virtual_machine_contents: contentItems(files),
-  })
-  const packAt = `${request.catalog_id}/${registration.pack_filename}`
-  const there = await provider.stat(packAt, signal)
-  work.end('push_check_remote_stage')
-
-  work.begin('push_upload_pack_stage')
-  if (there?.size !== digest.size || there.sha256 !== digest.sha256)
-    await provider.write(packAt, sourceOfFile(packed.file, digest.size), {
-      signal,
-      sha256: digest.sha256,
-      onProgress: done => work.advance('push_upload_pack_stage', done, digest.size),
+  /** Uploads under the name that follows from what it replaces, and registers that. */
+  const publish = async (replaced: Before | undefined) => {
+    work.begin('push_check_remote_stage')
+    const registration = RegisterManifest.parse({
+      ...request,
+      architecture,
+      type,
+      provider: storage,
+      is_compressed: hold !== undefined || compression.kind !== 'none',
+      size,
+      pack_size: digest.size + packed.chunkBytes,
+      pack_sha256: digest.sha256,
+      path: `/${request.catalog_id}`,
+      pack_filename: packName(name, digest, replaced, end),
+      metadata_filename: `${name}.meta`,
+      virtual_machine_contents: contentItems(files),
     })
-  work.end('push_upload_pack_stage')
+    const packAt = `${request.catalog_id}/${registration.pack_filename}`
+    const there = await provider.stat(packAt, signal)
+    work.end('push_check_remote_stage')
 
-  work.begin('push_upload_meta_stage')
-  const side = Buffer.from(encodeSideFile(sideFileOf(name, packed, files, context.signingKey)))
-  await provider.write(packAt + sideEnd, sourceOfBytes(side), { signal })
-  const metadata = metadataOf(registeredManifest(registration, before?.record), { compressed_checksum: digest.md5 })
-  await writeMetadata(provider, `${request.catalog_id}/${name}.meta`, metadata, signal)
-  work.end('push_upload_meta_stage')
+    work.begin('push_upload_pack_stage')
+    if (there?.size !== digest.size || there.sha256 !== digest.sha256)
+      await provider.write(packAt, sourceOfFile(packed.file, digest.size), {
+        signal,
+        sha256: digest.sha256,
+        onProgress: done => work.advance('push_upload_pack_stage', done, digest.size),
+      })
+    work.end('push_upload_pack_stage')
 
-  work.begin('push_register_stage')
-  const registered = await target.register(registration)
-  work.end('push_register_stage')
+    work.begin('push_upload_meta_stage')
+    const side = Buffer.from(encodeSideFile(sideFileOf(name, packed, files, context.signingKey)))
+    await provider.write(packAt + sideEnd, sourceOfBytes(side), { signal })
+    const metadata = metadataOf(registeredManifest(registration, before?.record), { compressed_checksum: digest.md5 })
+    await writeMetadata(provider, `${request.catalog_id}/${name}.meta`, metadata, signal)
+    work.end('push_upload_meta_stage')
+
+    work.begin('push_register_stage')
+    const registered = await target.register(registration)
+    work.end('push_register_stage')
+    return { registered, packAt }
+  }
+  const isThere = async (packAt: string): Promise<boolean> => {
+    const now = await provider.stat(packAt, signal)
+    return now?.size === digest.size && (now.sha256 ?? digest.sha256) === digest.sha256
+  }
+  let { registered, packAt } = await publish(before)
+  // Somebody has deleted it meanwhile, or another host has pushed under the same name: once more, under one of its own.
+  if (!(await isThere(packAt))) ({ registered, packAt } = await publish({ pack_filename: packAt, pack_sha256: '' }))
 
   work.begin('cleaning_up')
   // The machine was changed after an earlier try, of which there may be a part.
@@ -123,7 +134,10 @@ const pushMachine = async (
     one => earlier && `${request.catalog_id}/${packName(name, earlier.digest, before, one)}`,
   )
   for (const path of earlierAt) if (path !== undefined && path !== packAt) await provider.remove(path)
-  await sweepPacks(provider, request.catalog_id, name, packAt)
+  // What another host has registered by now is not left of an earlier push.
+  const after = await target.before(request, architecture).catch(() => undefined)
+  if (after && ['', digest.sha256].includes(after.pack_sha256))
+    await sweepPacks(provider, request.catalog_id, name, packAt, signal)
   work.end('cleaning_up')
   return registered
 }

@@ -53,10 +53,16 @@ export const sideFileOf = (
 }
 
 /** Deletes the packs of a manifest in a folder of its provider that earlier pushes have left, but for the one that is kept. */
-export const sweepPacks = async (provider: Provider, folder: string, name: string, kept: string): Promise<void> => {
+export const sweepPacks = async (
+  provider: Provider,
+  folder: string,
+  name: string,
+  kept: string,
+  signal: AbortSignal,
+): Promise<void> => {
   const mine = (path: string): boolean =>
     path.startsWith(`${folder}/${name}`) &&
     /^(~[0-9a-f]{8})?\.(pdpack|chunks\.json)(\.pack\.json)?$/.test(path.slice(folder.length + 1 + name.length))
-  for await (const { path } of provider.list(folder))
+  for await (const { path } of provider.list(folder, signal))
     if (mine(path) && path !== kept && path !== kept + sideEnd) await provider.remove(path)
 }
