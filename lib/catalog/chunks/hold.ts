@@ -32,6 +32,16 @@ const busy: Readonly<Record<Purpose, string>> = {
 /** Whoever writes can do so beside others who write; who removes has to be alone. */
 const excludes = (mine: Purpose, other: Purpose): boolean => mine === 'sweep' || other === 'sweep'
 
+/**
+ * Whether a hold is over: by its end, or as its object has grown too old. A host whose clock was years ahead would else keep
+ * others out for as long; by whichever clock, who lives has written it anew.
+ */
+const isOver = (end: number, modifiedAt: string | undefined): boolean => {
+  const last =
+    modifiedAt === undefined ? end : Math.min(end, Date.parse(modifiedAt) + holdMilliseconds + slackMilliseconds)
+  return last + slackMilliseconds < Date.now()
+}
+
 /** Takes a hold; it ends when it is disposed of. Throws `conflict` while there is another that does not go with it. */
 export const takeHold = async (provider: Provider, purpose: Purpose, signal?: AbortSignal): Promise<Hold> => {
   const id = crypto.randomUUID()
@@ -53,10 +63,10 @@ export const takeHold = async (provider: Provider, purpose: Purpose, signal?: Ab
   }
 
   const lookForOthers = async (): Promise<void> => {
-    for await (const { path } of provider.list(folder, signal)) {
+    for await (const { path, modifiedAt } of provider.list(folder, signal)) {
       const [, other, whose, end] = holdName.exec(path) ?? []
       if (other === undefined || whose === id) continue
-      if (Number(end) + slackMilliseconds < Date.now()) await provider.remove(path)
+      if (isOver(Number(end), modifiedAt)) await provider.remove(path)
       else if (excludes(purpose, other as Purpose)) throw new ServiceError('conflict', busy[other as Purpose])
     }
   }
