@@ -49,7 +49,7 @@ const ownedBy = async (
 }
 
 /** Says of an object of a manifest's storage whether it is another manifest's as well, whoever may know of that. */
-export const ownedByOthers = (context: Context, manifest: Kept, storage: Storage) =>
+export const ownedByOthers = (context: Context, manifest: Pick<Kept, 'id'>, storage: Storage) =>
   ownedBy(
     context,
     context.inventory.all().filter(({ id }) => id !== manifest.id),

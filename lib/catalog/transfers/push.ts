@@ -96,6 +96,7 @@ const pushMachine = async (
       virtual_machine_contents: contentItems(files),
     })
     const packAt = `${request.catalog_id}/${registration.pack_filename}`
+    await target.check(registration, before)
     const there = await provider.stat(packAt, signal)
     work.end('push_check_remote_stage')
 
@@ -133,11 +134,13 @@ const pushMachine = async (
   const earlierAt = packEnds.map(
     one => earlier && `${request.catalog_id}/${packName(name, earlier.digest, before, one)}`,
   )
-  for (const path of earlierAt) if (path !== undefined && path !== packAt) await provider.remove(path)
+  const keeps = await target.others(registered)
+  for (const path of earlierAt)
+    if (path !== undefined && path !== packAt && !(await keeps(path))) await provider.remove(path)
   // What another host has registered by now is not left of an earlier push.
   const after = await target.before(request, architecture).catch(() => undefined)
   if (after && ['', digest.sha256].includes(after.pack_sha256))
-    await sweepPacks(provider, request.catalog_id, name, packAt, signal)
+    await sweepPacks(provider, { folder: request.catalog_id, name, kept: packAt, keeps }, signal)
   work.end('cleaning_up')
   return registered
 }

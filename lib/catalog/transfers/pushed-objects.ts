@@ -52,17 +52,26 @@ export const sideFileOf = (
   return signingKey === undefined ? side : signSideFile(side, signingKey)
 }
 
-/** Deletes the packs of a manifest in a folder of its provider that earlier pushes have left, but for the one that is kept. */
+interface Sweeping {
+  /** Of the provider. */
+  readonly folder: string
+  /** Of the manifest. */
+  readonly name: string
+  /** The pack that it leads to. */
+  readonly kept: string
+  /** Whether another manifest leads to an object too. */
+  readonly keeps: (path: string) => Promise<boolean>
+}
+
+/** Deletes the packs of a manifest that earlier pushes have left on its provider. */
 export const sweepPacks = async (
   provider: Provider,
-  folder: string,
-  name: string,
-  kept: string,
+  { folder, name, kept, keeps }: Sweeping,
   signal: AbortSignal,
 ): Promise<void> => {
   const mine = (path: string): boolean =>
     path.startsWith(`${folder}/${name}`) &&
     /^(~[0-9a-f]{8})?\.(pdpack|chunks\.json)(\.pack\.json)?$/.test(path.slice(folder.length + 1 + name.length))
   for await (const { path } of provider.list(folder, signal))
-    if (mine(path) && path !== kept && path !== kept + sideEnd) await provider.remove(path)
+    if (mine(path) && path !== kept && path !== kept + sideEnd && !(await keeps(path))) await provider.remove(path)
 }

@@ -3,7 +3,8 @@ import { isFault, ServiceError } from '#lib/errors.ts'
 import { turnOf } from '../changes.ts'
 import type { Storage } from '../connection.ts'
 import type { CatalogManifest, StoredManifest } from '../manifest.ts'
-import { registeredBefore, registerManifest } from '../register.ts'
+import { ownedByOthers } from '../owners.ts'
+import { refuseHiddenOf, registeredBefore, registeredManifest, registerManifest } from '../register.ts'
 import { type Manifest, manifestsIn, refuseHiddenId } from '../remote/manifests.ts'
 import { askPeer, type Peer } from '../remote/peer.ts'
 import { toldManifest } from '../remote/told-manifest.ts'
@@ -19,14 +20,24 @@ type Named = Pick<RegisterManifest, 'catalog_id' | 'version'>
 export interface Target {
   /** What it has of that already; with its record where it is this service's. Throws `conflict` for what the caller may not know of. */
   before(what: Named, architecture: string): Promise<(Before & { readonly record?: StoredManifest }) | undefined>
+  /** Before anything is written. Throws `forbidden` where that would be over what the caller may not know of. */
+  check(
+    registration: RegisterManifest,
+    before: (Before & { readonly record?: StoredManifest }) | undefined,
+  ): Promise<void>
   register(registration: RegisterManifest): Promise<CatalogManifest>
+  /** Says of an object whether it is also of a manifest with another id than this, and so not the push's to delete. */
+  others(manifest: Pick<StoredManifest, 'id'>): Promise<(path: string) => Promise<boolean>>
 }
 
-const localTarget = ({ catalog }: TransferContext, caller: Principal): Target => ({
+const localTarget = ({ catalog }: TransferContext, caller: Principal, storage: Storage): Target => ({
   async before(what, architecture) {
     const found = registeredBefore(catalog, caller, { ...what, architecture })
     return found && { ...found, record: found }
   },
+  check: (registration, before) =>
+    refuseHiddenOf(catalog, caller, registeredManifest(registration, before?.record), before?.record),
+  others: manifest => ownedByOthers(catalog, manifest, storage),
   register: registration =>
     catalog.turns(turnOf(registration), async () =>
       shownManifest(await registerManifest(catalog, caller, registration)),
@@ -34,6 +45,9 @@ const localTarget = ({ catalog }: TransferContext, caller: Principal): Target =>
 })
 
 const peerTarget = (peer: Peer): Target => ({
+  // What that catalog has there it alone knows.
+  async check() {},
+  others: async () => async () => false,
   async before({ catalog_id, version }, architecture) {
     const manifestsAt = async (...place: readonly string[]): Promise<readonly Manifest[]> =>
       manifestsIn(
@@ -72,7 +86,7 @@ export const targetOf = (
   storage: Storage,
   peer: Peer | undefined,
 ): Target => {
-  if (!peer) return localTarget(context, caller)
+  if (!peer) return localTarget(context, caller, storage)
   if (storage.type === 'local-storage')
     throw new ServiceError(
       'invalid',
