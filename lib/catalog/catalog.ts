@@ -103,7 +103,7 @@ export const createCatalog = (context: CatalogContext): Catalog => {
       return { ...content, read: range => openFor(caller.id, () => read(range)) }
     },
     async chunk(caller, place, sha256, signal) {
-      const { read, ...content } = await chunks.of(usable(caller, place), sha256, signal)
+      const { read, ...content } = await chunks.of(caller.id, usable(caller, place), sha256, signal)
       return { ...content, read: range => openFor(caller.id, () => read(range)) }
     },
     async mark(call, flag) {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { http, passthrough } from 'msw'
 import { expect } from 'vitest'
-import { createAtOnce } from '#lib/catalog/remote/at-once.ts'
+import { createAtOnce } from '#lib/catalog/at-once.ts'
 import { createOutgoing, type Outgoing } from '#lib/platform/outgoing.ts'
 import { test as base } from '../support/harness.ts'
 

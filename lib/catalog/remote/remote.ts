@@ -1,6 +1,6 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
 import { type Outgoing, type OutgoingReply, untilAborted } from '#lib/platform/outgoing.ts'
-import { createAtOnce } from './at-once.ts'
+import { createAtOnce } from '../at-once.ts'
 import { addressOf } from './address.ts'
 import { jsonOf } from './json.ts'
 import { manifestsIn } from './manifests.ts'
