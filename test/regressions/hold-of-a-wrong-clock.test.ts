@@ -19,3 +19,17 @@ test('a hold of a host that was killed, and whose clock was years ahead, keeps n
   await using _ = await takeHold(provider, 'write')
   expect(provider.objects.has(left)).toBe(false)
 })
+
+test('a hold of a host whose clock is set back is renewed all the same', async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] })
+  const provider = createMemoryProvider()
+  await using hold = await takeHold(provider, 'write')
+  const [first] = [...provider.objects.keys()]
+  vi.advanceTimersByTime(holdMilliseconds / 2 + 1)
+  vi.setSystemTime(Date.now() - year)
+  await hold.renew()
+  expect([...provider.objects.keys()]).toEqual([first, expect.not.stringMatching(first!)])
+  vi.advanceTimersByTime(holdMilliseconds)
+  vi.setSystemTime(Date.now() - year)
+  await expect(hold.renew()).rejects.toMatchObject({ fault: 'conflict' })
+})

@@ -47,14 +47,16 @@ export const takeHold = async (provider: Provider, purpose: Purpose, signal?: Ab
   const id = crypto.randomUUID()
   /** The two newest objects of this hold: a listing that goes on while it is renewed finds at least one. */
   const paths: string[] = []
-  let until = 0
+  let written = { at: 0, since: 0 }
+  /** Milliseconds since it was written, by the clock that says more: the one of the time of day may be set back. */
+  const age = (): number => Math.max(Date.now() - written.at, performance.now() - written.since)
 
   const put = async (): Promise<void> => {
-    const end = Date.now() + holdMilliseconds
-    const path = `${folder}/${purpose}-${id}-${end}`
+    const now = { at: Date.now(), since: performance.now() }
+    const path = `${folder}/${purpose}-${id}-${now.at + holdMilliseconds}`
     paths.push(path)
     await provider.write(path, { size: 0, read: () => new Blob().stream() }, { ...(signal && { signal }) })
-    until = end
+    written = now
     if (paths.length > 2) await provider.remove(paths.shift()!)
   }
   /** What cannot be removed comes to its end by itself. */
@@ -80,12 +82,12 @@ export const takeHold = async (provider: Provider, purpose: Purpose, signal?: Ab
   }
   return {
     async renew() {
-      if (Date.now() >= until)
+      if (age() >= holdMilliseconds)
         throw new ServiceError(
           'conflict',
           'The work on the chunks stood still for too long, and others may have gone on. What was sent is kept: try again.',
         )
-      if (until - Date.now() < holdMilliseconds / 2) await put()
+      if (age() > holdMilliseconds / 2) await put()
     },
     [Symbol.asyncDispose]: release,
   }
