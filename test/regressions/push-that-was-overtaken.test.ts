@@ -12,9 +12,10 @@ interface Bucket {
 
 /** A bucket in memory, and a catalog of another host that has what was registered last. */
 const test = base.extend<{ outgoing: Outgoing; bucket: Bucket; registered: object[] }>({
-  outgoing: async ({ network: _ }, use) =>
-    use(createOutgoing({ allowed: [], resolve: async () => [{ address: '192.0.66.1', family: 4 }] })),
   // oxlint-disable-next-line no-empty-pattern -- vitest reads the fixtures that are used off the pattern
+  outgoing: async ({}, use) =>
+    use(createOutgoing({ allowed: [], resolve: async () => [{ address: '192.0.66.1', family: 4 }] })),
+  // oxlint-disable-next-line no-empty-pattern -- as above
   registered: async ({}, use) => use([]),
   bucket: async ({ network, registered }, use) => {
     const bucket: Bucket = { objects: new Map(), onPut: () => {} }

@@ -4,7 +4,8 @@ import { createOutgoing, type Outgoing } from '#lib/platform/outgoing.ts'
 import { test as base } from '../support/harness.ts'
 
 const test = base.extend<{ outgoing: Outgoing }>({
-  outgoing: async ({ network: _ }, use) =>
+  // oxlint-disable-next-line no-empty-pattern -- vitest reads the fixtures that are used off the pattern
+  outgoing: async ({}, use) =>
     use(createOutgoing({ allowed: [], resolve: async () => [{ address: '192.0.66.1', family: 4 }] })),
 })
 
