@@ -46,6 +46,10 @@ interface Push {
   readonly folder: string
 }
 
+/** Whether a catalog has said that it does not take a manifest. */
+const isRefusal = (error: unknown): boolean =>
+  (['invalid', 'forbidden', 'not-found', 'conflict'] as const).some(fault => isFault(error, fault))
+
 /** Packs, uploads and registers, in an order in which what the manifest leads to is whole at every moment. */
 const pushMachine = async (
   push: Push,
@@ -78,6 +82,9 @@ const pushMachine = async (
   const { digest } = packed
   work.end('push_compress_stage')
 
+  const discard = async (packAt: string): Promise<void> => {
+    for (const path of [`${request.catalog_id}/${name}.meta`, packAt + sideEnd, packAt]) await provider.remove(path)
+  }
   /** Uploads under the name that follows from what it replaces, and registers that. */
   const publish = async (replaced: Before | undefined) => {
     work.begin('push_check_remote_stage')
@@ -117,7 +124,11 @@ const pushMachine = async (
     work.end('push_upload_meta_stage')
 
     work.begin('push_register_stage')
-    const registered = await target.register(registration)
+    const registered = await target.register(registration).catch(async (error: unknown) => {
+      // Nobody will lead to it. What the catalog has made of it, when it did not answer, nobody knows.
+      if (!there && !before && isRefusal(error)) await discard(packAt).catch(() => undefined)
+      throw error
+    })
     work.end('push_register_stage')
     return { registered, packAt }
   }
