@@ -17,7 +17,7 @@ export default endpoint({
   }),
   reply: Accepted,
   status: 202,
-}).handle(async ({ caller, params, query }, { catalog }) => {
-  await catalog.remove(caller!, params, { cleanRemote: query.clean_remote })
+}).handle(async ({ caller, params, query, ifMatch }, { catalog }) => {
+  await catalog.remove(caller!, params, { cleanRemote: query.clean_remote, ifMatch: ifMatch() })
   return accepted(`${Object.values(params).join(' ')} was deleted from the catalog.`)
 })

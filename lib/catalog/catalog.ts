@@ -23,7 +23,7 @@ import { encodeFound, encodeManifest, type ListQuery, listManifests } from './pa
 import type { Place } from './place.ts'
 import { createReaders } from './readers.ts'
 import { registerManifest } from './register.ts'
-import { removeManifests } from './removal.ts'
+import { type Removal, removeManifests } from './removal.ts'
 import type { DescribeManifest, EditManifest, RegisterManifest } from './requests.ts'
 import type { Kept } from './shown.ts'
 import type { Storages } from './storages.ts'
@@ -54,7 +54,7 @@ export interface Catalog {
   describe(call: ManifestCall, request: DescribeManifest): Promise<Encoded>
   connect(call: ManifestCall, connection: string): Promise<Encoded>
   register(caller: Principal, request: RegisterManifest): Promise<Encoded>
-  remove(caller: Principal, place: Place, how: { readonly cleanRemote: boolean }): Promise<void>
+  remove(caller: Principal, place: Place, how: Removal): Promise<void>
   collectGarbage(request: CollectGarbage, work: Work): Promise<CollectedGarbage>
 }
 
@@ -109,7 +109,7 @@ export const createCatalog = (context: CatalogContext): Catalog => {
       return { ...content, read: range => openFor(caller.id, () => read(range)) }
     },
     async chunk(caller, place, sha256, signal) {
-      const { read, ...content } = await chunks.of(usable(caller, place), sha256, signal)
+      const { read, ...content } = await chunks.of(caller.id, usable(caller, place), sha256, signal)
       return { ...content, read: range => openFor(caller.id, () => read(range)) }
     },
     async mark(call, flag) {
@@ -131,7 +131,7 @@ export const createCatalog = (context: CatalogContext): Catalog => {
     connect: async (call, connection) => encodeManifest(await connectManifest(context, call, connection)),
     register: (caller, request) =>
       turns(turnOf(request), async () => encodeManifest(await registerManifest(context, caller, request))),
-    remove: (caller, place, { cleanRemote }) => removeManifests(context, caller, place, cleanRemote),
+    remove: (caller, place, how) => removeManifests(context, caller, place, how),
     collectGarbage: (request, work) => collectFrom(context, request, work),
   }
 }

@@ -10,7 +10,7 @@ import type { StoredManifest } from './manifest.ts'
 import { describeOnProvider } from './metadata.ts'
 import { manifestName } from './names.ts'
 import type { Place } from './place.ts'
-import { type Kept, manifestTag } from './shown.ts'
+import { foundTag, type Kept } from './shown.ts'
 import type { Storages } from './storages.ts'
 import type { Turns } from './turns.ts'
 
@@ -63,11 +63,15 @@ export const manifestEvent = (
 /** What of a tag a download leaves as it is. */
 const editionOf = (tag: string): string => tag.replace(/\.\d+"$/, '')
 
-const checkMatch = (manifest: Kept, ifMatch: readonly string[] | undefined): void => {
-  if (ifMatch && !ifMatch.map(editionOf).includes(editionOf(manifestTag(manifest))))
+/** Throws `precondition-failed` when manifests that were shown together have none of these tags any more. */
+export const checkMatch = (manifests: readonly Kept[], ifMatch: readonly string[] | undefined): void => {
+  const [first, ...others] = manifests
+  if (ifMatch && first && !ifMatch.map(editionOf).includes(editionOf(foundTag(manifests))))
     throw new ServiceError(
       'precondition-failed',
-      `The manifest ${manifest.name} was changed since it was read. Look at it, then try again.`,
+      others.length === 0
+        ? `The manifest ${first.name} was changed since it was read. Look at it, then try again.`
+        : `The manifests of ${first.catalog_id} were changed since they were read. Look at them, then try again.`,
     )
 }
 
@@ -88,7 +92,7 @@ export const changeManifest = (context: CatalogContext, call: ManifestCall, chan
   const find = (): Kept => findManifest(inventory, call.caller, call.place)
   return turns(turnOf(find()), async () => {
     const before = find()
-    checkMatch(before, call.ifMatch)
+    checkMatch([before], call.ifMatch)
     const now = change.described ? nextTime() : before.updated_at
     const apply = (manifest: StoredManifest): StoredManifest => ({
       ...change.apply(manifest),

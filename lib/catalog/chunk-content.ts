@@ -1,5 +1,6 @@
 import { ServiceError } from '#lib/errors.ts'
 import type { Content } from '#lib/http/content.ts'
+import { createAtOnce } from './at-once.ts'
 import { chunksOf } from './chunks/chunk-list.ts'
 import { isListPath, readListObject } from './chunks/list-object.ts'
 import { chunkPath } from './chunks/stored-chunk.ts'
@@ -15,15 +16,17 @@ const most = 500_000
 export interface ChunkContents {
   /**
    * What is kept of a chunk that the list of this manifest names, to be read in parts. Throws `not-found` for any other,
-   * whether or not the provider has it.
+   * whether or not the provider has it. `caller`: the id of the user who asks; they read one list after the other.
    */
-  of(manifest: Kept, sha256: string, signal: AbortSignal): Promise<Content>
+  of(caller: string, manifest: Kept, sha256: string, signal: AbortSignal): Promise<Content>
 }
 
 export const createChunkContents = (storages: Storages): ChunkContents => {
   /** What lists name, by their own SHA-256; the one that was asked for last comes last. */
   const lists = new Map<string, Promise<ReadonlySet<string>>>()
   const sizes = new Map<string, number>()
+  // A list is large before only its names are left of it.
+  const atOnce = createAtOnce(1)
 
   const read = async (provider: Provider, path: string, sha256: string): Promise<ReadonlySet<string>> => {
     const names = new Set(chunksOf(await readListObject(provider, path, { sha256 })).keys())
@@ -37,8 +40,8 @@ export const createChunkContents = (storages: Storages): ChunkContents => {
       sizes.delete(oldest)
     }
   }
-  const namesOf = async (provider: Provider, { pack_sha256: sha256 }: Kept, path: string) => {
-    const known = lists.get(sha256) ?? read(provider, path, sha256)
+  const namesOf = async (caller: string, provider: Provider, { pack_sha256: sha256 }: Kept, path: string) => {
+    const known = lists.get(sha256) ?? atOnce.do(caller, () => read(provider, path, sha256))
     lists.delete(sha256)
     lists.set(sha256, known)
     try {
@@ -52,12 +55,12 @@ export const createChunkContents = (storages: Storages): ChunkContents => {
   }
 
   return {
-    async of(manifest, sha256, signal) {
+    async of(caller, manifest, sha256, signal) {
       const none = (): ServiceError => new ServiceError('not-found', `${manifest.name} has no chunk ${sha256}.`)
       const path = packPath(manifest)
       if (path === undefined || !isListPath(path) || manifest.pack_sha256 === '') throw none()
       const provider = await storages.open(requireStorage(manifest))
-      if (!(await namesOf(provider, manifest, path)).has(sha256)) throw none()
+      if (!(await namesOf(caller, provider, manifest, path)).has(sha256)) throw none()
       const at = chunkPath(sha256)
       const found = await provider.stat(at, signal)
       if (!found) throw none()

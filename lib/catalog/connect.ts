@@ -18,13 +18,13 @@ const storageIn = (connection: string): Storage => {
 
 /** Throws `invalid` unless the chunks that a list names are on a provider, and `upstream` for another list. */
 const checkChunks = async (provider: Provider, path: string, sha256: string): Promise<void> => {
-  const there = new Set<string>()
-  for await (const chunk of provider.list('chunks')) there.add(chunk.path)
   const list = await readListObject(provider, path, { ...(sha256 !== '' && { sha256 }) })
-  const missing = chunksOf(list)
-    .keys()
-    .map(chunkPath)
-    .find(one => !there.has(one))
+  const wanted = new Set(chunksOf(list).keys().map(chunkPath))
+  for await (const chunk of provider.list('chunks')) {
+    wanted.delete(chunk.path)
+    if (wanted.size === 0) return
+  }
+  const [missing] = wanted
   if (missing !== undefined)
     throw new ServiceError('invalid', `There is no ${missing} at the new connection; copy the chunks there first.`)
 }

@@ -144,6 +144,13 @@ export const printConnection = ({ service, storage }: Connection): string => {
   return parts.flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`])).join(';')
 }
 
+/** An address with what opens it, in front of its host or behind it. */
+const hasCredentials = (value: string): boolean => /@|\?/.test(value)
+
+/** Whether a value of a storage says where it is, and nothing that opens it. */
+const isShown = (type: ProviderType, key: string, value: string): boolean =>
+  kindOf(type).shown.includes(key) && (key === 'catalog_path' || !hasCredentials(value))
+
 /** Where a text leads that is a connection, without what opens it; undefined for one that leads nowhere. */
 export const connectionPlace = (text: string): string | undefined => {
   let connection: Connection
@@ -155,7 +162,7 @@ export const connectionPlace = (text: string): string | undefined => {
   const { service, storage } = connection
   const shown = ({ type, meta }: Storage): Storage => ({
     type,
-    meta: Object.fromEntries(Object.entries(meta).filter(([key]) => kindOf(type).shown.includes(key))),
+    meta: Object.fromEntries(Object.entries(meta).filter(([key, value]) => isShown(type, key, value))),
   })
   return printConnection({
     ...(service && { service: { url: service.url } }),
@@ -166,16 +173,26 @@ export const connectionPlace = (text: string): string | undefined => {
 /** The first and the last two characters of a value; all of a short one is hidden. */
 const masked = (value: string): string => (value.length > 8 ? `${value.slice(0, 2)}****${value.slice(-2)}` : '****')
 
-/** An address with what opens it, in front of its host or behind it. */
-const hasCredentials = (value: string): boolean => /@|\?/.test(value)
-
 /** As it may be shown: of the storage only that which says where it is. */
 export const maskStorage = ({ type, meta }: Storage): Storage => ({
   type,
   meta: Object.fromEntries(
-    Object.entries(meta).map(([key, value]) => [
-      key,
-      kindOf(type).shown.includes(key) && (key === 'catalog_path' || !hasCredentials(value)) ? value : masked(value),
-    ]),
+    Object.entries(meta).map(([key, value]) => [key, isShown(type, key, value) ? value : masked(value)]),
   ),
 })
+
+/** The same of what another service says of its storage, of which the type may be unknown; what it has masked stays. */
+export const maskStorageOf = (
+  name: string,
+  meta: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> => {
+  const type = providerTypeOf(name)
+  const isOpen = (key: string, value: string): boolean =>
+    value === '' || value.includes('****') || (type !== undefined && isShown(type, key, value))
+  return Object.fromEntries(
+    Object.entries(meta).map(([key, value]) => [
+      key,
+      typeof value === 'string' && !isOpen(key, value) ? masked(value) : value,
+    ]),
+  )
+}

@@ -1,4 +1,5 @@
 import { ServiceError } from '#lib/errors.ts'
+import { isModest } from './modest-json.ts'
 import type { StoredManifest } from './manifest.ts'
 import { metadataPath, requireStorage } from './objects.ts'
 import { bytesOf, sourceOfBytes } from './providers/bytes.ts'
@@ -47,6 +48,7 @@ export const readMetadata = async (
   if (!(await provider.stat(path, signal))) return undefined
   const bad = (): ServiceError => new ServiceError('upstream', `${path} on the provider does not describe a manifest.`)
   const bytes = await bytesOf(await provider.read(path, { ...(signal && { signal }) }), most, bad)
+  if (!isModest(bytes)) throw bad()
   try {
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }

@@ -26,8 +26,8 @@ const ownedBy = async (
   const around = new Set<string>()
   for (const manifest of manifests) {
     const theirs = storageOf(manifest)
-    if (!theirs || theirs.type !== storage.type) continue
-    const key = JSON.stringify(theirs.meta)
+    if (!theirs) continue
+    const key = JSON.stringify(theirs)
     const place = places.get(key) ?? storages.placeOf(theirs)
     places.set(key, place)
     for (const path of objectsOf(manifest)) {
@@ -49,7 +49,7 @@ const ownedBy = async (
 }
 
 /** Says of an object of a manifest's storage whether it is another manifest's as well, whoever may know of that. */
-export const ownedByOthers = (context: Context, manifest: Kept, storage: Storage) =>
+export const ownedByOthers = (context: Context, manifest: Pick<Kept, 'id'>, storage: Storage) =>
   ownedBy(
     context,
     context.inventory.all().filter(({ id }) => id !== manifest.id),

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import type { Principal } from '#lib/auth/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
@@ -6,7 +5,7 @@ import { Encoded } from '#lib/http/encoded.ts'
 import type { Filter } from '#lib/http/filter.ts'
 import { servedPath } from '#lib/http/paths.ts'
 import type { Inventory, Position } from './inventory.ts'
-import { type Kept, manifestJson, manifestTag, shownManifest } from './shown.ts'
+import { digest, foundTag, type Kept, manifestJson, manifestTag, shownManifest } from './shown.ts'
 import { visibleTo } from './visible.ts'
 
 /** What of a list is wanted. */
@@ -38,14 +37,9 @@ export const encodeManifests = (manifests: readonly Kept[], etag: string, header
 /** One manifest as the array that the spec says, with its own tag. */
 export const encodeManifest = (manifest: Kept): Encoded => encodeManifests([manifest], manifestTag(manifest))
 
-const digest = (...parts: readonly string[]): string =>
-  createHash('sha256').update(parts.join('\n')).digest('base64url').slice(0, 16)
-
 /** Several manifests, with a tag that is theirs. */
 export const encodeFound = (manifests: readonly Kept[]): Encoded =>
-  manifests.length === 1
-    ? encodeManifest(manifests[0]!)
-    : encodeManifests(manifests, `"${digest(...manifests.map(manifestTag))}"`)
+  manifests.length === 1 ? encodeManifest(manifests[0]!) : encodeManifests(manifests, foundTag(manifests))
 
 const rightsOf = new WeakMap<Principal, string>()
 

@@ -1,6 +1,6 @@
 import type { Principal } from '#lib/auth/principal.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
-import { type CatalogContext, manifestEvent, turnOf } from './changes.ts'
+import { type CatalogContext, checkMatch, manifestEvent, turnOf } from './changes.ts'
 import { findManifests } from './find.ts'
 import { heirsOf } from './latest.ts'
 import { objectsOf } from './objects.ts'
@@ -42,23 +42,31 @@ const forget = (context: CatalogContext, manifest: Kept): Promise<void> =>
     }),
   )
 
+export interface Removal {
+  /** false leaves the objects where they are */
+  readonly cleanRemote: boolean
+  /** Tags of which what is deleted must have one, as it was shown; any when undefined. */
+  readonly ifMatch: readonly string[] | undefined
+}
+
 /**
  * Deletes what a caller may know of at a place: of each manifest first its objects on the provider, then the record.
- * @param cleanRemote false leaves the objects where they are
- * Throws `not-found`, and `upstream` when a provider fails: that manifest and those after it stay, and the message says so.
+ * Throws `not-found`, `precondition-failed`, and `upstream` when a provider fails: that manifest and those after it stay, and the message says so.
  */
 export const removeManifests = async (
   context: CatalogContext,
   caller: Principal,
   place: Place,
-  cleanRemote: boolean,
+  { cleanRemote, ifMatch }: Removal,
 ): Promise<void> => {
   const all = findManifests(context.inventory, caller, place, true)
+  checkMatch(all, ifMatch)
   for (const [at, one] of all.entries())
     await context.turns(turnOf(one), async () => {
       // It may have changed while others had their turns.
       const manifest = context.inventory.get(one.id)
       if (!manifest || !visibleTo(caller)(manifest)) return
+      if (all.length === 1) checkMatch([manifest], ifMatch)
       try {
         if (cleanRemote) await removeObjects(context, manifest)
       } catch (error) {

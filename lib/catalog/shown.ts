@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { maskStorage, type Storage } from './connection.ts'
 import type { CatalogManifest, StoredManifest } from './manifest.ts'
 
@@ -38,3 +39,11 @@ export const manifestJson = (manifest: StoredManifest): string => {
 
 /** The tag of a manifest as it is: what it says that a download changes comes last. */
 export const manifestTag = ({ id, edition, rev }: Kept): string => `"${id}.${edition}.${rev}"`
+
+/** A short text that stands for others. */
+export const digest = (...parts: readonly string[]): string =>
+  createHash('sha256').update(parts.join('\n')).digest('base64url').slice(0, 16)
+
+/** The tag of manifests that are shown together. */
+export const foundTag = (manifests: readonly Kept[]): string =>
+  manifests.length === 1 ? manifestTag(manifests[0]!) : `"${digest(...manifests.map(manifestTag))}"`

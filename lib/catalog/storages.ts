@@ -48,7 +48,10 @@ export const createStorages = ({ folder, allowed, state, environment = {} }: Opt
       within(own!, real!) ||
       (!within(kept!, real!) && (allowed.length === 0 || allowed.some(root => within(root, real!))))
     if (!mayUse) throw new ServiceError('forbidden', `${path} is outside the folders that the catalog may use.`)
-    return createLocalStorage(real!, { except: file => within(kept!, file) && !within(own!, file) })
+    return createLocalStorage(real!, {
+      except: file => within(kept!, file) && !within(own!, file),
+      make: real === own,
+    })
   }
   const openS3 = (storage: Storage): Promise<Provider> => createS3(storage, undefined, environment)
   const kinds: Readonly<Record<ProviderType, (storage: Storage) => Promise<Provider>>> = {
@@ -64,7 +67,7 @@ export const createStorages = ({ folder, allowed, state, environment = {} }: Opt
     type === 'local-storage'
       ? // What cannot be a folder has no object of anybody's.
         realPathOf(meta['catalog_path'] || folder).catch(() => resolve(meta['catalog_path']!))
-      : JSON.stringify([type, ...kindOf(type).place.map(key => (meta[key] ?? '').toLowerCase())])
+      : kindOf(type).place(meta)
 
   return {
     placeOf,

@@ -54,9 +54,14 @@ export const toServiceError = (thrown: unknown, requestId: string): ServiceError
         cause: thrown,
       })
 
-/** A 400 that names every field which is wrong. `where` is the part of the request: body, query, … */
+/** Mistakes that are named: whoever makes more hears of those when these are mended. */
+const mostNamed = 100
+
+/** A 400 that names the fields which are wrong. `where` is the part of the request: body, query, … */
 export const invalidInput = (where: string, issues: readonly z.core.$ZodIssue[]): ServiceError => {
-  const stack: Cause[] = issues.map(issue => ({ error: issue.message, path: issue.path.join('.') || where }))
+  const stack: Cause[] = issues
+    .slice(0, mostNamed)
+    .map(issue => ({ error: issue.message, path: issue.path.join('.') || where }))
   const told = stack.map(cause => (cause.path === where ? cause.error : `${cause.path}: ${cause.error}`)).join('; ')
   return new ServiceError('invalid', `The request ${where} is not valid. ${told}`, { stack })
 }

@@ -5,7 +5,7 @@ import { visibleTo } from '#lib/catalog/visible.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import { identityHeaders } from './identity-headers.ts'
 import type { CatalogManagers } from './managers.ts'
-import { type Manifest, manifestsIn } from '#lib/catalog/remote/manifests.ts'
+import { type Manifest, refuseHiddenId, shownManifestsIn } from '#lib/catalog/remote/manifests.ts'
 import { jsonOf } from '#lib/catalog/remote/json.ts'
 import type { Peer } from '#lib/catalog/remote/peer.ts'
 import type { Content } from '#lib/http/content.ts'
@@ -96,7 +96,7 @@ export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCat
       get,
       /** All that a place holds. */
       read: async (path: string, query?: CatalogCall['query']): Promise<readonly Manifest[]> =>
-        manifestsIn(jsonOf(await get(path, query))),
+        shownManifestsIn(jsonOf(await get(path, query))),
       /** What was begun goes on. */
       send: (method: string, path: string, body?: unknown): Promise<unknown> =>
         remote.ask(manager, { ...common, method, path, query, body }),
@@ -117,13 +117,16 @@ export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCat
   }
   const checkFree = async ({ caller, read, sees }: Catalog, { catalog_id, version }: Registration['body']) => {
     if (caller.superUser) return
-    // Of all architectures: those have several names.
-    const there = await read(pathOf({ catalogId: normalName(catalog_id), version })).catch((error: unknown) => {
+    const versions = await read(pathOf({ catalogId: normalName(catalog_id) })).catch((error: unknown) => {
       if (isFault(error, 'not-found')) return []
       throw error
     })
-    if (!there.every(sees))
+    // Of all architectures, and by spellings that may mean the same there: it decides which version is meant.
+    const isMeant = (one: Manifest): boolean =>
+      version === undefined || normalName(one.version ?? '') === normalName(version)
+    if (versions.some(one => isMeant(one) && !sees(one)))
       throw new ServiceError('conflict', 'The remote catalog has this manifest already, and it is not yours to change.')
+    refuseHiddenId(versions, sees)
   }
 
   return {
@@ -134,7 +137,7 @@ export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCat
     async list(call) {
       const { get, sees } = await enter(call)
       const reply = await get(pathOf({}), call.query)
-      return { manifests: manifestsIn(jsonOf(reply)).filter(sees), next: nextPage(reply) }
+      return { manifests: shownManifestsIn(jsonOf(reply)).filter(sees), next: nextPage(reply) }
     },
     show: async call => seen(await enter(call), pathOf(call.params), call.query),
     async download(call) {
@@ -158,7 +161,7 @@ export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCat
     async change(call, method, action) {
       const catalog = await enter(call, 'UPDATE_CATALOG_MANIFEST', 'CATALOG_MANAGER_UPDATE')
       await checkSeen(catalog, call.params)
-      return manifestsIn(await catalog.send(method, pathOf(call.params, action), call.body)).filter(catalog.sees)
+      return shownManifestsIn(await catalog.send(method, pathOf(call.params, action), call.body)).filter(catalog.sees)
     },
     async remove({ params, ...call }) {
       const catalog = await enter({ params, ...call }, 'DELETE_CATALOG_MANIFEST')
@@ -178,7 +181,7 @@ export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCat
     async register(call) {
       const catalog = await enter(call, 'CREATE_CATALOG_MANIFEST')
       await checkFree(catalog, call.body)
-      return manifestsIn(await catalog.send('POST', pathOf({}), call.body)).filter(catalog.sees)
+      return shownManifestsIn(await catalog.send('POST', pathOf({}), call.body)).filter(catalog.sees)
     },
     async import(call, action) {
       const catalog = await enter(call, 'IMPORT_CATALOG_MANIFEST', 'PUSH_CATALOG_MANIFEST')
@@ -187,7 +190,7 @@ export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCat
       if (typeof reply !== 'object' || reply === null || Array.isArray(reply))
         throw new ServiceError('upstream', 'The remote catalog does not say what it imported.')
       const { manifest, ...result }: { manifest?: unknown } = reply
-      const shown = manifest ? manifestsIn(manifest).filter(catalog.sees) : []
+      const shown = manifest ? shownManifestsIn(manifest).filter(catalog.sees) : []
       return { ...result, ...(shown.length > 0 && { manifest: shown[0] }) }
     },
   }

@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative } from 'node:path'
 import { randomUUID } from 'node:crypto'
 
@@ -80,3 +80,12 @@ export const exists = async (path: string): Promise<boolean> =>
 /** Whether `error` is the operating system's error of this code (`ENOENT`, …). */
 export const isSystemError = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code
+
+/** Whether the system says that there is no room left on a disk, or for its user. */
+export const isDiskFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].some(code => isSystemError(error, code))
+
+/** Writes all bytes at a place of a file: of what does not fit any more the system may write a part without an error. */
+export const writeAll = async (file: FileHandle, bytes: Uint8Array, position: number): Promise<void> => {
+  for (let done = 0; done < bytes.length;)
+    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten
+}

@@ -36,7 +36,7 @@ export const privateNetworks = [
 ]
 const globalUnicast = addressMatcher(['2000::/3'])
 
-/** Where clouds hand credentials to whoever asks: AWS, Azure, Alibaba, Oracle, Google. */
+/** Where clouds hand credentials to whoever asks: AWS, Azure, Alibaba, Oracle, Google, Tencent, Scaleway. */
 const metadata = addressMatcher([
   '169.254.169.254',
   '169.254.170.2',
@@ -47,6 +47,9 @@ const metadata = addressMatcher([
   'fd00:ec2::254',
   'fd00:ec2::23',
   'fd20:ce::254',
+  '169.254.0.23',
+  '169.254.42.42',
+  'fd00:42::42',
 ])
 
 const groupsOf = (address: string): readonly number[] => {

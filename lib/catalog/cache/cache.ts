@@ -1,14 +1,14 @@
 import { readdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Principal } from '#lib/auth/principal.ts'
-import { ServiceError } from '#lib/errors.ts'
+import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { Tell } from '#lib/events/events.ts'
-import { exists, makePrivateFolder, removeTree, renameSynced } from '#lib/platform/files.ts'
+import { exists, isDiskFull, makePrivateFolder, removeTree, renameSynced } from '#lib/platform/files.ts'
 import type { Store, Stored, Write } from '#lib/storage/store.ts'
 import type { Inventory } from '../inventory.ts'
-import type { CatalogManifest } from '../manifest.ts'
 import { normalCatalogId } from '../names.ts'
 import type { UnpackedFile } from '../pack/read.ts'
+import { createTurns } from '../turns.ts'
 import { claimsToTell, knownTo } from './known.ts'
 import { copyVerified, sizeOnDisk } from './copy.ts'
 import { type CachedManifest, CacheItem } from './record.ts'
@@ -33,7 +33,7 @@ export interface Cache {
   remove(caller: Principal, place: CachePlace): Promise<number>
   /**
    * Puts a machine into an empty folder, verified; gives where it is kept, or undefined when it is not, or not rightly, or
-   * not for this caller: whoever knows a digest does not have the pack yet.
+   * not for this caller: whoever knows a digest does not have the pack yet. Throws `no-space`.
    */
   restore(caller: Principal, sha256: string, folder: string, how: Following): Promise<string | undefined>
   /** Keeps a machine that was unpacked into a folder, where there is room; gives where. */
@@ -49,17 +49,11 @@ export interface Cache {
   size(): number
 }
 
-interface Seen {
-  /** By which a caller knows of it. */
-  readonly manifest: CatalogManifest
-  readonly item: CacheItem & Stored
-}
-
 interface Options {
   readonly store: Store
   readonly tell: Tell
   /** The manifests of this catalog. */
-  readonly inventory: Pick<Inventory, 'all' | 'get'>
+  readonly inventory: Pick<Inventory, 'get'>
   readonly folder: string
   /** Bytes that all items may take; 0 keeps none. */
   readonly budget: number
@@ -69,6 +63,18 @@ interface Options {
 
 const newestFirst = (a: CacheItem, b: CacheItem): number => (a.last_used_at < b.last_used_at ? 1 : -1)
 
+/** What says that a machine in the cache cannot be read any more. Throws what is not about that. */
+const unreadable =
+  (signal: AbortSignal) =>
+  (error: unknown): string => {
+    signal.throwIfAborted()
+    if (!isDiskFull(error)) return messageOf(error)
+    throw new ServiceError(
+      'no-space',
+      'There is not enough space on the disk for the machine. Make room, and try again.',
+    )
+  }
+
 /** Opens the cache; what of it is on disk without being on record, or the other way round, is let go. */
 export const openCache = async ({ store, tell, inventory, folder, budget, keepFree }: Options): Promise<Cache> => {
   const items = store.collection('catalog-cache', CacheItem, { unique: { sha256: item => item.sha256 } })
@@ -76,6 +82,9 @@ export const openCache = async ({ store, tell, inventory, folder, budget, keepFr
   const inUse = new Map<string, number>()
   const counters = { hits: 0, misses: 0, evictions: 0 }
   let size = 0
+  /** Bytes of what is being copied into it. */
+  let coming = 0
+  const turns = createTurns()
 
   const told = (what: string, item: CacheItem): Write => {
     const { manifest, size: cacheSize, cached_at } = item
@@ -87,12 +96,15 @@ export const openCache = async ({ store, tell, inventory, folder, budget, keepFr
       audience: { claims: claimsToTell(inventory, item) },
     })
   }
-  const forget = async (item: CacheItem & Stored): Promise<void> => {
-    // Off the record first: what is left of it on disk is let go at the next start.
-    await store.commit([items.remove({ id: item.id }), told('REMOVED', item)])
-    size -= item.size
-    await removeTree(folder, placeOf(item.sha256))
-  }
+  const forget = (item: CacheItem & Stored): Promise<void> =>
+    turns(item.sha256, async () => {
+      // Somebody else wanted it gone too.
+      if (!(await items.get(item.id))) return
+      // Off the record first: what is left of it on disk is let go at the next start.
+      await store.commit([items.remove({ id: item.id }), told('REMOVED', item)])
+      size -= item.size
+      await removeTree(folder, placeOf(item.sha256))
+    })
   const using = async <T>(sha256: string, work: () => Promise<T>): Promise<T> => {
     inUse.set(sha256, (inUse.get(sha256) ?? 0) + 1)
     try {
@@ -105,19 +117,25 @@ export const openCache = async ({ store, tell, inventory, folder, budget, keepFr
   }
   const isFree = ({ sha256 }: CacheItem): boolean => !inUse.has(sha256)
 
-  /** Lets go of what was not used the longest until there is room; false when there is none even then. */
-  const makeRoom = async (bytes: number): Promise<boolean> => {
-    if (bytes > budget) return false
-    const candidates = (await items.list()).filter(isFree).toSorted(newestFirst)
-    for (;;) {
-      const { bavail, bsize } = await statfs(folder)
-      if (size + bytes <= budget && bavail * bsize - bytes >= keepFree) return true
-      const oldest = candidates.pop()
-      if (!oldest) return false
-      await forget(oldest)
-      counters.evictions += 1
-    }
-  }
+  /** Lets go of what was not used the longest until there is room, and takes that; false when there is none even then. */
+  const takeRoom = (bytes: number): Promise<boolean> =>
+    // One after the other: the room that one has found is not another's.
+    turns('room', async () => {
+      if (bytes > budget) return false
+      const candidates = (await items.list()).filter(isFree).toSorted(newestFirst)
+      for (;;) {
+        const { bavail, bsize } = await statfs(folder)
+        if (size + coming + bytes <= budget && bavail * bsize - coming - bytes >= keepFree) {
+          coming += bytes
+          return true
+        }
+        const oldest = candidates.pop()
+        if (!oldest) return false
+        if (!isFree(oldest)) continue
+        await forget(oldest)
+        counters.evictions += 1
+      }
+    })
 
   await makePrivateFolder(folder)
   for (const item of await items.list())
@@ -126,7 +144,7 @@ export const openCache = async ({ store, tell, inventory, folder, budget, keepFr
   for (const name of await readdir(folder))
     if (!(await items.find('sha256', name))) await removeTree(folder, join(folder, name))
 
-  const shown = ({ manifest, item }: Seen): CachedManifest => ({
+  const shown = ({ manifest, ...item }: CacheItem): CachedManifest => ({
     ...manifest,
     cache_date: item.cached_at,
     cache_local_path: folder,
@@ -137,28 +155,21 @@ export const openCache = async ({ store, tell, inventory, folder, budget, keepFr
     cache_used_count: item.used_count,
     cache_last_used: item.last_used_at,
   })
-  const seenBy = async (caller: Principal): Promise<readonly Seen[]> => {
-    const known = knownTo(inventory, caller)
-    return (await items.list()).toSorted(newestFirst).flatMap(item => {
-      const manifest = known(item)
-      return manifest ? [{ manifest, item }] : []
-    })
-  }
+  const seenBy = async (caller: Principal): Promise<readonly (CacheItem & Stored)[]> =>
+    (await items.list()).filter(knownTo(inventory, caller)).toSorted(newestFirst)
 
   return {
     counters,
     size: () => size,
     list: async caller => (await seenBy(caller)).map(shown),
     async remove(caller, { catalogId, version }) {
-      const wanted = (await seenBy(caller))
-        .filter(
-          ({ manifest }) =>
-            (catalogId === undefined || manifest.catalog_id.toLowerCase() === normalCatalogId(catalogId)) &&
-            (version === undefined ||
-              version.toUpperCase() === 'ALL' ||
-              manifest.version.toLowerCase() === version.toLowerCase()),
-        )
-        .map(({ item }) => item)
+      const wanted = (await seenBy(caller)).filter(
+        ({ manifest }) =>
+          (catalogId === undefined || manifest.catalog_id.toLowerCase() === normalCatalogId(catalogId)) &&
+          (version === undefined ||
+            version.toUpperCase() === 'ALL' ||
+            manifest.version.toLowerCase() === version.toLowerCase()),
+      )
       if (wanted.length === 0 && catalogId !== undefined)
         throw new ServiceError(
           'not-found',
@@ -167,14 +178,16 @@ export const openCache = async ({ store, tell, inventory, folder, budget, keepFr
       const free = wanted.filter(isFree)
       if (free.length < wanted.length && free.length === 0)
         throw new ServiceError('conflict', 'A pull is using this; try again when it has ended.')
-      for (const item of free) await forget(item)
+      for (const item of free) if (isFree(item)) await forget(item)
       return free.length
     },
     restore: (caller, sha256, to, { signal, onProgress }) =>
       using(sha256, async () => {
         const found = await items.find('sha256', sha256)
         const item = found && knownTo(inventory, caller)(found) ? found : undefined
-        const damaged = item && (await copyVerified(item.files, placeOf(sha256), to, { signal, onProgress }))
+        const damaged =
+          item &&
+          (await copyVerified(item.files, placeOf(sha256), to, { signal, onProgress }).catch(unreadable(signal)))
         if (!item || damaged !== undefined) {
           counters.misses += 1
           if (item) await forget(item)
@@ -192,10 +205,10 @@ export const openCache = async ({ store, tell, inventory, folder, budget, keepFr
     keep: (sha256, { manifest, local }, files, from, { signal, onProgress }) =>
       using(sha256, async () => {
         const bytes = await sizeOnDisk(files, from)
-        if ((await items.find('sha256', sha256)) || !(await makeRoom(bytes))) return undefined
+        if ((await items.find('sha256', sha256)) || !(await takeRoom(bytes))) return undefined
         const staging = join(folder, `.new-${crypto.randomUUID()}`)
-        await makePrivateFolder(staging)
         try {
+          await makePrivateFolder(staging)
           if ((await copyVerified(files, from, staging, { signal, onProgress })) !== undefined) return undefined
           const now = new Date().toISOString()
           const item: CacheItem = {
@@ -212,10 +225,14 @@ export const openCache = async ({ store, tell, inventory, folder, budget, keepFr
           // Another pull of the same pack may have been faster.
           if (await exists(placeOf(sha256))) return undefined
           await renameSynced(staging, placeOf(sha256))
-          await store.commit([items.put(item), told('ADDED', item)])
+          await store.commit([items.put(item), told('ADDED', item)]).catch(async (error: unknown) => {
+            await removeTree(folder, placeOf(sha256))
+            throw error
+          })
           size += item.size
           return placeOf(sha256)
         } finally {
+          coming -= bytes
           await removeTree(folder, staging)
         }
       }),

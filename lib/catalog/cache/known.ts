@@ -1,11 +1,10 @@
 import type { Principal } from '#lib/auth/principal.ts'
 import type { Inventory } from '../inventory.ts'
 import type { CatalogManifest } from '../manifest.ts'
-import { shownManifest } from '../shown.ts'
 import { visibleTo } from '../visible.ts'
 import type { CacheItem } from './record.ts'
 
-type Present = Pick<Inventory, 'all' | 'get'>
+type Present = Pick<Inventory, 'get'>
 
 /** What decides who may know of an item: of this catalog the manifest as it is now, of another host's what it told. */
 const judgedBy = (
@@ -22,15 +21,13 @@ export const claimsToTell = (inventory: Present, item: CacheItem): string[] => {
 }
 
 /**
- * Gives the manifest by which a caller may know of an item: its own, or another one of this catalog with the same pack;
- * undefined when there is none. Whose manifest was deleted only super users know of.
+ * Whether a caller may know of an item. Another manifest with the same digest says nothing: whoever knows the digest of a pack
+ * can register that. Whose manifest was deleted only super users know of.
  */
-export const knownTo = (inventory: Present, caller: Principal): ((item: CacheItem) => CatalogManifest | undefined) => {
+export const knownTo = (inventory: Present, caller: Principal): ((item: CacheItem) => boolean) => {
   const sees = visibleTo(caller)
   return item => {
     const own = judgedBy(inventory, item)
-    if (caller.superUser || (own && sees(own))) return item.manifest
-    const other = inventory.all().find(one => one.pack_sha256 === item.sha256 && sees(one))
-    return other && shownManifest(other)
+    return caller.superUser || (own !== undefined && sees(own))
   }
 }

@@ -1,19 +1,25 @@
 import * as z from 'zod'
 import { messageOf, ServiceError } from '#lib/errors.ts'
+import { isModest } from '../modest-json.ts'
 import { createNames } from '../pack/names.ts'
 import { imageSizes } from './chunker.ts'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
-const Chunk = z.strictObject({ sha256, size: z.int().min(1).max(imageSizes.most) })
-const Zeros = z.strictObject({ zeros: z.int().min(1) })
 
 /** Bytes of a file that are kept under the name of their SHA-256 (lower-case hex). */
-export type Chunk = Readonly<z.infer<typeof Chunk>>
+export interface Chunk {
+  readonly sha256: string
+  readonly size: number
+}
+
+interface Zeros {
+  readonly zeros: number
+}
 
 /** What a file consists of, in order; sizes are in bytes, `size` is that of the file. */
 export interface ChunkList {
   readonly size: number
-  readonly chunks: readonly (Chunk | Readonly<z.infer<typeof Zeros>>)[]
+  readonly chunks: readonly (Chunk | Zeros)[]
 }
 
 /** A file of a machine that is kept as chunks. */
@@ -27,13 +33,30 @@ export interface ChunkedFile extends ChunkList {
 
 const format = 'vmhost-chunks-1'
 
+const isCount = (value: unknown, most: number): boolean =>
+  Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= most
+
+/** More members than these the canonical text does not have. */
+const isPart = (value: unknown): value is Chunk | Zeros => {
+  if (typeof value !== 'object' || value === null) return false
+  if ('zeros' in value) return isCount(value.zeros, Number.MAX_SAFE_INTEGER)
+  if (!('sha256' in value) || !('size' in value) || !isCount(value.size, imageSizes.most)) return false
+  return typeof value.sha256 === 'string' && /^[0-9a-f]{64}$/.test(value.sha256)
+}
+
+// By hand, and no further than the first mistake: a schema would describe each of the millions that a list can have.
+const Parts = z.custom<(Chunk | Zeros)[]>(
+  value => Array.isArray(value) && value.every(isPart),
+  'must be chunks, which have a SHA-256 and a size, and runs of zeros',
+)
+
 const File = z
   .strictObject({
     name: z.string(),
     size: z.int().min(0),
     mode: z.int().min(0).max(0o777),
     sha256,
-    chunks: z.array(z.union([Chunk, Zeros])),
+    chunks: Parts,
   })
   .refine(
     ({ size, chunks }) => size === chunks.reduce((sum, one) => sum + ('zeros' in one ? one.zeros : one.size), 0),
@@ -53,6 +76,9 @@ export const listMagic = Buffer.from('{"files":[')
 /** Bytes of the largest list that is read: of about 700 GB that are not holes. */
 export const largestList = 64 * 1024 * 1024
 
+/** Values of such a list: three for each chunk. */
+const mostValues = 3_000_000
+
 /** The text of the list of a machine: JSON with sorted keys and no spaces, one text for the same files in one order. */
 export const encodeChunkedFiles = (files: readonly ChunkedFile[]): string =>
   JSON.stringify({
@@ -71,6 +97,7 @@ export const encodeChunkedFiles = (files: readonly ChunkedFile[]): string =>
  * that a pack could not have.
  */
 export const parseChunkedFiles = (text: string): readonly ChunkedFile[] => {
+  if (!isModest(Buffer.from(text), mostValues)) throw invalid('it has too many values, or too deep in each other')
   let value: unknown
   try {
     value = JSON.parse(text)

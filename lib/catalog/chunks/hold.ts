@@ -37,6 +37,17 @@ const busy: Readonly<Record<Purpose, string>> = {
 const excludes = (mine: Purpose, other: Purpose): boolean => mine === 'sweep' || other === 'sweep'
 
 /**
+/**
+ * Whether a hold is over: by its end, or as its object has grown too old. A host whose clock was years ahead would else keep
+ * others out for as long; by whichever clock, who lives has written it anew.
+ */
+const isOver = (end: number, modifiedAt: string | undefined): boolean => {
+  const last =
+    modifiedAt === undefined ? end : Math.min(end, Date.parse(modifiedAt) + holdMilliseconds + slackMilliseconds)
+  return last + slackMilliseconds < Date.now()
+}
+
+/**
  * Takes a hold; it ends when it is disposed of. Throws `conflict` while there is another that does not go with it; of `own`
  * one that a process left that was killed is none.
  */
@@ -49,7 +60,9 @@ export const takeHold = async (
   const id = crypto.randomUUID()
   /** The two newest objects of this hold: a listing that goes on while it is renewed finds at least one. */
   const paths: string[] = []
-  let until = 0
+  let written = { at: 0, since: 0 }
+  /** Milliseconds since it was written, by the clock that says more: the one of the time of day may be set back. */
+  const age = (): number => Math.max(Date.now() - written.at, performance.now() - written.since)
 
   /** Whether an object could be removed. What could not comes to its end by itself. */
   const remove = async (path: string): Promise<boolean> =>
@@ -58,12 +71,13 @@ export const takeHold = async (
       () => false,
     )
   const put = async (): Promise<void> => {
-    const end = Date.now() + holdMilliseconds
+    const now = { at: Date.now(), since: performance.now() }
+    const end = now.at + holdMilliseconds
     const path = `${holdFolder}/${purpose}-${id}-${end}`
     paths.push(path)
     await own?.note(id, end)
     await provider.write(path, { size: 0, read: () => new Blob().stream() }, { ...(signal && { signal }) })
-    until = end
+    written = now
     if (paths.length > 2) await remove(paths.shift()!)
   }
   const release = async (): Promise<void> => {
@@ -77,11 +91,10 @@ export const takeHold = async (
   }
 
   const lookForOthers = async (): Promise<void> => {
-    for await (const { path } of provider.list(holdFolder, signal)) {
+    for await (const { path, modifiedAt } of provider.list(holdFolder, signal)) {
       const [, other, whose, end] = holdName.exec(path) ?? []
       if (other === undefined || whose === id) continue
-      const ended = Number(end) + slackMilliseconds < Date.now()
-      if (ended || isLeft(other as Purpose, whose!)) await remove(path)
+      if (isOver(Number(end), modifiedAt) || isLeft(other as Purpose, whose!)) await remove(path)
       else if (excludes(purpose, other as Purpose)) throw new ServiceError('conflict', busy[other as Purpose])
     }
   }
@@ -95,12 +108,12 @@ export const takeHold = async (
   }
   return {
     async renew() {
-      if (Date.now() >= until)
+      if (age() >= holdMilliseconds)
         throw new ServiceError(
           'conflict',
           'The work on the chunks stood still for too long, and others may have gone on. What was sent is kept: try again.',
         )
-      if (until - Date.now() < holdMilliseconds / 2) await put()
+      if (age() > holdMilliseconds / 2) await put()
     },
     [Symbol.asyncDispose]: release,
   }

@@ -1,7 +1,7 @@
 import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
-import { isSystemError, syncFolder } from '#lib/platform/files.ts'
+import { isDiskFull, syncFolder } from '#lib/platform/files.ts'
 import { broken, quoted } from '../pack/broken.ts'
 import { createNames } from '../pack/names.ts'
 import { newFile, type UnpackedFile, type UnpackLimits } from '../pack/read.ts'
@@ -68,7 +68,7 @@ export const unpackChunked = async (
     for (const file of files) await unpackFile(file)
     for (const made of folders) await syncFolder(made)
   } catch (error) {
-    if (isSystemError(error, 'ENOSPC') || isSystemError(error, 'EDQUOT'))
+    if (isDiskFull(error))
       throw new ServiceError('no-space', 'There is not enough space on the disk to unpack. Make room, and try again.')
     throw error
   }

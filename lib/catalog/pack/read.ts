@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
-import { isSystemError, syncFolder } from '#lib/platform/files.ts'
+import { isDiskFull, syncFolder } from '#lib/platform/files.ts'
 import { createSteadySync } from '#lib/platform/steady-sync.ts'
 import { broken } from './broken.ts'
 import { createByteReader } from './byte-reader.ts'
@@ -123,7 +123,7 @@ export const unpackInto = async (
     for await (const entry of entriesOf(createByteReader(pack.bytes), { mayLackEnd })) await unpackEntry(entry)
     for (const made of folders) await syncFolder(made)
   } catch (error) {
-    if (isSystemError(error, 'ENOSPC') || isSystemError(error, 'EDQUOT'))
+    if (isDiskFull(error))
       throw new ServiceError('no-space', 'There is not enough space on the disk to unpack. Make room, and try again.')
     throw error
   } finally {

@@ -2,6 +2,7 @@ import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import * as z from 'zod'
 import { messageOf, ServiceError } from '#lib/errors.ts'
+import { isModest } from '../modest-json.ts'
 import { nameProblem } from './names.ts'
 
 /** Bytes that are exactly `size`, in the one base64 form that there is of them. */
@@ -69,6 +70,7 @@ export const encodeSideFile = (side: SideFile): string => canonical(side)
 /** Reads a side file. Throws `invalid`. */
 export const parseSideFile = (text: string): SideFile => {
   if (text.length > longest) throw invalid(`it is longer than ${longest} bytes`)
+  if (!isModest(Buffer.from(text))) throw invalid('it has too many values, or too deep in each other')
   let value: unknown
   try {
     value = JSON.parse(text)

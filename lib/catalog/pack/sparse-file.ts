@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
+import { writeAll } from '#lib/platform/files.ts'
 
 /** Bytes written at once. */
 const windowSize = 1024 * 1024
@@ -42,11 +43,6 @@ const createHoleFinder = () => {
       return runs
     },
   }
-}
-
-const writeAll = async (file: FileHandle, bytes: Uint8Array, position: number): Promise<void> => {
-  for (let done = 0; done < bytes.length;)
-    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten
 }
 
 const writeRuns = async (file: FileHandle, window: Buffer, runs: readonly Run[], position: number): Promise<void> => {

@@ -5,8 +5,6 @@ import { textOf } from './http/body.ts'
 import { discard, isDone, refused } from './http/reply.ts'
 import { bodyOf } from './http/sent-body.ts'
 
-const longest = 64 * 1024 * 1024
-
 const question = Buffer.from(
   '<?xml version="1.0"?><propfind xmlns="DAV:"><prop><resourcetype/><getcontentlength/><getlastmodified/></prop></propfind>',
 )
@@ -27,7 +25,7 @@ const find = async (
     return []
   }
   if (reply.status !== 207) throw refused(reply, 'a list of a folder')
-  return membersIn(await textOf(site.host, reply.body, longest), url)
+  return membersIn(await textOf(site.host, reply.body), url)
 }
 
 /** The members of a folder; none when it is not there. Throws `upstream`. */

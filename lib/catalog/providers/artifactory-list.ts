@@ -6,20 +6,28 @@ import { discard, jsonOf, modifiedAtOf, refused } from './http/reply.ts'
 import { isObjectPath } from './object-path.ts'
 import type { ObjectStat } from './provider.ts'
 
-const longest = 256 * 1024 * 1024
+const longest = 64 * 1024 * 1024
 
 /** The API's list of files; numbers and booleans are text in some versions. */
-const fileList = z.object({
-  files: z.array(
-    z.object({
-      uri: z.string(),
-      size: z.coerce.number(),
-      lastModified: z.string().optional(),
-      folder: z.union([z.boolean(), z.string()]).optional(),
-      sha2: z.string().optional(),
-    }),
-  ),
+const ListedFile = z.object({
+  uri: z.string(),
+  size: z.coerce.number().int().nonnegative(),
+  lastModified: z.string().optional(),
+  folder: z.union([z.boolean(), z.string()]).optional(),
+  sha2: z.string().optional(),
 })
+const fileList = z.object({ files: z.array(z.unknown()) })
+
+/** No further than the first mistake: a bad server can make very many. */
+const filesIn = (reply: unknown): readonly z.infer<typeof ListedFile>[] | undefined => {
+  const files: z.infer<typeof ListedFile>[] = []
+  for (const file of fileList.safeParse(reply).data?.files ?? [undefined]) {
+    const { data } = ListedFile.safeParse(file)
+    if (!data) return undefined
+    files.push(data)
+  }
+  return files
+}
 
 const joined = (folder: string, name: string): string => (folder === '' ? name : `${folder}/${name}`)
 
@@ -36,10 +44,9 @@ const listByApi = async (
     return reply.status === 404 ? [] : undefined
   }
   if (reply.status !== 200) throw refused(reply, 'a list of a folder')
-  const read = fileList.safeParse(await jsonOf(reply, longest))
-  if (!read.success)
-    throw new ServiceError('upstream', `The storage ${site.host} gave a list of files that cannot be read.`)
-  return read.data.files
+  const files = filesIn(await jsonOf(reply, longest))
+  if (!files) throw new ServiceError('upstream', `The storage ${site.host} gave a list of files that cannot be read.`)
+  return files
     .filter(file => String(file.folder) !== 'true')
     .map(({ uri, size, lastModified, sha2 }) => ({
       path: joined(folder, uri.replace(/^\//, '')),

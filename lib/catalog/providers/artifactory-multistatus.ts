@@ -28,15 +28,16 @@ const pathOf = (address: string, base: URL): string | undefined => {
   }
 }
 
-/** A tag, without its namespace, and the text behind it. */
-const tags = /<(\/?)(?:[\w.-]+:)?([\w.-]+)[^<>]*>([^<]*)/g
+/** A tag and the text behind it. What may follow a name cannot be a part of it, so no sign is looked at again and again. */
+const tags = /<(\/?)([^\s<>/]+)(?:[\s/][^<>]*)?>([^<]*)/g
 
 /** The answers in a multistatus document (RFC 4918 14.16) that are of `asked` or right below it. */
 export const membersIn = (xml: string, asked: URL): readonly Member[] => {
   const base = pathOf(asked.href, asked) ?? ''
   const members: Member[] = []
   let fields = new Map<string, string>()
-  for (const [, end, name = '', text = ''] of xml.matchAll(tags)) {
+  for (const [, end, full = '', text = ''] of xml.matchAll(tags)) {
+    const name = full.slice(full.lastIndexOf(':') + 1)
     // The first of a name: locks have addresses too.
     if (end === '' && name !== 'response' && !fields.has(name)) fields.set(name, unescape(text).trim())
     if (name !== 'response') continue

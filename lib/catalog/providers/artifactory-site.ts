@@ -6,7 +6,7 @@ import { discard, jsonOf, refused } from './http/reply.ts'
 import type { Fetcher } from './http/send.ts'
 
 /** The members of the repository's folder are in what says of it. */
-const longest = 64 * 1024 * 1024
+const longest = 16 * 1024 * 1024
 
 /** One repository of a server, and how to speak with it. */
 export interface Site {

@@ -5,6 +5,7 @@ import type { Storage } from '../connection.ts'
 import { openContainer, until } from './azure/container.ts'
 import { writeBlob } from './azure/write.ts'
 import { checkedStream } from './http/body.ts'
+import { modifiedAtOf, objectSize } from './http/reply.ts'
 import { rangeHeader, sizeOf } from './http/range.ts'
 import { createFetcher, type Fetcher } from './http/send.ts'
 import { isObjectPath, segmentsOf } from './object-path.ts'
@@ -25,13 +26,18 @@ const md5Of = (bytes: Uint8Array): string | undefined => {
 const sha256In = (metadata: Readonly<Record<string, string>> | undefined): string | undefined =>
   /^[0-9a-f]{64}$/.exec(metadata?.['sha256'] ?? '')?.[0]
 
-const statOf = (path: string, properties: Properties, metadata?: Readonly<Record<string, string>>): ObjectStat => {
+const statOf = (
+  host: string,
+  path: string,
+  properties: Properties,
+  metadata?: Readonly<Record<string, string>>,
+): ObjectStat => {
   const { contentLength, lastModified, contentMD5 } = properties
   const [md5, sha256] = [contentMD5 && md5Of(contentMD5), sha256In(metadata)]
   return {
     path,
-    size: contentLength ?? 0,
-    ...(lastModified && { modifiedAt: lastModified.toISOString() }),
+    size: objectSize(host, path, contentLength ?? 0),
+    ...modifiedAtOf(lastModified?.toJSON()),
     ...(md5 !== undefined && { md5 }),
     ...(sha256 !== undefined && { sha256 }),
   }
@@ -52,7 +58,7 @@ export const createAzure = async (storage: Storage, fetcher: Fetcher = createFet
       const blob = client.getBlobClient(nameOf(path))
       try {
         const properties = await ask(() => blob.getProperties(until(signal)), signal)
-        return statOf(path, properties, properties.metadata)
+        return statOf(host, path, properties, properties.metadata)
       } catch (error) {
         if (isFault(error, 'not-found')) return undefined
         throw error
@@ -90,7 +96,7 @@ export const createAzure = async (storage: Storage, fetcher: Fetcher = createFet
         const { value: page } = await ask(() => client.listBlobsFlat(options).byPage(from).next(), signal)
         const { segment, continuationToken } = page as ContainerListBlobFlatSegmentResponse
         for (const { name, properties, metadata } of segment.blobItems)
-          if (isObjectPath(name)) yield statOf(name, properties, metadata)
+          if (isObjectPath(name)) yield statOf(host, name, properties, metadata)
         if (!continuationToken) return
         token = continuationToken
       }

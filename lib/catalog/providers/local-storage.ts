@@ -43,6 +43,8 @@ const linkTo = async (file: string, name: string): Promise<boolean> => {
 interface Options {
   /** Says of a real path that it is none of the storage, although it is below the folder. */
   readonly except: (path: string) => boolean
+  /** Whether the folder is made at once; else by what is written first, so that who only reads leaves none. */
+  readonly make: boolean
 }
 
 const noneWhenGone = (error: unknown): undefined => {
@@ -53,11 +55,11 @@ const noneWhenGone = (error: unknown): undefined => {
 /** Keeps objects as files below a folder of this host. */
 export const createLocalStorage = async (
   folder: string,
-  { except }: Options = { except: () => false },
+  { except, make: makeRoot }: Options = { except: () => false, make: true },
 ): Promise<Provider> => {
   const root = await withLocal(folder, async () => {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
-    return realpath(folder)
+    if (makeRoot) await mkdir(folder, { recursive: true, mode: 0o700 })
+    return realPathOf(folder)
   })
 
   /** Refuses a real path that is not of this storage. */

@@ -3,7 +3,7 @@ import { isFault, ServiceError } from '#lib/errors.ts'
 import type { Storage } from '../connection.ts'
 import { checkedStream } from './http/body.ts'
 import { rangeHeader, sizeOf } from './http/range.ts'
-import { modifiedAtOf } from './http/reply.ts'
+import { lengthOf, modifiedAtOf, objectSize } from './http/reply.ts'
 import { createFetcher, type Fetcher } from './http/send.ts'
 import { isObjectPath, segmentsOf } from './object-path.ts'
 import type { ObjectStat, Provider } from './provider.ts'
@@ -65,7 +65,7 @@ export const createS3 = async (
         const [md5, sha256] = [md5Of(headers), sha256Of(headers)]
         return {
           path,
-          size: Number(headers['content-length']),
+          size: objectSize(place.host, path, lengthOf({ headers })),
           ...modifiedAtOf(headers['last-modified']),
           ...(md5 !== undefined && { md5 }),
           ...(sha256 !== undefined && { sha256 }),
@@ -105,8 +105,9 @@ export const createS3 = async (
         for (const found of elements(text, 'Contents')) {
           const path = textIn(found, 'Key') ?? ''
           // Others keep here what is no object of ours: the markers of folders, whose names end in a slash.
-          if (isObjectPath(path))
-            yield { path, size: Number(textIn(found, 'Size')), ...modifiedAtOf(textIn(found, 'LastModified')) }
+          if (!isObjectPath(path)) continue
+          const size = objectSize(place.host, path, Number(textIn(found, 'Size') ?? NaN))
+          yield { path, size, ...modifiedAtOf(textIn(found, 'LastModified')) }
         }
         const next = textIn(text, 'NextContinuationToken')
         if (textIn(text, 'IsTruncated') !== 'true' || next === undefined || next === token) return

@@ -18,7 +18,15 @@ const ask = async (
   most: number,
   signal: AbortSignal,
 ): Promise<OutgoingReply | undefined> => {
-  const request = { caller: caller.id, method: 'GET', path, query, headers: { ...own, ...headers }, signal }
+  const request = {
+    caller: caller.id,
+    waits: true,
+    method: 'GET',
+    path,
+    query,
+    headers: { ...own, ...headers },
+    signal,
+  }
   const reply = await remote.read(server, request, most)
   return reply.headers['content-type'] === 'application/octet-stream' ? reply : undefined
 }

@@ -1,3 +1,4 @@
+import { maskStorageOf } from '../connection.ts'
 import type { Requirements } from '../visible.ts'
 import { ServiceError } from '#lib/errors.ts'
 
@@ -33,4 +34,25 @@ export const manifestsIn = (reply: unknown): readonly Manifest[] => {
   const items = Array.isArray(reply) ? reply.flatMap(flat) : [reply]
   if (items.every(isManifest)) return items
   throw new ServiceError('upstream', 'The reply of the remote catalog is not one of manifests.')
+}
+
+/** As it may be shown: some services hand out what opens their storage. */
+const withoutSecrets = (manifest: Manifest): Manifest => {
+  const { provider } = manifest
+  if (!isGroup(provider)) return manifest
+  const { type, meta, ...rest } = provider
+  const masked = isGroup(meta) ? maskStorageOf(String(type), meta) : undefined
+  return { ...manifest, provider: { type, ...maskStorageOf('', rest), ...(masked && { meta: masked }) } }
+}
+
+/** The manifests of a reply for somebody who asks by the credentials of others. Throws as `manifestsIn`. */
+export const shownManifestsIn = (reply: unknown): readonly Manifest[] => manifestsIn(reply).map(withoutSecrets)
+
+/**
+ * Throws `conflict` for an id of which somebody may know nothing: its next version would be what everybody else gets who
+ * asks for the latest.
+ */
+export const refuseHiddenId = (versions: readonly Manifest[], sees: (manifest: Manifest) => boolean): void => {
+  if (versions.length > 0 && !versions.some(sees))
+    throw new ServiceError('conflict', 'The other catalog has this id already, and it is not yours to add to.')
 }

@@ -19,7 +19,7 @@ type Asked = Omit<RemoteRequest, 'caller'>
 
 /** Asks a peer; throws what `Remote.ask` does. */
 export const askPeer = ({ remote, server, caller, headers }: Peer, request: Asked): Promise<unknown> =>
-  remote.ask(server, { ...request, caller: caller.id, headers: { ...headers, ...request.headers } })
+  remote.ask(server, { ...request, waits: true, caller: caller.id, headers: { ...headers, ...request.headers } })
 
 /** The manifest of a reply. Throws `not-found` when there is none that the caller may know of. */
 export const seenManifest = ({ server, sees }: Peer, reply: unknown): Manifest => {

@@ -1,5 +1,6 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
 import { type Outgoing, type OutgoingReply, untilAborted } from '#lib/platform/outgoing.ts'
+import { createAtOnce } from '../at-once.ts'
 import { addressOf } from './address.ts'
 import { jsonOf } from './json.ts'
 import { manifestsIn } from './manifests.ts'
@@ -18,7 +19,11 @@ export interface RemoteRequest {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
+  /** Whether it waits for others of the caller to end when there are too many: what a transfer asks for is no attack. */
+  readonly waits?: boolean
 }
+
+type Waiting = Pick<RemoteRequest, 'caller' | 'signal' | 'waits'>
 
 /** Speaks to other services that have a catalog, with what they let in. */
 export interface Remote {
@@ -88,26 +93,18 @@ export const createRemote = (outgoing: Outgoing, limits = usualLimits): Remote =
     return first.reply.status === 401 && first.token !== undefined ? send(server, request, signal, first.token) : first
   }
 
-  const running = new Map<string, number>()
-  const limited = async <T>(caller: string, work: () => Promise<T>): Promise<T> => {
-    const before = running.get(caller) ?? 0
-    if (before >= mostAtOnce)
+  const atOnce = createAtOnce(mostAtOnce)
+  const limited = <T>({ caller, waits, signal }: Waiting, work: () => Promise<T>): Promise<T> => {
+    if (!waits && atOnce.isFull(caller))
       throw new ServiceError(
         'unavailable',
         `${mostAtOnce} of your requests to remote catalogs are under way; try again later.`,
       )
-    running.set(caller, before + 1)
-    try {
-      return await work()
-    } finally {
-      const left = running.get(caller)! - 1
-      if (left === 0) running.delete(caller)
-      else running.set(caller, left)
-    }
+    return atOnce.do(caller, work, signal)
   }
 
-  const read: Remote['read'] = (server, request, most = limits.reply) =>
-    limited(request.caller, async () => {
+  const read: Remote['read'] = async (server, request, most = limits.reply) =>
+    limited(request, async () => {
       const limit = AbortSignal.timeout(limits.request)
       const signal = request.signal ? AbortSignal.any([request.signal, limit]) : limit
       const { reply, secrets } = await sendAndRenew(server, { ...request, most }, signal)
@@ -118,8 +115,8 @@ export const createRemote = (outgoing: Outgoing, limits = usualLimits): Remote =
   return {
     ask: async (server, request) => jsonOf(await read(server, request)),
     read,
-    check: (server, caller) =>
-      limited(caller, async () => {
+    check: async (server, caller) =>
+      limited({ caller }, async () => {
         const signal = AbortSignal.timeout(limits.check)
         const request = { caller, method: 'GET', path: '/catalog' }
         const { reply, secrets } = await sendAndRenew(server, request, signal).catch((error: unknown) => {

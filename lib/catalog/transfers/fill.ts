@@ -15,6 +15,7 @@ const limits = { entries: 100_000, ratio: 1_100 }
 const largest = 64 * 2 ** 40
 
 export interface Following {
+  /** For whom it is. */
   readonly caller: Principal
   readonly work: Work
   readonly signal: AbortSignal

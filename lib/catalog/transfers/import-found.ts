@@ -33,14 +33,30 @@ export const missing = (what: string, path: string): ServiceError =>
 
 type Metadata = Readonly<Record<string, unknown>>
 
-/** What a registration takes over of a description; what of it is not as it should be counts as not there. */
+/**
+ * What a registration takes over of a description; what of it is not as it should be counts as not there. Throws `upstream`
+ * where that is who may see it: then nobody knows.
+ */
 export const taken = (metadata: Metadata): Record<string, unknown> => {
   const fields = RegisterManifest.shape
-  const kept = Object.entries(metadata).filter(
-    ([key, value]) =>
-      key in fields && key !== 'provider' && fields[key as keyof typeof fields].safeParse(value).success,
-  )
+  const kept = Object.entries(metadata).filter(([key, value]) => {
+    if (!Object.hasOwn(fields, key) || key === 'provider') return false
+    const { success } = fields[key as keyof typeof fields].safeParse(value)
+    if (!success && (key === 'required_claims' || key === 'required_roles'))
+      throw new ServiceError('upstream', `The description on the provider has ${key} that are none.`)
+    return success
+  })
   return Object.fromEntries(kept)
+}
+
+const registrationOf = (found: object): RegisterManifest => {
+  const { data, error } = RegisterManifest.safeParse(found)
+  if (data) return data
+  const [issue] = error.issues
+  throw new ServiceError(
+    'invalid',
+    `What is on the provider cannot be a manifest: ${issue?.path.join('.')} ${issue?.message}.`,
+  )
 }
 
 /** Where to look. */
@@ -85,7 +101,7 @@ export const importFound = async (
     const provider = await catalog.storages.open(storage)
     const before = await readMetadata(provider, metadataAt, work.signal)
     const { file, fields, describe } = await find({ provider, name, metadataAt, before })
-    const registration = RegisterManifest.parse({
+    const registration = registrationOf({
       ...fields,
       catalog_id,
       version,

@@ -11,12 +11,22 @@ import type { ImportMachine, ImportResult } from './requests.ts'
 
 const ending = (path: string): string => /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? ''
 
+/** Files of a machine that a manifest names. */
+const mostFiles = 100_000
+
 /** The object of a path, or what is in and below the folder of that name. Throws `not-found`. */
 const objectsAt = async (provider: Provider, path: string, signal?: AbortSignal): Promise<readonly ObjectStat[]> => {
   const single = await provider.stat(path, signal)
   if (single) return [single]
   const found: ObjectStat[] = []
-  for await (const object of provider.list(path, signal)) found.push(object)
+  for await (const object of provider.list(path, signal)) {
+    if (found.length === mostFiles)
+      throw new ServiceError(
+        'invalid',
+        `The machine ${path} has more than ${mostFiles} files, which is all that a manifest names.`,
+      )
+    found.push(object)
+  }
   if (found.length === 0) throw missing('machine', path)
   return found
 }

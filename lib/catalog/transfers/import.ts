@@ -5,9 +5,6 @@ import type { TransferContext } from './context.ts'
 import { importFound, missing, taken } from './import-found.ts'
 import type { ImportManifest, ImportResult } from './requests.ts'
 
-const list = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
-
 /**
  * Takes a pack into the catalog that is on a provider together with its description. Throws `not-found` when one of them is
  * not there, `conflict` when the catalog has the manifest.
@@ -21,12 +18,13 @@ export const importManifest = (
   const folder = request.catalog_id
   return importFound(context, caller, { ...request, folder }, work, async ({ provider, name, metadataAt, before }) => {
     if (!before) throw missing('description', metadataAt)
-    const { pack_path: said, tags } = before
-    const file = typeof said === 'string' && said !== '' && !said.includes('/') ? said : `${name}.pdpack`
+    const known = taken(before)
+    const said = known['pack_path']
+    const file = typeof said === 'string' && said !== '' ? said : `${name}.pdpack`
     const found = await provider.stat(`${folder}/${file}`, work.signal)
     if (!found) throw missing('pack', `${folder}/${file}`)
     // Of a list of chunks only the description knows the size.
     const size = isListPath(file) ? {} : { pack_size: found.size }
-    return { file, fields: { ...taken(before), tags: list(tags), ...size } }
+    return { file, fields: { ...known, ...size } }
   })
 }

@@ -4,7 +4,7 @@ import { open, readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import * as z from 'zod'
-import { writeFileAtomic } from '#lib/platform/files.ts'
+import { writeAll, writeFileAtomic } from '#lib/platform/files.ts'
 import { createSteadySync } from '#lib/platform/steady-sync.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import { createDigest, type PackDigest } from '../pack/digest.ts'
@@ -97,7 +97,7 @@ export const packTo = async (
     const take = async (part: Uint8Array): Promise<void> => {
       const place = at
       at += part.length
-      await Promise.all([target.write(part, 0, part.length, place), digest.update(part)])
+      await Promise.all([writeAll(target, part, place), digest.update(part)])
       await sync.wrote(part.length)
     }
     try {

@@ -99,8 +99,9 @@ export const peerSource = async (
   const architecture = request.architecture ?? hostArchitecture
   const place = catalogPath(request.catalog_id, request.version, architecture)
   // Looked at first: the download is counted, by some once for the job, and what is not to be seen must not be.
-  seenManifest(peer, await askPeer(peer, { method: 'GET', path: place, signal }))
-  const path = `${place}/download`
+  const shown = seenManifest(peer, await askPeer(peer, { method: 'GET', path: place, signal }))
+  // By its own version: a tag may lead to another one when it is asked for again, which need not be to be seen.
+  const path = `${catalogPath(request.catalog_id, shown.version || request.version, architecture)}/download`
   const headers = { 'X-Internal-Api-Client': 'true' }
   const found = seenManifest(
     peer,

@@ -3,6 +3,7 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
+import { writeAll } from '#lib/platform/files.ts'
 import type { PackSource } from './pack-source.ts'
 import { retried } from './retried.ts'
 
@@ -97,7 +98,7 @@ export const openPieces = async (
       const bytes = await readAll(await source.read(range, until), range.end - range.start)
       if (!isRight(piece, bytes))
         throw new ServiceError('upstream', `Piece ${piece} of the pack is not what its SHA-256 says.`)
-      await file.write(bytes, 0, bytes.length, range.start)
+      await writeAll(file, bytes, range.start)
       // After its bytes: what is noted is there, also after a kill.
       appendFileSync(journal, `${piece}\n`)
     })

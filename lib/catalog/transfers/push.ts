@@ -21,7 +21,7 @@ import type { TransferContext } from './context.ts'
 import { contentItems, withMachineFiles } from './machine-files.ts'
 import { peerOf } from './peer-of.ts'
 import { packedEarlier, packTo, sourceOfFile } from './packing.ts'
-import { packEnds, packName, sideFileOf, sweepPacks } from './pushed-objects.ts'
+import { type Before, packEnds, packName, sideFileOf, sweepPacks } from './pushed-objects.ts'
 import type { PushManifest } from './requests.ts'
 import { type Target, targetOf } from './targets.ts'
 
@@ -87,6 +87,10 @@ const packMachine = (
     return { type, files, size, packed, is_compressed: hold !== undefined || compression.kind !== 'none' }
   })
 
+/** Whether a catalog has said that it does not take a manifest. */
+const isRefusal = (error: unknown): boolean =>
+  (['invalid', 'forbidden', 'not-found', 'conflict'] as const).some(fault => isFault(error, fault))
+
 /** Packs, uploads and registers, in an order in which what the manifest leads to is whole at every moment. */
 const pushMachine = async (push: Push): Promise<CatalogManifest> => {
   const { context, request, architecture, name, storage, target, work, folder } = push
@@ -105,52 +109,77 @@ const pushMachine = async (push: Push): Promise<CatalogManifest> => {
   const { type, files, size, packed, is_compressed } = await packMachine(push, provider, held)
   const { digest } = packed
 
-  work.begin('push_check_remote_stage')
-  const registration = RegisterManifest.parse({
-    ...request,
-    architecture,
-    type,
-    provider: storage,
-    is_compressed,
-    size,
-    pack_size: digest.size + packed.chunkBytes,
-    pack_sha256: digest.sha256,
-    path: `/${request.catalog_id}`,
-    pack_filename: packName(name, digest, before, request.chunked ? listEnd : '.pdpack'),
-    metadata_filename: `${name}.meta`,
-    virtual_machine_contents: contentItems(files),
-  })
-  const packAt = `${request.catalog_id}/${registration.pack_filename}`
-  const there = await provider.stat(packAt, signal)
-  work.end('push_check_remote_stage')
-
-  work.begin('push_upload_pack_stage')
-  if (there?.size !== digest.size || there.sha256 !== digest.sha256)
-    await provider.write(packAt, sourceOfFile(packed.file, digest.size), {
-      signal,
-      sha256: digest.sha256,
-      onProgress: done => work.advance('push_upload_pack_stage', done, digest.size),
+  const discard = async (packAt: string): Promise<void> => {
+    for (const path of [`${request.catalog_id}/${name}.meta`, packAt + sideEnd, packAt]) await provider.remove(path)
+  }
+  /** Uploads under the name that follows from what it replaces, and registers that. */
+  const publish = async (replaced: Before | undefined) => {
+    work.begin('push_check_remote_stage')
+    const registration = RegisterManifest.parse({
+      ...request,
+      architecture,
+      type,
+      provider: storage,
+      is_compressed,
+      size,
+      pack_size: digest.size + packed.chunkBytes,
+      pack_sha256: digest.sha256,
+      path: `/${request.catalog_id}`,
+      pack_filename: packName(name, digest, replaced, request.chunked ? listEnd : '.pdpack'),
+      metadata_filename: `${name}.meta`,
+      virtual_machine_contents: contentItems(files),
     })
-  work.end('push_upload_pack_stage')
+    const packAt = `${request.catalog_id}/${registration.pack_filename}`
+    await target.check(registration, before)
+    const there = await provider.stat(packAt, signal)
+    work.end('push_check_remote_stage')
 
-  work.begin('push_upload_meta_stage')
-  const side = Buffer.from(encodeSideFile(sideFileOf(name, packed, files, context.signingKey)))
-  await provider.write(packAt + sideEnd, sourceOfBytes(side), { signal })
-  const metadata = metadataOf(registeredManifest(registration, before?.record), { compressed_checksum: digest.md5 })
-  await writeMetadata(provider, `${request.catalog_id}/${name}.meta`, metadata, signal)
-  work.end('push_upload_meta_stage')
+    work.begin('push_upload_pack_stage')
+    if (there?.size !== digest.size || there.sha256 !== digest.sha256)
+      await provider.write(packAt, sourceOfFile(packed.file, digest.size), {
+        signal,
+        sha256: digest.sha256,
+        onProgress: done => work.advance('push_upload_pack_stage', done, digest.size),
+      })
+    work.end('push_upload_pack_stage')
 
-  work.begin('push_register_stage')
-  const registered = await target.register(registration)
-  work.end('push_register_stage')
+    work.begin('push_upload_meta_stage')
+    const side = Buffer.from(encodeSideFile(sideFileOf(name, packed, files, context.signingKey)))
+    await provider.write(packAt + sideEnd, sourceOfBytes(side), { signal })
+    const metadata = metadataOf(registeredManifest(registration, before?.record), { compressed_checksum: digest.md5 })
+    await writeMetadata(provider, `${request.catalog_id}/${name}.meta`, metadata, signal)
+    work.end('push_upload_meta_stage')
+
+    work.begin('push_register_stage')
+    const registered = await target.register(registration).catch(async (error: unknown) => {
+      // Nobody will lead to it. What the catalog has made of it, when it did not answer, nobody knows.
+      if (!there && !before && isRefusal(error)) await discard(packAt).catch(() => undefined)
+      throw error
+    })
+    work.end('push_register_stage')
+    return { registered, packAt }
+  }
+  const isThere = async (packAt: string): Promise<boolean> => {
+    const now = await provider.stat(packAt, signal)
+    return now?.size === digest.size && (now.sha256 ?? digest.sha256) === digest.sha256
+  }
+  let { registered, packAt } = await publish(before)
+  // Somebody has deleted it meanwhile, or another host has pushed under the same name: once more, under one of its own.
+  if (!(await isThere(packAt)))
+    ({ registered, packAt } = await publish({ pack_filename: packAt, pack_sha256: '', revoked: false }))
 
   work.begin('cleaning_up')
   // The machine was changed after an earlier try, of which there may be a part.
   const earlierAt = packEnds.map(
     one => earlier && `${request.catalog_id}/${packName(name, earlier.digest, before, one)}`,
   )
-  for (const path of earlierAt) if (path !== undefined && path !== packAt) await provider.remove(path)
-  await sweepPacks(provider, request.catalog_id, name, packAt)
+  const keeps = await target.others(registered)
+  for (const path of earlierAt)
+    if (path !== undefined && path !== packAt && !(await keeps(path))) await provider.remove(path)
+  // What another host has registered by now is not left of an earlier push.
+  const after = await target.before(request, architecture).catch(() => undefined)
+  if (after && ['', digest.sha256].includes(after.pack_sha256))
+    await sweepPacks(provider, { folder: request.catalog_id, name, kept: packAt, keeps }, signal)
   work.end('cleaning_up')
   return registered
 }

@@ -15,6 +15,9 @@ export interface Before {
 /** What ends the name of a pack: of a tar, or of a list of chunks. */
 export const packEnds = ['.pdpack', listEnd] as const
 
+/** Stands before the digest in the name of a pack that has replaced another: no version has it (see `fitsName`). */
+const mark = '~'
+
 /**
  * The name of a pack. One that replaces another has a name of its own, so that until the manifest leads to it the one of
  * before is whole.
@@ -26,7 +29,7 @@ export const packName = (
   end: (typeof packEnds)[number],
 ): string => {
   if (before === undefined || before.pack_filename === '') return name + end
-  return before.pack_sha256 === sha256 ? before.pack_filename : `${name}.${sha256.slice(0, 8)}${end}`
+  return before.pack_sha256 === sha256 ? before.pack_filename : `${name}${mark}${sha256.slice(0, 8)}${end}`
 }
 
 /** What the side file of a pack says, signed where there is a key. */
@@ -50,11 +53,26 @@ export const sideFileOf = (
   return signingKey === undefined ? side : signSideFile(side, signingKey)
 }
 
-/** Deletes the packs of a manifest in a folder of its provider that earlier pushes have left, but for the one that is kept. */
-export const sweepPacks = async (provider: Provider, folder: string, name: string, kept: string): Promise<void> => {
+interface Sweeping {
+  /** Of the provider. */
+  readonly folder: string
+  /** Of the manifest. */
+  readonly name: string
+  /** The pack that it leads to. */
+  readonly kept: string
+  /** Whether another manifest leads to an object too. */
+  readonly keeps: (path: string) => Promise<boolean>
+}
+
+/** Deletes the packs of a manifest that earlier pushes have left on its provider. */
+export const sweepPacks = async (
+  provider: Provider,
+  { folder, name, kept, keeps }: Sweeping,
+  signal: AbortSignal,
+): Promise<void> => {
   const mine = (path: string): boolean =>
-    path.startsWith(`${folder}/${name}.`) &&
-    /^(\.[0-9a-f]{8})?\.(pdpack|chunks\.json)(\.pack\.json)?$/.test(path.slice(folder.length + 1 + name.length))
-  for await (const { path } of provider.list(folder))
-    if (mine(path) && path !== kept && path !== kept + sideEnd) await provider.remove(path)
+    path.startsWith(`${folder}/${name}`) &&
+    /^(~[0-9a-f]{8})?\.(pdpack|chunks\.json)(\.pack\.json)?$/.test(path.slice(folder.length + 1 + name.length))
+  for await (const { path } of provider.list(folder, signal))
+    if (mine(path) && path !== kept && path !== kept + sideEnd && !(await keeps(path))) await provider.remove(path)
 }

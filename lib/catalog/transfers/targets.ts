@@ -3,11 +3,13 @@ import { isFault, ServiceError } from '#lib/errors.ts'
 import { turnOf } from '../changes.ts'
 import type { Storage } from '../connection.ts'
 import type { CatalogManifest, StoredManifest } from '../manifest.ts'
-import { registeredBefore, registerManifest } from '../register.ts'
-import { manifestsIn } from '../remote/manifests.ts'
+import { ownedByOthers } from '../owners.ts'
+import { refuseHiddenOf, registeredBefore, registeredManifest, registerManifest } from '../register.ts'
+import { type Manifest, manifestsIn, refuseHiddenId } from '../remote/manifests.ts'
 import { askPeer, type Peer } from '../remote/peer.ts'
+import { toldManifest } from '../remote/told-manifest.ts'
 import { catalogPath } from '../remote/place.ts'
-import type { RegisterManifest } from '../requests.ts'
+import { RegisterManifest } from '../requests.ts'
 import { shownManifest } from '../shown.ts'
 import type { TransferContext } from './context.ts'
 import type { Before } from './pushed-objects.ts'
@@ -18,14 +20,24 @@ type Named = Pick<RegisterManifest, 'catalog_id' | 'version'>
 export interface Target {
   /** What it has of that already; with its record where it is this service's. Throws `conflict` for what the caller may not know of. */
   before(what: Named, architecture: string): Promise<(Before & { readonly record?: StoredManifest }) | undefined>
+  /** Before anything is written. Throws `forbidden` where that would be over what the caller may not know of. */
+  check(
+    registration: RegisterManifest,
+    before: (Before & { readonly record?: StoredManifest }) | undefined,
+  ): Promise<void>
   register(registration: RegisterManifest): Promise<CatalogManifest>
+  /** Says of an object whether it is also of a manifest with another id than this, and so not the push's to delete. */
+  others(manifest: Pick<StoredManifest, 'id'>): Promise<(path: string) => Promise<boolean>>
 }
 
-const localTarget = ({ catalog }: TransferContext, caller: Principal): Target => ({
+const localTarget = ({ catalog }: TransferContext, caller: Principal, storage: Storage): Target => ({
   async before(what, architecture) {
     const found = registeredBefore(catalog, caller, { ...what, architecture })
     return found && { ...found, record: found }
   },
+  check: (registration, before) =>
+    refuseHiddenOf(catalog, caller, registeredManifest(registration, before?.record), before?.record),
+  others: manifest => ownedByOthers(catalog, manifest, storage),
   register: registration =>
     catalog.turns(turnOf(registration), async () =>
       shownManifest(await registerManifest(catalog, caller, registration)),
@@ -33,20 +45,27 @@ const localTarget = ({ catalog }: TransferContext, caller: Principal): Target =>
 })
 
 const peerTarget = (peer: Peer): Target => ({
+  // What that catalog has there it alone knows.
+  async check() {},
+  others: async () => async () => false,
   async before({ catalog_id, version }, architecture) {
-    const path = catalogPath(catalog_id, version, architecture)
-    const reply = await askPeer(peer, { method: 'GET', path }).catch((error: unknown) => {
-      if (isFault(error, 'not-found')) return []
-      throw error
-    })
-    const found = manifestsIn(reply).find(one => one.version === version)
+    const manifestsAt = async (...place: readonly string[]): Promise<readonly Manifest[]> =>
+      manifestsIn(
+        await askPeer(peer, { method: 'GET', path: catalogPath(...place) }).catch((error: unknown) => {
+          if (isFault(error, 'not-found')) return []
+          throw error
+        }),
+      )
+    const found = (await manifestsAt(catalog_id, version, architecture)).find(one => one.version === version)
+    if (!found && !peer.caller.superUser) refuseHiddenId(await manifestsAt(catalog_id), peer.sees)
     if (found && !peer.sees(found))
       throw new ServiceError('conflict', 'The other catalog has this manifest already, and it is not yours to change.')
-    const text = (key: string): string => (typeof found?.[key] === 'string' ? found[key] : '')
+    // What is no name or no digest says as much as nothing.
+    const { pack_filename, pack_sha256 } = RegisterManifest.shape
     return (
       found && {
-        pack_filename: text('pack_filename'),
-        pack_sha256: text('pack_sha256'),
+        pack_filename: pack_filename.safeParse(found['pack_filename']).data ?? '',
+        pack_sha256: pack_sha256.safeParse(found['pack_sha256']).data ?? '',
         revoked: found['revoked'] === true,
       }
     )
@@ -56,7 +75,8 @@ const peerTarget = (peer: Peer): Target => ({
     const [registered] = manifestsIn(reply)
     if (!registered)
       throw new ServiceError('upstream', `The catalog of ${peer.server.name} does not say what it registered.`)
-    return registered as unknown as CatalogManifest
+    // It goes into a job: some services repeat what opens the storage.
+    return toldManifest(registered, registration)
   },
 })
 
@@ -67,7 +87,7 @@ export const targetOf = (
   storage: Storage,
   peer: Peer | undefined,
 ): Target => {
-  if (!peer) return localTarget(context, caller)
+  if (!peer) return localTarget(context, caller, storage)
   if (storage.type === 'local-storage')
     throw new ServiceError(
       'invalid',

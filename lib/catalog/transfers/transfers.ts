@@ -1,5 +1,8 @@
 import type { Principal } from '#lib/auth/principal.ts'
+import { ServiceError } from '#lib/errors.ts'
+import { isDiskFull } from '#lib/platform/files.ts'
 import type { Work } from '#lib/work.ts'
+import { createAtOnce } from '../at-once.ts'
 import type { CatalogManifest } from '../manifest.ts'
 import type { Peer } from '../remote/peer.ts'
 import type { TransferContext } from './context.ts'
@@ -17,9 +20,25 @@ export interface Transfers {
   importMachine(caller: Principal, request: ImportMachine, work: Work): Promise<ImportResult>
 }
 
-export const createTransfers = (context: TransferContext): Transfers => ({
-  push: (...call) => pushManifest(context, ...call),
-  pull: (...call) => pullManifest(context, ...call),
-  import: (...call) => importManifest(context, ...call),
-  importMachine: (...call) => importMachine(context, ...call),
-})
+/** Transfers of one user at once, of which each holds lists and pieces in memory; the next ones wait. */
+const mostAtOnce = 8
+
+/** What a disk of this host that is full means to who asked for a transfer. */
+const fullDisk = (error: unknown): never => {
+  if (!isDiskFull(error)) throw error
+  throw new ServiceError('no-space', 'The disk of this host is full. Make room, then try again.', { cause: error })
+}
+
+export const createTransfers = (context: TransferContext): Transfers => {
+  const atOnce = createAtOnce(mostAtOnce)
+  const inTurn = <T>({ id }: Principal, { signal }: Work, transfer: () => Promise<T>): Promise<T> =>
+    atOnce.do(id, transfer, signal).catch(fullDisk)
+  return {
+    push: (caller, request, work, through) =>
+      inTurn(caller, work, async () => pushManifest(context, caller, request, work, through)),
+    pull: (caller, request, work, through) =>
+      inTurn(caller, work, () => pullManifest(context, caller, request, work, through)),
+    import: (caller, request, work) => inTurn(caller, work, () => importManifest(context, caller, request, work)),
+    importMachine: (caller, request, work) => inTurn(caller, work, () => importMachine(context, caller, request, work)),
+  }
+}

@@ -136,7 +136,7 @@ describe('push and pull', () => {
     writeFileSync(join(home, definition.disks[0]!.path), 'another disk')
     const other = (await push(call)).body[0]
     expect(other.id).toBe(first.id)
-    expect(other.pack_filename).toMatch(/^demo-x86_64-1\.[0-9a-f]{8}\.pdpack$/)
+    expect(other.pack_filename).toMatch(/^demo-x86_64-1~[0-9a-f]{8}\.pdpack$/)
     // What it replaced is gone.
     expect(readdirSync(join(folder, 'catalog/demo'))).toHaveLength(3)
     expect((await pull(call)).status).toBe(200)
@@ -177,7 +177,7 @@ describe('push and pull', () => {
     digest.update(Buffer.from('earlier'))
     const earlier = digest.end()
     writeFileSync(join(left, 'pack.json'), JSON.stringify({ of: 'files', digest: earlier }))
-    const part = `.vmhost-demo-x86_64-1.${earlier.sha256.slice(0, 8)}.pdpack.${earlier.sha256}`
+    const part = `.vmhost-demo-x86_64-1~${earlier.sha256.slice(0, 8)}.pdpack.${earlier.sha256}`
     writeFileSync(join(folder, 'catalog/demo', part), 'ear')
     const { home, definition } = (await driver.get(source))!
     writeFileSync(join(home, definition.disks[0]!.path), 'another disk')

@@ -1,4 +1,5 @@
-import type { ServiceError } from '#lib/errors.ts'
+import { ServiceError } from '#lib/errors.ts'
+import { isModest } from '../../modest-json.ts'
 import type { ObjectStat } from '../provider.ts'
 import { textOf } from './body.ts'
 import { refusalOf } from './failures.ts'
@@ -7,15 +8,16 @@ import type { Reply } from './send.ts'
 /** Bytes that are sooner read than a connection is opened again. */
 const few = 64 * 1024
 
-export const headerOf = ({ headers }: Reply, name: string): string | undefined => {
+export const headerOf = ({ headers }: Pick<Reply, 'headers'>, name: string): string | undefined => {
   const value = headers[name]
   return typeof value === 'string' ? value : undefined
 }
 
 /** How many bytes a reply says that it has; undefined when it does not say. */
-export const lengthOf = (reply: Reply): number | undefined => {
+export const lengthOf = (reply: Pick<Reply, 'headers'>): number | undefined => {
   const text = headerOf(reply, 'content-length')
-  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined
+  const length = text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined
+  return Number.isSafeInteger(length) ? length : undefined
 }
 
 /** Gives a reply back whose body nobody needs. */
@@ -34,8 +36,9 @@ export const refused = (reply: Reply, what: string): ServiceError => {
   return refusalOf({ host: url.host, status, headers, what })
 }
 
-/** What JSON says; undefined for what is none. */
+/** What JSON says; undefined for what is none, or too much of it. */
 export const parsed = (text: string): unknown => {
+  if (!isModest(Buffer.from(text))) return undefined
   try {
     return JSON.parse(text) as unknown
   } catch {
@@ -46,6 +49,12 @@ export const parsed = (text: string): unknown => {
 /** Reads a reply in JSON as `textOf` does. */
 export const jsonOf = async ({ url, body }: Reply, longest?: number): Promise<unknown> =>
   parsed(await textOf(url.host, body, longest))
+
+/** Bytes of an object, which a storage may say wrongly. Throws `upstream`. */
+export const objectSize = (host: string, path: string, size: number | undefined): number => {
+  if (size !== undefined && Number.isSafeInteger(size) && size >= 0) return size
+  throw new ServiceError('upstream', `The storage ${host} does not say how large ${path} is.`)
+}
 
 /** A time as others write it, as that of an object; nothing for what is no time. */
 export const modifiedAtOf = (text: string | undefined): Pick<ObjectStat, 'modifiedAt'> => {

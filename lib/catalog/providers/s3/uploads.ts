@@ -25,6 +25,9 @@ const abandonedAfter = 7 * 24 * 3_600_000
 
 const notes = `${hidden}uploads/`
 
+/** Parts of an upload. */
+const mostParts = 10_000
+
 const withoutQuotes = (etag: string): string => etag.replace(/"/g, '')
 
 const ifThere = async <T>(promise: Promise<T>): Promise<T | undefined> =>
@@ -48,11 +51,14 @@ export const createUploads = (client: Client) => {
       const query = { 'part-number-marker': marker, uploadId: id }
       const page = await ifThere(client.ask({ method: 'GET', key, query, signal }))
       if (!page) return undefined
-      for (const part of elements(page.text, 'Part'))
-        parts.set(Number(textIn(part, 'PartNumber')), withoutQuotes(textIn(part, 'ETag') ?? ''))
-      const next = textIn(page.text, 'NextPartNumberMarker')
-      if (textIn(page.text, 'IsTruncated') !== 'true' || next === undefined || next === marker) return parts
-      marker = next
+      for (const part of elements(page.text, 'Part')) {
+        const number = Number(textIn(part, 'PartNumber'))
+        if (number <= mostParts) parts.set(number, withoutQuotes(textIn(part, 'ETag') ?? ''))
+      }
+      const next = Number(textIn(page.text, 'NextPartNumberMarker'))
+      // The numbers grow, or the pages would have no end.
+      if (textIn(page.text, 'IsTruncated') !== 'true' || !(next > Number(marker) && next <= mostParts)) return parts
+      marker = String(next)
     }
   }
 
