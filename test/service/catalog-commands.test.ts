@@ -198,6 +198,30 @@ describe('the catalog on the command line', () => {
     await service.stop()
   })
 
+  test('words that lead elsewhere than to a manifest are refused as an id', async () => {
+    using state = newState()
+    const service = await startService({ state: state.path, env })
+    const vmhost = (args: string) => runProgram(args.split(' '), {}, state.path)
+    await vmhost(`catalog push demo --version 1 --machine demo ${local}`)
+    await vmhost('catalog pull demo --name copy')
+    for (const args of [
+      'show cache',
+      'show Cache demo',
+      'delete cache',
+      'delete cache demo',
+      'delete push',
+      'show import',
+    ])
+      expect(await vmhost(`catalog ${args}`)).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^vmhost: "\w+" is not an id of the catalog\.\n$/),
+      })
+    const { body } = await service.call('GET', '/api/v1/catalog/cache', { token: await service.signIn() })
+    expect(body).toHaveLength(1)
+    await service.stop()
+  })
+
   test('what is missing is said before anything is asked for', async () => {
     using state = newState()
     await (await startService({ state: state.path, env })).stop()

@@ -1,5 +1,7 @@
 import { Command } from 'commander'
 import type { CatalogManifest } from '#lib/catalog/manifest.ts'
+import { CatalogPlace } from '#lib/catalog/place.ts'
+import { ServiceError } from '#lib/errors.ts'
 import { takeConnection } from '../connection.ts'
 import { jsonText, visible } from '../table.ts'
 import { addClean } from './catalog-clean.ts'
@@ -8,6 +10,18 @@ import { manifestTable, manifestText, nameOf } from './catalog-text.ts'
 import type { Run } from './run.ts'
 
 const at = (...place: readonly string[]): string => ['/catalog', ...place.map(encodeURIComponent)].join('/')
+
+/** Where manifests are. Throws `invalid` for words that lead elsewhere: `/catalog/cache` is no manifest. */
+const placeOf = (args: readonly string[]): string => {
+  const [catalogId = '', version, architecture] = args
+  const read = CatalogPlace.safeParse({ catalogId, version, architecture })
+  const issue = read.error?.issues[0]
+  if (issue) {
+    const word = { catalogId, version, architecture }[String(issue.path[0])]
+    throw new ServiceError('invalid', `"${word ?? ''}" ${issue.message}.`)
+  }
+  return at(...args)
+}
 
 const marks = {
   taint: ['Mark a manifest as not to be used: nobody can pull it until it is untainted', 'is tainted'],
@@ -36,7 +50,7 @@ export const catalogCommand = (run: Run): Command => {
       .argument('[architecture]')
       .option('--json', 'as JSON'),
     async (ask, { args, options }) => {
-      const found = await ask<CatalogManifest[]>('GET', at(...args))
+      const found = await ask<CatalogManifest[]>('GET', placeOf(args))
       console.log(options['json'] ? jsonText(found) : found.map(manifestText).join('\n\n'))
     },
   )
@@ -52,7 +66,7 @@ export const catalogCommand = (run: Run): Command => {
         .argument('<version>')
         .argument('<architecture>'),
       async (ask, { args }) => {
-        const [manifest] = await ask<[CatalogManifest]>('PATCH', `${at(...args)}/${verb}`)
+        const [manifest] = await ask<[CatalogManifest]>('PATCH', `${placeOf(args)}/${verb}`)
         console.log(`${nameOf(manifest)} ${outcome}.`)
       },
     )
@@ -69,7 +83,7 @@ export const catalogCommand = (run: Run): Command => {
     async (ask, { args, options }) => {
       const { message } = await ask<{ message: string }>(
         'DELETE',
-        `${at(...args)}?clean_remote=${String(options['cleanRemote'])}`,
+        `${placeOf(args)}?clean_remote=${String(options['cleanRemote'])}`,
       )
       console.log(visible(message))
     },
