@@ -49,7 +49,8 @@ export interface Catalog {
   describe(call: ManifestCall, request: DescribeManifest): Promise<Encoded>
   connect(call: ManifestCall, connection: string): Promise<Encoded>
   register(caller: Principal, request: RegisterManifest): Promise<Encoded>
-  remove(caller: Principal, place: Place, how: { readonly cleanRemote: boolean }): Promise<void>
+  /** Gives how many manifests were deleted. */
+  remove(caller: Principal, place: Place, how: { readonly cleanRemote: boolean }): Promise<number>
   collectGarbage(request: CollectGarbage, work: Work): Promise<CollectedGarbage>
 }
 

@@ -29,7 +29,8 @@ const forget = async ({ commit, manifests, inventory, tell }: CatalogContext, ma
 }
 
 /**
- * Deletes what a caller may know of at a place: of each manifest first its objects on the provider, then the record.
+ * Deletes what a caller may know of at a place: of each manifest first its objects on the provider, then the record. Gives
+ * how many there were.
  * @param cleanRemote false leaves the objects where they are
  * Throws `not-found`, and `upstream` when a provider fails: that manifest and those after it stay, and the message says so.
  */
@@ -38,8 +39,9 @@ export const removeManifests = async (
   caller: Principal,
   place: Place,
   cleanRemote: boolean,
-): Promise<void> => {
+): Promise<number> => {
   const all = findManifests(context.inventory, caller, place, true)
+  let removed = 0
   for (const [at, one] of all.entries())
     await context.turns(turnOf(one), async () => {
       // It may have changed while others had their turns.
@@ -55,5 +57,7 @@ export const removeManifests = async (
         )
       }
       await forget(context, context.inventory.get(one.id) ?? manifest)
+      removed += 1
     })
+  return removed
 }
