@@ -86,7 +86,8 @@ export const runningLine = (step: JobStep, { columns, titles, paint }: Layout): 
 export const endedLine = (step: JobStep, { columns, titles, paint }: Layout): string => {
   const { display_name: title, message } = step
   const parts = outcomes(step)
-  const wide = parts.length === 0 ? title : [title.padEnd(titles), ...parts].join(' ')
+  const isAlone = parts.length === 0 && message === undefined
+  const wide = isAlone ? title : [title.padEnd(titles), ...parts].join(' ')
   const line = wide.length <= columns - 3 ? wide : fitting([title, ...parts], columns - 3)
   return `${markOf(step, paint)} ${line}${message === undefined ? '' : `  ${visible(message)}`}`
 }

@@ -27,6 +27,7 @@ interface Chunked extends Packed {
 
 const chunksText = (all: number, sent: { readonly chunks: number; readonly bytes: number }): string => {
   const count = all === 1 ? '1 chunk' : `${all} chunks`
+  if (sent.chunks === 0) return `${count}, none of them new`
   return `${count}, of which ${sent.chunks} (${byteSize(sent.bytes)}) ${sent.chunks === 1 ? 'was' : 'were'} new`
 }
 

@@ -36,7 +36,7 @@ export const addClean = (catalog: Command, run: Run, usual: string | undefined):
       if (job.state === 'failed') throw new ServiceError('invalid', job.message ?? job.error ?? 'This failed.')
       const { kept, young, removed, bytes } = job.result as CollectedGarbage
       const age = hours === 1 ? '1 hour' : `${hours} hours`
-      const only = young === 0 ? '' : `, ${young} of them only because they are not older than ${age}`
+      const only = young === 0 ? '' : `, ${young} of them only for being younger than ${age}`
       const went = `${chunks(removed)} of ${byteSize(bytes)}`
       console.log(
         `${remove ? `Removed ${went}` : `${went} can be removed, with --remove`}; ${chunks(kept)} ${kept === 1 ? 'stays' : 'stay'}${only}.`,

@@ -1,15 +1,24 @@
 import { Command } from 'commander'
+import { ServiceError } from '#lib/errors.ts'
 import type { Job } from '#lib/jobs/schemas.ts'
 import { endText, farText } from '../progress-line.ts'
 import { jsonText, tableText, timeText, visible } from '../table.ts'
 import { type Invocation, requireService, type Run } from './run.ts'
 
-const at = (id: string): string => `/jobs/${encodeURIComponent(id)}`
+/** Throws `invalid` for an empty id, which would lead to all of them. */
+const at = (id: string): string => {
+  if (id === '') throw new ServiceError('invalid', 'Say which job, by its id; `vmhost jobs list` tells them.')
+  return `/jobs/${encodeURIComponent(id)}`
+}
 
 const requireJobs = (invocation: Invocation): void => requireService(invocation, 'Jobs are known to the service alone')
 
-/** What it is about, in the order in which it was asked for. */
-const aboutText = ({ about = {} }: Job): string => Object.values(about).join(' ')
+/** What it is about, in the order in which it was asked for; of what is true or not the name, when it is. */
+const aboutText = ({ about = {} }: Job): string =>
+  Object.entries(about)
+    .filter(([, value]) => value !== 'false')
+    .map(([key, value]) => (value === 'true' ? key : value))
+    .join(' ')
 
 const rowOf = (job: Job): readonly string[] => [
   job.id,
