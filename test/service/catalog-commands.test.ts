@@ -251,7 +251,7 @@ describe('the catalog on the command line', () => {
       [`catalog push cache --machine demo --version 1 ${local}`, '<catalog-id> is not an id of the catalog.'],
       [`catalog import demo --version 1 ${local} --architecture vax`, '--architecture must be x86_64 or arm64.'],
     ] as const)
-      expect(await vmhost(args)).toContain(`${said}`)
+      expect(await vmhost(args)).toContain(said)
     const { body } = await service.call('GET', '/api/v1/jobs', { token: await service.signIn() })
     expect(body).toEqual([])
     await service.stop()
