@@ -25,7 +25,7 @@ const marker = (at: number): string => `----- block ${at} ends -----`
 /** The service is started in the background, and is waited for until it has told how to go on. */
 const inBackground = (commands: string): string =>
   commands.replace(
-    /^(.*npm start)$/m,
+    /^((?:.*\\\n)?.*(?:npm start|vmhost serve))$/m,
     '($1) >service.log 2>&1 & for i in $(seq 300); do grep -q "Then try" service.log && break; sleep 0.2; done',
   )
 
@@ -43,7 +43,7 @@ const run = (folder: string): string => {
     'set -um',
     ...blocks.map(({ commands }, at) => `${inBackground(commands)}\necho "${marker(at)}"`),
     // The shell of the background job, npm and the service are one process group each time only under job control.
-    'kill -TERM -- -$!',
+    'for job in $(jobs -p); do kill -TERM -- -$job; done',
   ].join('\n')
   writeFileSync(join(folder, 'readme.sh'), script)
   const { stdout, stderr } = spawnSync('bash', ['readme.sh'], {

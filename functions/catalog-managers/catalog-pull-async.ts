@@ -12,6 +12,6 @@ export default endpoint({
   params: CatalogManagerReference,
   job: { ...pullJob, detached: true },
 }).handle(async (call, { managedCatalogs, transfers }) => {
-  const peer = await managedCatalogs.peer(call.caller!, call.params.id)
+  const peer = await managedCatalogs.peer(call.caller!, call.params.id, 'pull')
   return transfers.pull(call.caller!, call.body, call.work, peer)
 })

@@ -13,6 +13,6 @@ export default endpoint({
   params: CatalogManagerReference,
   job: pullJob,
 }).handle(async (call, { managedCatalogs, transfers }) => {
-  const peer = await managedCatalogs.peer(call.caller!, call.params.id)
+  const peer = await managedCatalogs.peer(call.caller!, call.params.id, 'pull')
   return transfers.pull(call.caller!, call.body, untilGone(call), peer)
 })

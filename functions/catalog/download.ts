@@ -21,15 +21,16 @@ export default endpoint({
         .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256')
         .optional()
         .meta({ description: 'With content=chunk: which chunk of the pack' }),
+      job: z.uuid().optional().meta({ description: 'What this is for: however often that asks, it is counted once' }),
     })
     .refine(({ content, sha256 }) => (content === 'chunk') === (sha256 !== undefined), {
       path: ['sha256'],
       message: 'says which chunk, and belongs to content=chunk alone',
     }),
   reply: CatalogManifests,
-}).handle(async ({ caller, params, query: { content, sha256 }, signal }, { catalog }) => {
+}).handle(async ({ caller, params, query: { content, sha256, job }, signal }, { catalog }) => {
   if (sha256 !== undefined) return new ContentReply(await catalog.chunk(caller!, params, sha256, signal()))
   return content && content !== 'chunk'
     ? new ContentReply(await catalog.content(caller!, params, content, signal()))
-    : catalog.download(caller!, params)
+    : catalog.download(caller!, params, job)
 })

@@ -12,7 +12,7 @@ export default endpoint({
   params: ClaimReference,
   reply: Accepted,
   status: 202,
-}).handle(async ({ params }, { claims }) => {
-  await claims.remove(params.id)
+}).handle(async ({ params, caller }, { claims }) => {
+  await claims.remove(params.id, caller!)
   return accepted(`The claim ${params.id} was deleted.`)
 })

@@ -3,8 +3,10 @@ import { claimRecord, serviceClaimRecords } from './claim-records.ts'
 import { canonicalClaim } from './claims.ts'
 import type { Directory } from './directory.ts'
 import type { CustomClaim } from './directory-schemas.ts'
+import { checkClaimGrant } from './grants.ts'
 import { claimEvent } from './identity-events.ts'
 import { normalName } from './names.ts'
+import type { Principal } from './principal.ts'
 import type { ClaimGroup, ClaimRecord, ClaimWithUsers, CreateClaim } from './role-schemas.ts'
 import { holders } from './roles.ts'
 
@@ -17,8 +19,11 @@ export interface Claims {
   show(reference: string): Promise<ClaimWithUsers>
   /** Throws `conflict`. */
   add(request: CreateClaim): Promise<ClaimRecord>
-  /** Only an added one that no user holds; roles lose it. Throws `forbidden`, `conflict`, `not-found`. */
-  remove(reference: string): Promise<void>
+  /**
+   * Only an added one that no user holds; roles lose it, which only somebody can take from them who holds it. Throws
+   * `forbidden`, `conflict`, `not-found`.
+   */
+  remove(reference: string, caller: Principal): Promise<void>
 }
 
 const records = async (directory: Directory): Promise<readonly ClaimRecord[]> => [
@@ -69,7 +74,7 @@ export const createClaims = (directory: Directory): Claims => {
           })
         return claimRecord(name, claim)
       }),
-    remove: reference =>
+    remove: (reference, caller) =>
       directory.change(async () => {
         const { name, internal } = await find(reference)
         const claim = await directory.claims.find('name', name)
@@ -82,6 +87,7 @@ export const createClaims = (directory: Directory): Claims => {
             `The claim ${name} is still held by ${users.map(({ username }) => username).join(', ')}. Take it from them first.`,
           )
         const roles = [...directory.roleTable().values()].filter(role => role.claims.includes(name))
+        if (roles.length > 0) checkClaimGrant(caller, name)
         await directory.commit([
           directory.claims.remove(claim),
           directory.tell(claimEvent('REMOVED', name)),

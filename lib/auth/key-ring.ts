@@ -49,6 +49,8 @@ const Retired = z.object({
 })
 
 const secretSize = 64
+/** Milliseconds that the old key goes on signing at most, after it was written down as one of before. */
+const replacing = 60_000
 
 const loadSecret = async (file: string): Promise<KeyObject> => {
   if (!(await exists(file))) {
@@ -97,7 +99,7 @@ export const openKeyRing = async (options: Options): Promise<KeyRing> => {
     }
   }
   const retire = async (key: TokenKey): Promise<void> => {
-    const expiresAt = Date.now() + lifetime * 1000
+    const expiresAt = Date.now() + lifetime * 1000 + replacing
     const record: z.infer<typeof Retired> = {
       algorithm,
       key_id: key.id,

@@ -36,8 +36,11 @@ export interface Catalog {
   /** Throws `invalid` for a cursor that is none. */
   list(caller: Principal, query: ListQuery, filter?: AskedFilter): Encoded
   show(caller: Principal, place: Place): Encoded
-  /** What a download needs, which is counted. Throws `invalid` for a tainted manifest and `forbidden` for a revoked one. */
-  download(caller: Principal, place: Required<Place>): Promise<Encoded>
+  /**
+   * What a download needs, which is counted, once for its job. Throws `invalid` for a tainted manifest and `forbidden` for a
+   * revoked one.
+   */
+  download(caller: Principal, place: Required<Place>, job: string | undefined): Promise<Encoded>
   /** The bytes of an object of a manifest. Throws as `download`; reading, `unavailable` for who reads too many at once. */
   content(caller: Principal, place: Required<Place>, part: ContentPart, signal: AbortSignal): Promise<Content>
   /** What is kept of a chunk of a manifest. Throws as `download`. */
@@ -96,8 +99,8 @@ export const createCatalog = (context: CatalogContext): Catalog => {
   return {
     list: (caller, query, filter) => listManifests(inventory, caller, query, filter),
     show: (caller, place) => encodeFound(findManifests(inventory, caller, place)),
-    async download(caller, place) {
-      return encodeManifest(await countDownload(context, caller, findManifest(inventory, caller, place).id))
+    async download(caller, place, job) {
+      return encodeManifest(await countDownload(context, caller, findManifest(inventory, caller, place).id, job))
     },
     async content(caller, place, part, signal) {
       const { read, ...content } = await contentOf(context.storages, usable(caller, place), part, signal)

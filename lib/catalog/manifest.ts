@@ -75,6 +75,8 @@ export const StoredManifest = Fields.extend({
   provider: Provider.optional(),
   /** Counts the changes of anything but the downloads: what If-Match is about. */
   edition: z.int().positive(),
+  /** The jobs of the last downloads that were counted: one that goes on after a kill comes by again. */
+  counted_jobs: z.array(z.string()).optional(),
 })
 export type StoredManifest = z.infer<typeof StoredManifest>
 

@@ -1,16 +1,16 @@
 import { ServiceError } from '#lib/errors.ts'
 
-/** Streams that one caller may have open: each holds a file or a connection, and a reader may take its time. */
-const most = 64
-
 /** Opens a stream for a caller. Throws `unavailable` for one who has too many open, and as `open` does. */
 export type OpenFor = (
   caller: string,
   open: () => Promise<ReadableStream<Uint8Array>>,
 ) => Promise<ReadableStream<Uint8Array>>
 
-/** Counts the streams of each caller until they are read to their end, fail or are given up. */
-export const createReaders = (): OpenFor => {
+/**
+ * Counts the streams of each caller until they are read to their end, fail or are given up. `most` is how many may be open:
+ * each holds a file or a connection, and a reader may take its time.
+ */
+export const createReaders = (most = 64): OpenFor => {
   const readers = new Map<string, number>()
   const change = (caller: string, by: number): void => {
     const now = (readers.get(caller) ?? 0) + by

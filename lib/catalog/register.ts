@@ -1,21 +1,18 @@
 import type { Principal } from '#lib/auth/principal.ts'
-import { isFault, ServiceError } from '#lib/errors.ts'
+import { ServiceError } from '#lib/errors.ts'
 import { type CatalogContext, manifestEvent } from './changes.ts'
 import { nextTime } from './clock.ts'
 import { type Storage, storageFrom } from './connection.ts'
 import { samePlace, unmaskStorage } from './kept-storage.ts'
+import { isLatest, losersTo, tagsWith } from './latest.ts'
 import type { StoredManifest } from './manifest.ts'
 import { manifestName } from './names.ts'
 import { objectsOf } from './objects.ts'
 import { refuseHidden } from './owners.ts'
 import type { RegisterManifest } from './requests.ts'
 import { type Kept, storageOf } from './shown.ts'
+import { commitTogether, latestMoved } from './together.ts'
 import { visibleTo } from './visible.ts'
-
-/** The tag that the version has which was added last. */
-const latest = 'latest'
-
-const isLatest = (tag: string): boolean => tag.toLowerCase() === latest
 
 /** What a registration must say, and may say. */
 type Given = Pick<RegisterManifest, 'catalog_id' | 'version' | 'architecture' | 'tags'> & Partial<RegisterManifest>
@@ -64,11 +61,10 @@ export const registeredManifest = (request: Given, before: StoredManifest | unde
   }
   const { provider: __, pack_path, metadata_path, ...given } = request
   const known = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  const kept = before?.tags.some(isLatest) ?? true
   return {
     ...rest,
     ...known,
-    tags: [...given.tags.filter(tag => !isLatest(tag)), ...(kept ? [latest] : [])],
+    tags: tagsWith(given.tags, before === undefined || isLatest(before)),
     name,
     pack_filename: given.pack_filename ?? pack_path ?? rest.pack_filename,
     metadata_filename: given.metadata_filename ?? metadata_path ?? rest.metadata_filename,
@@ -117,34 +113,23 @@ export const refuseHiddenOf = async (
 }
 
 const putOnRecord = async (context: CatalogContext, caller: Principal, request: RegisterManifest): Promise<Kept> => {
-  const { manifests, inventory, commit, tell } = context
-  for (;;) {
+  const { manifests, inventory, tell } = context
+  await commitTogether(context, async () => {
     const before = registeredBefore(context, caller, request)
     const next = registeredManifest(request, before)
     await refuseHiddenOf(context, caller, next, before)
-    const losing = before
-      ? []
-      : inventory.of(request.catalog_id).filter(({ version, tags }) => version !== next.version && tags.some(isLatest))
-    const siblings = losing.map(one => ({
-      ...one,
-      tags: one.tags.filter(tag => !isLatest(tag)),
-      edition: one.edition + 1,
-    }))
-    try {
-      await commit([
+    const losers = before ? [] : losersTo(inventory, next)
+    return {
+      writes: [
         manifests.put(before ? { ...next, rev: before.rev } : next),
-        ...siblings.map(manifests.put),
+        ...latestMoved(context, losers, false),
         manifestEvent(tell, before ? 'UPDATED' : 'ADDED', next),
-      ])
-      await Promise.all([next, ...siblings].map(({ id }) => inventory.refresh(id)))
-      return inventory.get(next.id)!
-    } catch (error) {
-      // A download was counted meanwhile.
-      const seen = [...(before ? [before] : []), ...losing]
-      await Promise.all(seen.map(({ id }) => inventory.refresh(id)))
-      if (!isFault(error, 'conflict') || seen.every(({ id, rev }) => inventory.get(id)?.rev === rev)) throw error
+      ],
+      seen: before ? [before] : losers,
+      changed: [next, ...losers].map(({ id }) => id),
     }
-  }
+  })
+  return find(context, request)!
 }
 
 /**

@@ -2,10 +2,12 @@ import type { Principal } from '#lib/auth/principal.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { type CatalogContext, manifestEvent, turnOf } from './changes.ts'
 import { findManifests } from './find.ts'
+import { heirsOf } from './latest.ts'
 import { objectsOf } from './objects.ts'
 import { ownedByOthers } from './owners.ts'
 import type { Place } from './place.ts'
 import { type Kept, storageOf } from './shown.ts'
+import { commitTogether, latestMoved } from './together.ts'
 import { visibleTo } from './visible.ts'
 
 /** Removes the objects that belong to a manifest and to none of the others. */
@@ -23,10 +25,22 @@ const removeObjects = async (context: CatalogContext, manifest: Kept): Promise<v
   }
 }
 
-const forget = async ({ commit, manifests, inventory, tell }: CatalogContext, manifest: Kept): Promise<void> => {
-  await commit([manifests.remove({ id: manifest.id }), manifestEvent(tell, 'REMOVED', manifest)])
-  await inventory.refresh(manifest.id)
-}
+/** Removes a record; when it was the latest version of its catalog id, the one before it is that now. */
+const forget = (context: CatalogContext, manifest: Kept): Promise<void> =>
+  context.turns(manifest.catalog_id, () =>
+    commitTogether(context, () => {
+      const heirs = heirsOf(context.inventory, manifest)
+      return {
+        writes: [
+          context.manifests.remove({ id: manifest.id }),
+          ...latestMoved(context, heirs, true),
+          manifestEvent(context.tell, 'REMOVED', manifest),
+        ],
+        seen: heirs,
+        changed: [manifest, ...heirs].map(({ id }) => id),
+      }
+    }),
+  )
 
 /**
  * Deletes what a caller may know of at a place: of each manifest first its objects on the provider, then the record. Gives

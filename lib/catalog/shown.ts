@@ -13,7 +13,7 @@ const made = new WeakMap<StoredManifest, CatalogManifest>()
 export const shownManifest = (manifest: StoredManifest): CatalogManifest => {
   const known = made.get(manifest)
   if (known) return known
-  const { edition: _, rev: __, provider: ___, ...fields } = manifest as Kept
+  const { edition: _, rev: __, provider: ___, counted_jobs: ____, ...fields } = manifest as Kept
   const storage = storageOf(manifest)
   const shown = {
     ...fields,

@@ -70,6 +70,7 @@ export const openCatalogServices = async (
   const catalogCache = await openCache({
     store,
     tell: events.tell,
+    inventory: catalog.inventory,
     folder: config.cache_folder ?? join(config.state, 'cache'),
     budget: config.cache_size * 2 ** 20,
     keepFree: config.cache_keep_free * 2 ** 20,

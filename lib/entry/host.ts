@@ -106,6 +106,10 @@ export const openHost = async (
       store,
       tell: events.tell,
       untold: error => logOf('events').error('An event was lost: {reason}', { reason: messageOf(error) }),
+      unresumed: error =>
+        logOf('machines').error('A machine that was suspended for a push stays so: {reason}', {
+          reason: messageOf(error),
+        }),
     }),
     one => one.close(),
   )
@@ -237,10 +241,9 @@ export const openHost = async (
   // Before the listener: it waits until every connection has ended.
   stack.use(subscriptions)
   stack.use(streams)
-  // Registered last, so it comes first: operations end, and their callers hear of it before the connections close.
+  // Registered last, so it comes first: jobs and operations end, and their callers hear of it before the connections close.
   stack.defer(async () => {
-    jobs.stop()
-    await machines.drain()
+    await Promise.all([jobs.close(), machines.drain()])
   })
 
   const kept = stack.move()

@@ -99,9 +99,10 @@ export interface HypervisorDriver {
     how: { linked: boolean; deadline: AbortSignal; progress: (part: number) => void },
   ): Promise<MachineView>
   /**
-   * The files of a machine that does not run, complete in themselves: attached images and linked disks are copied flat
+   * The files of a machine that is stopped or suspended, complete in themselves: attached images and linked disks are copied flat
    * into `staging` (an empty private folder of the caller), other files are named where they lie. Saved memory, pid files,
-   * sockets, logs, notes are left out; MAC addresses and id may stay in machine.json.
+   * sockets, logs, notes are left out, so what is made of a suspended machine begins as after a power cut; MAC addresses and
+   * id may stay in machine.json.
    */
   export(
     id: string,

@@ -17,7 +17,10 @@ export interface Repeated {
   readonly owner: string
 }
 
-/** Long work with a durable record. Jobs of others are there for holders of JOB_MANAGER_LIST alone. */
+/**
+ * Long work with a durable record. Jobs of others are there for holders of JOB_MANAGER_LIST alone, and without their
+ * results: what somebody was answered is not for all who may look after jobs.
+ */
 export interface Jobs {
   /** Begins the work and gives its job at once, and what comes of it. Throws `unavailable` for somebody who has too many under way. */
   begin(
@@ -41,9 +44,10 @@ export interface Jobs {
    * over: with false where the service ended first and some of it is left for the next start.
    */
   resume(repeat: (what: Repeated, work: Work) => Promise<unknown>): Promise<{ readonly over: Promise<boolean> }>
-  /** Takes no new jobs; what fails from now on because the service ends goes on at its next start. */
-  stop(): void
-  /** Settles when no job is under way, after telling each to give up. */
+  /**
+   * Takes no new jobs, tells each to give up and settles when none is under way; what fails from now on because the service
+   * ends goes on at its next start.
+   */
   close(): Promise<void>
 }
 
@@ -67,6 +71,10 @@ const shown = (stored: StoredJob & { readonly rev?: number }): Job => {
   const { request: _, cancelled: __, rev: ___, ...job } = stored
   return job
 }
+const withoutResult = (whole: Job): Job => {
+  const { result: _, ...job } = whole
+  return job
+}
 
 /** Opens the jobs of a store. */
 export const openJobs = async ({ store, tell, failed, done }: Options): Promise<Jobs> => {
@@ -80,7 +88,7 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
     tell({
       type: 'job_manager',
       message: `JOB_${what}`,
-      body: shown(job),
+      body: withoutResult(shown(job)),
       audience: { users: [job.owner], claims: ['JOB_MANAGER_LIST'] },
     })
   const removal = (job: StoredJob): readonly Write[] => [records.remove({ id: job.id }), told('DELETED', job)]
@@ -98,6 +106,10 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
 
   const maySee = ({ owner }: Job, caller: Principal): boolean =>
     owner === caller.id || !mayCall({ claims: ['JOB_MANAGER_LIST'] }, caller)
+  const shownTo =
+    (caller: Principal) =>
+    (job: StoredJob): Job =>
+      caller.superUser || job.owner === caller.id ? shown(job) : withoutResult(shown(job))
   const mayEnd = ({ owner }: Job, caller: Principal): boolean =>
     owner === caller.id || !mayCall({ claims: ['JOB_MANAGER_LIST', 'JOB_MANAGER_DELETE'] }, caller)
   const find = async (id: string, caller: Principal): Promise<StoredJob> => {
@@ -172,14 +184,14 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
     },
     async list(caller) {
       const all = (await records.list()).filter(job => maySee(job, caller))
-      return all.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1)).map(shown)
+      return all.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1)).map(shownTo(caller))
     },
-    show: async (id, caller) => shown(await find(id, caller)),
+    show: async (id, caller) => shownTo(caller)(await find(id, caller)),
     async cancel(id, caller) {
       const job = await findToEnd(id, caller)
       const runner = running.get(job.id)
       if (hasEnded(job) || !runner) throw new ServiceError('conflict', `The job has ended already: ${job.state}.`)
-      return shown(await runner.cancel(`The job was cancelled by ${caller.username}.`))
+      return shownTo(caller)(await runner.cancel(`The job was cancelled by ${caller.username}.`))
     },
     async remove(id, caller) {
       const job = await findToEnd(id, caller)
@@ -212,7 +224,6 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
       const ends = Promise.all(resumed.map(({ ended: end }) => end))
       return { over: ends.then(outcomes => !outcomes.includes(undefined)) }
     },
-    stop: () => void (stopping = true),
     async close() {
       stopping = true
       clearInterval(cleaning)

@@ -38,7 +38,9 @@ export const Job = z
       .meta({ description: 'What was asked for, as far as it is shown' }),
     message: z.string().optional(),
     steps: z.array(JobStep).optional(),
-    result: z.unknown().optional().meta({ description: 'What the request would have been answered, once completed' }),
+    result: z.unknown().optional().meta({
+      description: 'What the request would have been answered, once completed; for its owner and super users',
+    }),
     result_record_id: z.string().optional(),
     result_record_type: z.string().optional(),
     error: z.string().optional(),

@@ -4,7 +4,8 @@ import type { Inventory } from './inventory.ts'
 import type { Names } from './names.ts'
 import type { Operations } from './operations.ts'
 import type { Host } from './record.ts'
-import { type Action, type Cell, guard, transient } from './states.ts'
+import type { Suspensions } from './suspensions.ts'
+import { type Action, type Cell, guard, transient, type TransientState } from './states.ts'
 
 interface Work {
   readonly view: MachineView
@@ -16,7 +17,7 @@ interface Work {
   readonly takesOver?: boolean
   readonly signal?: AbortSignal | undefined
   /** Gives the machine's view afterwards, or undefined when it is gone. */
-  readonly work: (deadline: AbortSignal) => Promise<MachineView | undefined>
+  readonly work: (deadline: AbortSignal, show: (as: TransientState) => void) => Promise<MachineView | undefined>
 }
 
 /** What the verbs of this folder share. */
@@ -25,6 +26,7 @@ export interface MachineContext {
   readonly inventory: Inventory
   readonly operations: Operations
   readonly names: Names
+  readonly suspensions: Suspensions
   readonly host: Host
   /** What the guard table says of an action on the machine as it is. Throws `conflict` where that is to refuse. */
   cell(view: MachineView, action: Action): Exclude<Cell, 'refuse'>
@@ -35,7 +37,9 @@ export interface MachineContext {
 /** What to do to have an action that a stopped machine lets happen. */
 const wayOut = (state: StableState, action: Action): string => {
   if (state === 'invalid' || guard.stopped[action] !== 'run') return ''
-  return `; stop it first${guard[state].stop === 'run' ? '' : ', by force'}`
+  const byForce = guard[state].stop === 'run' ? '' : ', by force'
+  const other = action === 'export' && guard[state]['export suspend'] !== 'refuse' ? ', or ask for `suspend`' : ''
+  return `; stop it first${byForce}${other}`
 }
 
 /** What messages call an action: an export is part of a push, and only that is known to who asked for it. */
@@ -67,9 +71,9 @@ export const createContext = (parts: Omit<MachineContext, 'cell' | 'operate'>): 
         limit,
         takesOver,
         signal,
-        work: async deadline => {
+        work: async (deadline, show) => {
           try {
-            const after = await work(deadline)
+            const after = await work(deadline, show)
             if (after) inventory.accept(after)
             else inventory.forget(view.id)
           } catch (error) {

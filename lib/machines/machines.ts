@@ -17,6 +17,7 @@ import { removeMachine } from './remove.ts'
 import { runVerb } from './run.ts'
 import type { CreatedMachine, CreateMachine, MachineStatus, OperationResult, SetMachine, SetResult } from './schemas.ts'
 import { setMachine } from './set.ts'
+import { createSuspensions } from './suspensions.ts'
 
 /** The machines of this host. A `reference` is a UUID or a name, in any case. */
 export interface Machines {
@@ -39,11 +40,12 @@ export interface Machines {
   clone(reference: string, name: string, how: { linked: boolean; work?: Work }): Promise<string>
   /**
    * Lends the files of a stopped machine to `use` while nothing else may happen to it, and gives what that gives; files that
-   * must be copied go to `staging`, an empty private folder. A running or suspended machine: `conflict` that says to stop it.
+   * must be copied go to `staging`, an empty private folder. A running or suspended machine: `conflict` that says to stop it,
+   * but with `suspend` a running one is suspended meanwhile, and of a suspended one the disks are lent as they are.
    */
   export<T>(
     reference: string,
-    how: { staging: string; work?: Work },
+    how: { staging: string; suspend?: boolean; work?: Work },
     use: (machine: LentMachine, signal: AbortSignal) => Promise<T>,
   ): Promise<T>
   /**
@@ -75,6 +77,8 @@ interface Options {
   readonly tell: Tell
   /** Is told when an event could not be kept. */
   readonly untold: (error: unknown) => void
+  /** Is told of a machine that a killed process had suspended for a while and that cannot be resumed. */
+  readonly unresumed: (error: unknown) => void
 }
 
 /** Opens the driver and offers its machines by the rules of the guard table. */
@@ -86,6 +90,7 @@ export const openMachines = async ({
   store,
   tell,
   untold,
+  unresumed,
 }: Options): Promise<Machines> => {
   const operations = createOperations(id => inventory.touch(id))
   const shownAs = (view: MachineView): Shown => ({ view, state: operations.shown(view.id) ?? view.state })
@@ -105,10 +110,12 @@ export const openMachines = async ({
     },
   })
   const names = createNames(inventory.all)
-  const context = createContext({ driver, inventory, operations, names, host })
+  const suspensions = createSuspensions({ store, driver, inventory, failed: unresumed })
+  const context = createContext({ driver, inventory, operations, names, suspensions, host })
   await inventory.open()
   await publisher.open(inventory.all().map(shownAs))
   opened = true
+  const recovery = await suspensions.recover(id => runVerb(context, id, 'resume'))
 
   /** Whoever is answered finds the events of what they did in the log. */
   const told = async <T>(work: Promise<T>): Promise<T> => {
@@ -143,7 +150,11 @@ export const openMachines = async ({
     run: (reference, verb, how) => told(runVerb(context, reference, verb, { ...how, stopLimit })),
     create: request => told(createMachine(context, request, { allowedFolders })),
     clone: (reference, name, how) => told(cloneMachine(context, reference, name, how)),
-    export: (reference, how, use) => told(exportMachine(context, reference, how, use)),
+    async export(reference, how, use) {
+      // What a kill cut off comes again, and finds the machine as it was then.
+      await recovery.over
+      return told(exportMachine(context, reference, how, use))
+    },
     adopt: (request, fill) => told(adoptMachine(context, request, fill)),
     set: (reference, request, how) => told(setMachine(context, reference, request, how)),
     remove: (reference, how) => told(removeMachine(context, reference, how)),
@@ -153,6 +164,7 @@ export const openMachines = async ({
     drain: () => operations.close(),
     async close() {
       await operations.close()
+      await recovery.over
       await driver.close()
       await publisher.settled()
     },

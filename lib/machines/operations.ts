@@ -4,7 +4,7 @@ import type { TransientState } from './states.ts'
 /** An operation under way. `key` says exactly what it does: a second call with the same key joins it. */
 interface Operation {
   readonly key: string
-  readonly shown: TransientState
+  shown: TransientState
   readonly result: Promise<unknown>
   readonly cancel: (reason: ServiceError) => void
   readonly said: string | undefined
@@ -25,7 +25,8 @@ interface Request<T> {
   readonly takesOver?: boolean
   /** Aborted when who asked for it does not want it any more; of a call that joins, only its waiting ends. */
   readonly signal?: AbortSignal | undefined
-  readonly work: (deadline: AbortSignal) => Promise<T>
+  /** `show` says what the machine is shown as from then on. */
+  readonly work: (deadline: AbortSignal, show: (as: TransientState) => void) => Promise<T>
 }
 
 export interface Operations {
@@ -66,13 +67,17 @@ export const createOperations = (changed: (id: string) => void): Operations => {
       )
     }, limit)
     const cancel = (): void => controller.abort(signal?.reason)
+    const show = (as: TransientState): void => {
+      operation.shown = as
+      changed(id)
+    }
     signal?.addEventListener('abort', cancel)
     const perform = async (): Promise<T> => {
       try {
         // The operation that was taken over ends in a stable state first; how it ended is its own callers' business.
         await before?.result.catch(() => {})
         controller.signal.throwIfAborted()
-        return await work(controller.signal)
+        return await work(controller.signal, show)
       } finally {
         clearTimeout(timer)
         signal?.removeEventListener('abort', cancel)

@@ -1,15 +1,26 @@
 import type { StableState, Verb } from '#lib/hypervisor/driver.ts'
 
-/** What a state lets happen to a machine; `stop` and `delete` have a forced form of their own. */
-export type Action = Verb | 'stop force' | 'clone' | 'export' | 'configure' | 'delete' | 'delete force'
+/**
+ * What a state lets happen to a machine; `stop` and `delete` have a forced form of their own, and `export` one that may
+ * suspend the machine meanwhile.
+ */
+export type Action =
+  | Verb
+  | 'stop force'
+  | 'clone'
+  | 'export'
+  | 'export suspend'
+  | 'configure'
+  | 'delete'
+  | 'delete force'
 
 /**
  * What an action does in a state:
  * `run` does it; `resume` does it by resuming; `already` answers success without doing anything; `refuse` is a conflict;
  * `feature` runs where the driver can, `hotplug` for the fields that the driver can change on a running machine;
- * `stop first` forces a stop, then does it.
+ * `stop first` forces a stop, then does it; `suspend first` suspends, does it, and resumes.
  */
-export type Cell = 'run' | 'resume' | 'already' | 'refuse' | 'feature' | 'hotplug' | 'stop first'
+export type Cell = 'run' | 'resume' | 'already' | 'refuse' | 'feature' | 'hotplug' | 'stop first' | 'suspend first'
 
 /** State × action: the rules of the service, for every driver. */
 export const guard: Readonly<Record<StableState, Readonly<Record<Action, Cell>>>> = {
@@ -24,6 +35,7 @@ export const guard: Readonly<Record<StableState, Readonly<Record<Action, Cell>>>
     resume: 'refuse',
     clone: 'run',
     export: 'run',
+    'export suspend': 'run',
     configure: 'run',
     delete: 'run',
     'delete force': 'run',
@@ -39,6 +51,7 @@ export const guard: Readonly<Record<StableState, Readonly<Record<Action, Cell>>>
     resume: 'already',
     clone: 'feature',
     export: 'refuse',
+    'export suspend': 'suspend first',
     configure: 'hotplug',
     delete: 'refuse',
     'delete force': 'stop first',
@@ -54,6 +67,7 @@ export const guard: Readonly<Record<StableState, Readonly<Record<Action, Cell>>>
     resume: 'run',
     clone: 'refuse',
     export: 'refuse',
+    'export suspend': 'refuse',
     configure: 'refuse',
     delete: 'refuse',
     'delete force': 'stop first',
@@ -69,6 +83,7 @@ export const guard: Readonly<Record<StableState, Readonly<Record<Action, Cell>>>
     resume: 'run',
     clone: 'refuse',
     export: 'refuse',
+    'export suspend': 'run',
     configure: 'refuse',
     delete: 'refuse',
     'delete force': 'stop first',
@@ -84,6 +99,7 @@ export const guard: Readonly<Record<StableState, Readonly<Record<Action, Cell>>>
     resume: 'refuse',
     clone: 'refuse',
     export: 'refuse',
+    'export suspend': 'refuse',
     configure: 'refuse',
     delete: 'run',
     'delete force': 'run',

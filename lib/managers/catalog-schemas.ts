@@ -19,12 +19,6 @@ export const PassedQuery = z.record(z.string(), z.string()).transform(given => {
   return query
 })
 
-/** Packs are pulled, not passed on. */
-export const DownloadQuery = PassedQuery.refine(query => !('content' in query), {
-  path: ['content'],
-  message: 'is not passed on: pull the manifest in place of it',
-})
-
 /** Read by the remote service, in its own way. */
 export const PassedBody = z.record(z.string(), z.unknown())
 

@@ -1,3 +1,4 @@
+import type { ClaimName } from '#lib/auth/claims.ts'
 import { normalName } from '#lib/auth/names.ts'
 import type { Principal } from '#lib/auth/principal.ts'
 import { visibleTo } from '#lib/catalog/visible.ts'
@@ -5,7 +6,12 @@ import { isFault, ServiceError } from '#lib/errors.ts'
 import { identityHeaders } from './identity-headers.ts'
 import type { CatalogManagers } from './managers.ts'
 import { type Manifest, manifestsIn } from '#lib/catalog/remote/manifests.ts'
+import { jsonOf } from '#lib/catalog/remote/json.ts'
 import type { Peer } from '#lib/catalog/remote/peer.ts'
+import type { Content } from '#lib/http/content.ts'
+import type { OutgoingReply } from '#lib/platform/outgoing.ts'
+import { nextPage } from './next-page.ts'
+import { createRemoteContents } from './remote-content.ts'
 import type { Remote } from '#lib/catalog/remote/remote.ts'
 import type { CatalogManager } from './schemas.ts'
 
@@ -23,6 +29,12 @@ interface Place {
   readonly architecture?: string | undefined
 }
 
+/** What of a page can be seen, and the query of the one after it. */
+export interface ManifestPage {
+  readonly manifests: readonly Manifest[]
+  readonly next: URLSearchParams | undefined
+}
+
 interface CatalogChange extends CatalogCall {
   readonly body?: unknown
 }
@@ -33,15 +45,18 @@ interface Registration extends CatalogCall {
 
 /**
  * The catalogs that managers stand for, as far as the caller's own rights reach: what they do not see here they neither
- * get nor change, whatever the manager's credentials can. Each throws what `CatalogManagers.forUse` and `Remote.ask` do.
+ * get nor change, whatever the manager's credentials can; and by a manager of somebody else only who may change every
+ * catalog changes anything. Each throws what `CatalogManagers.forUse` and `Remote.ask` do.
  */
 export interface ManagedCatalogs {
-  /** The catalog of a manager, for a push or a pull by this caller. */
-  peer(caller: Principal, id: string): Promise<Peer>
-  list(call: CatalogCall): Promise<Manifest[]>
+  /** The catalog of a manager, for a pull by this caller, or a push to it. */
+  peer(caller: Principal, id: string, use: 'pull' | 'push'): Promise<Peer>
+  list(call: CatalogCall): Promise<ManifestPage>
   /** Throws `not-found` when nothing there can be seen. */
   show(call: CatalogCall): Promise<Manifest[]>
   download(call: CatalogCall): Promise<Manifest[]>
+  /** The bytes of one manifest that the query asks for; throws also as `createRemoteContents` says. */
+  content(call: CatalogCall): Promise<Content>
   /** Changes one manifest; `action` is the last segment of the path. */
   change(call: CatalogChange, method: 'PATCH' | 'PUT' | 'DELETE', action: string): Promise<Manifest[]>
   /** Deletes what can be seen of a catalog id, a version or an architecture. */
@@ -63,18 +78,25 @@ interface Options {
 }
 
 export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCatalogs => {
+  const contentAt = createRemoteContents()
   /** The manager's catalog as this caller is shown it. */
-  const enter = async ({ caller: someone, params, query, signal }: CatalogCall) => {
+  const enter = async ({ caller: someone, params, query, signal }: CatalogCall, ...toChange: readonly ClaimName[]) => {
     const caller = someone!
-    const manager: CatalogManager = await managers.forUse(caller, params.id)
-    const common = { caller: caller.id, headers: identityHeaders(caller) }
+    const manager: CatalogManager = await managers.forUse(caller, params.id, toChange.length > 0 ? toChange : undefined)
+    const headers = identityHeaders(caller)
+    const common = { caller: caller.id, headers }
     const sees = visibleTo(caller)
+    /** Reading ends when the caller goes away. */
+    const get = (path: string, query?: CatalogCall['query']): Promise<OutgoingReply> =>
+      remote.read(manager, { ...common, method: 'GET', path, query, signal: signal() })
     return {
       caller,
       sees,
-      /** All that a place holds; reading ends when the caller goes away. */
+      peer: { server: manager, remote, caller, headers, sees } satisfies Peer,
+      get,
+      /** All that a place holds. */
       read: async (path: string, query?: CatalogCall['query']): Promise<readonly Manifest[]> =>
-        manifestsIn(await remote.ask(manager, { ...common, method: 'GET', path, query, signal: signal() })),
+        manifestsIn(jsonOf(await get(path, query))),
       /** What was begun goes on. */
       send: (method: string, path: string, body?: unknown): Promise<unknown> =>
         remote.ask(manager, { ...common, method, path, query, body }),
@@ -105,13 +127,14 @@ export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCat
   }
 
   return {
-    async peer(caller, id) {
-      const server = await managers.forUse(caller, id)
+    async peer(caller, id, use) {
+      const server = await managers.forUse(caller, id, use === 'push' ? ['PUSH_CATALOG_MANIFEST'] : undefined)
       return { server, remote, caller, headers: identityHeaders(caller), sees: visibleTo(caller) }
     },
     async list(call) {
-      const { read, sees } = await enter(call)
-      return (await read(pathOf({}), call.query)).filter(sees)
+      const { get, sees } = await enter(call)
+      const reply = await get(pathOf({}), call.query)
+      return { manifests: manifestsIn(jsonOf(reply)).filter(sees), next: nextPage(reply) }
     },
     show: async call => seen(await enter(call), pathOf(call.params), call.query),
     async download(call) {
@@ -120,13 +143,25 @@ export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCat
       await checkSeen(catalog, call.params)
       return seen(catalog, pathOf(call.params, 'download'), call.query)
     },
-    async change(call, method, action) {
+    async content(call) {
       const catalog = await enter(call)
+      const [found] = await seen(catalog, pathOf(call.params))
+      // By what was seen: a version may have other names, which lead elsewhere by now.
+      const { catalogId, version, architecture } = call.params
+      const place = {
+        catalogId: found?.catalog_id || catalogId,
+        version: found?.version || version,
+        architecture: found?.architecture || architecture,
+      }
+      return contentAt(catalog.peer, pathOf(place, 'download'), call.query, call.signal())
+    },
+    async change(call, method, action) {
+      const catalog = await enter(call, 'UPDATE_CATALOG_MANIFEST', 'CATALOG_MANAGER_UPDATE')
       await checkSeen(catalog, call.params)
       return manifestsIn(await catalog.send(method, pathOf(call.params, action), call.body)).filter(catalog.sees)
     },
     async remove({ params, ...call }) {
-      const catalog = await enter({ params, ...call })
+      const catalog = await enter({ params, ...call }, 'DELETE_CATALOG_MANIFEST')
       const { caller, read, sees, send } = catalog
       const all = caller.superUser ? [] : await read(pathOf(params))
       const mine = all.filter(sees)
@@ -141,12 +176,12 @@ export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCat
         }
     },
     async register(call) {
-      const catalog = await enter(call)
+      const catalog = await enter(call, 'CREATE_CATALOG_MANIFEST')
       await checkFree(catalog, call.body)
       return manifestsIn(await catalog.send('POST', pathOf({}), call.body)).filter(catalog.sees)
     },
     async import(call, action) {
-      const catalog = await enter(call)
+      const catalog = await enter(call, 'IMPORT_CATALOG_MANIFEST', 'PUSH_CATALOG_MANIFEST')
       await checkFree(catalog, call.body)
       const reply = await catalog.send('PUT', `/catalog/${action}`, call.body)
       if (typeof reply !== 'object' || reply === null || Array.isArray(reply))

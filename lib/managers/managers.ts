@@ -1,3 +1,4 @@
+import type { ClaimName } from '#lib/auth/claims.ts'
 import type { Principal } from '#lib/auth/principal.ts'
 import { mask } from '#lib/catalog/remote/server.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
@@ -6,7 +7,7 @@ import type { Store, Stored, Write } from '#lib/storage/store.ts'
 import { nextCredentials } from './credentials.ts'
 import type { ManagerRecords } from './records.ts'
 import type { Remote } from '#lib/catalog/remote/remote.ts'
-import { checkMayChange, checkMayPublish, maySee, mayUse } from './rights.ts'
+import { checkMayChange, checkMayChangeBy, checkMayPublish, maySee, mayUse } from './rights.ts'
 import { CatalogManager, type CatalogManagerRecord } from './schemas.ts'
 import type { CreateCatalogManager, UpdateCatalogManager } from './schemas.ts'
 
@@ -22,8 +23,11 @@ export interface CatalogManagers {
   /** Throws `conflict` when the manager was changed meanwhile. */
   update(caller: Principal, id: string, changes: UpdateCatalogManager, again: Again): Promise<CatalogManagerRecord>
   remove(caller: Principal, id: string): Promise<void>
-  /** With its credentials, for a request to it. Throws `conflict` when it is switched off. */
-  forUse(caller: Principal, id: string): Promise<CatalogManager>
+  /**
+   * With its credentials, for a request to it. Throws `conflict` when it is switched off.
+   * @param toChange the claims of which one lets its catalog be changed by a manager of somebody else
+   */
+  forUse(caller: Principal, id: string, toChange?: readonly ClaimName[]): Promise<CatalogManager>
 }
 
 /** Who the caller is by now: a catalog takes as long as it likes to answer. Throws `unauthenticated` for nobody. */
@@ -126,10 +130,11 @@ export const createCatalogManagers = ({ store, records, tell, remote }: Options)
       checkMayChange(caller, manager, 'DELETE')
       await commit([records.remove(manager), told('REMOVED', manager, [manager])])
     },
-    async forUse(caller, id) {
+    async forUse(caller, id, toChange) {
       const manager = await find(caller, id)
       if (!mayUse(caller, manager))
         throw new ServiceError('forbidden', `The catalog manager ${manager.name} is its owner's to use.`)
+      if (toChange) checkMayChangeBy(caller, manager, toChange)
       if (!manager.active)
         throw new ServiceError('conflict', `The catalog manager ${manager.name} is switched off: active is false.`)
       return manager

@@ -18,6 +18,18 @@ export const mayUse = (caller: Principal, manager: CatalogManager): boolean =>
 export const maySee = (caller: Principal, manager: CatalogManager): boolean =>
   mayUse(caller, manager) || holds(caller, 'CATALOG_MANAGER_LIST')
 
+/**
+ * Passes who may change something of a catalog by a manager that they use. What somebody else lends them is to read and to
+ * pull: to change anything by it takes one of the claims that hold for every catalog. Throws `forbidden`.
+ */
+export const checkMayChangeBy = (caller: Principal, manager: CatalogManager, anyOf: readonly ClaimName[]): void => {
+  if (owns(caller, manager) || anyOf.some(claim => holds(caller, claim))) return
+  throw new ServiceError(
+    'forbidden',
+    `${manager.name} is not yours; to change its catalog needs the claim ${anyOf[0]}.`,
+  )
+}
+
 /** Passes who may change or delete a manager that they see. Throws `forbidden`. */
 export const checkMayChange = (caller: Principal, manager: CatalogManager, action: 'UPDATE' | 'DELETE'): void => {
   if (manager.internal && !caller.superUser)

@@ -20,7 +20,7 @@ export interface OutgoingRequest {
 export interface OutgoingReply {
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  readonly body: Buffer
+  readonly body: Buffer<ArrayBuffer>
 }
 
 /**
@@ -76,7 +76,7 @@ const failure = (host: string, error: unknown, signal: AbortSignal): ServiceErro
   return new ServiceError('upstream', `The request to ${host} failed: ${code}${hint}.`, details)
 }
 
-const readReply = async (host: string, response: IncomingMessage, most: number): Promise<Buffer> => {
+const readReply = async (host: string, response: IncomingMessage, most: number): Promise<Buffer<ArrayBuffer>> => {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {

@@ -38,6 +38,7 @@ type Action =
   | 'resume'
   | 'clone'
   | 'export'
+  | 'export suspend'
   | 'configure'
   | 'delete'
   | 'delete force'
@@ -57,6 +58,7 @@ const contract: Readonly<Record<StableState, Row>> = {
     resume: 'refused',
     clone: 'stopped',
     export: 'stopped',
+    'export suspend': 'stopped',
     configure: 'stopped',
     delete: 'gone',
     'delete force': 'gone',
@@ -72,6 +74,7 @@ const contract: Readonly<Record<StableState, Row>> = {
     resume: 'running',
     clone: 'refused',
     export: 'refused',
+    'export suspend': 'running',
     configure: 'refused',
     delete: 'refused',
     'delete force': 'gone',
@@ -87,6 +90,7 @@ const contract: Readonly<Record<StableState, Row>> = {
     resume: 'running',
     clone: 'refused',
     export: 'refused',
+    'export suspend': 'refused',
     configure: 'refused',
     delete: 'refused',
     'delete force': 'gone',
@@ -102,6 +106,7 @@ const contract: Readonly<Record<StableState, Row>> = {
     resume: 'running',
     clone: 'refused',
     export: 'refused',
+    'export suspend': 'suspended',
     configure: 'refused',
     delete: 'refused',
     'delete force': 'gone',
@@ -117,6 +122,7 @@ const contract: Readonly<Record<StableState, Row>> = {
     resume: 'refused',
     clone: 'refused',
     export: 'refused',
+    'export suspend': 'refused',
     configure: 'refused',
     delete: 'gone',
     'delete force': 'gone',
@@ -125,9 +131,11 @@ const contract: Readonly<Record<StableState, Row>> = {
 
 const act = async (machines: Machines, name: string, action: Action): Promise<unknown> => {
   switch (action) {
-    case 'export': {
+    case 'export':
+    case 'export suspend': {
       using staging = newFolder()
-      return await machines.export(name, { staging: staging.path }, async () => {})
+      const how = { staging: staging.path, suspend: action === 'export suspend' }
+      return await machines.export(name, how, async () => {})
     }
     case 'stop force':
       return machines.run(name, 'stop', { force: true })
@@ -340,6 +348,7 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
         view,
         boots: async id => boots(await serial(id)),
         booted,
+        nextTick,
         letGo,
         open,
       },

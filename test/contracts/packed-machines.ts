@@ -19,6 +19,8 @@ interface Bench {
   /** The numbers of all boots that the guest has told of. */
   boots(id: string): Promise<readonly number[]>
   booted(id: string, times: number): Promise<unknown>
+  /** Waits until the guest goes on with counting, and gives the number. */
+  nextTick(id: string): Promise<number>
   letGo(): Promise<void>
   open(): Promise<void>
 }
@@ -377,6 +379,86 @@ export const packedMachines = (bench: Bench, hasGuest: boolean): void => {
     using staging = newFolder()
     const lent = bench.machines().export(id, { staging: staging.path }, async () => {})
     await expect(lent).rejects.toMatchObject({ fault: 'conflict', message: expect.stringContaining('stop it') })
+    await expect(lent).rejects.toMatchObject({ message: expect.stringContaining('ask for `suspend`') })
+  })
+
+  test('a machine that runs is lent suspended, and goes on where it was; its copy boots from the disk of then', async () => {
+    const id = await machineIn('running', 'awake')
+    if (hasGuest) await bench.booted(id, 1)
+    const before = hasGuest ? await bench.nextTick(id) : 0
+    using place = newFolder()
+    using staging = newFolder()
+    const folder = join(place.path, 'pack')
+    await mkdir(folder)
+    const how = { staging: staging.path, suspend: true }
+    await bench.machines().export(id, how, async ({ files }) => {
+      expect(await view(id)).toMatchObject({ state: 'suspended' })
+      expect(bench.machines().status(id).status).toBe('cloning')
+      for (const verb of ['start', 'resume', 'stop'] as const)
+        await expect(bench.machines().run(id, verb)).rejects.toMatchObject({ fault: 'conflict' })
+      await expect(bench.machines().remove(id, { force: false })).rejects.toMatchObject({ fault: 'conflict' })
+      await expect(bench.machines().export(id, how, async () => {})).rejects.toMatchObject({ fault: 'conflict' })
+      for (const { name, path } of files) await copyFile(path, join(folder, name))
+    })
+    expect(await view(id)).toMatchObject({ state: 'running' })
+    expect(bench.machines().status(id).status).toBe('running')
+    expect((await readdir(folder)).filter(name => name.startsWith('state'))).toEqual([])
+    const { id: copy } = await bench.machines().adopt({ name: 'copy' }, copied(folder))
+    if (!hasGuest) return
+    expect(await bench.nextTick(id)).toBeGreaterThan(before)
+    await bench.machines().run(copy, 'start')
+    await bench.booted(copy, 1)
+    expect(await bench.boots(copy)).toEqual([2])
+    expect(await bench.boots(id)).toEqual([1])
+  })
+
+  test('a machine that was lent suspended also goes on when that fails, or is given up', async () => {
+    const id = await machineIn('running', 'awake')
+    using staging = newFolder()
+    const how = { staging: staging.path, suspend: true }
+    const failing = bench.machines().export(id, how, async () => {
+      throw new Error('the pack broke off')
+    })
+    await expect(failing).rejects.toThrow('the pack broke off')
+    expect(await view(id)).toMatchObject({ state: 'running' })
+    const controller = new AbortController()
+    const work = { ...unfollowed, signal: controller.signal }
+    const given = bench.machines().export(id, { ...how, work }, async (_, signal) => {
+      controller.abort(new Error('not wanted any more'))
+      signal.throwIfAborted()
+    })
+    await expect(given).rejects.toThrow('not wanted any more')
+    expect(await view(id)).toMatchObject({ state: 'running' })
+    expect(await readdir(staging.path)).toEqual([])
+    if (hasGuest) await bench.nextTick(id)
+  })
+
+  test('a forced stop ends that too, and the machine is stopped', async () => {
+    const id = await machineIn('running', 'awake')
+    using staging = newFolder()
+    const stopped = Promise.withResolvers<unknown>()
+    const lent = bench.machines().export(id, { staging: staging.path, suspend: true }, async (_, signal) => {
+      const aborted = new Promise((__, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason as Error)),
+      )
+      stopped.resolve(bench.machines().run(id, 'stop', { force: true }))
+      await aborted
+    })
+    await expect(lent).rejects.toMatchObject({ fault: 'conflict', message: expect.stringContaining('by force') })
+    await stopped.promise
+    expect(await view(id)).toMatchObject({ state: 'stopped' })
+  })
+
+  test('of a suspended machine the disks can be lent; it stays so, keeps its disk and can be resumed', async () => {
+    const id = await machineIn('suspended', 'asleep')
+    using staging = newFolder()
+    const names = await bench
+      .machines()
+      .export(id, { staging: staging.path, suspend: true }, async ({ files }) => files.map(({ name }) => name))
+    expect(names).toContain('machine.json')
+    expect(await view(id)).toMatchObject({ state: 'suspended' })
+    await bench.machines().run(id, 'resume')
+    if (hasGuest) await bench.nextTick(id)
   })
 
   describe.skipIf(!hasGuest)('on disk', () => {

@@ -102,12 +102,14 @@ describe('Prefer: respond-async', () => {
 })
 
 describe('the events of a job', () => {
-  test('tell of its beginning, its steps and its end, each with the whole record', async ({ call }) => {
+  test('tell of its beginning, its steps and its end, each with the record but for its result', async ({ call }) => {
     await newMachine(call)
     const { body } = await call('PUT', '/api/v1/machines/one/clone', { body: { clone_name: 'two' }, headers: prefer })
     await ended(call, body.id)
     const told = await jobMessages(call)
     expect(told.every(({ body: job }) => job.id === body.id)).toBe(true)
+    expect(told.some(({ body: job }) => 'result' in job)).toBe(false)
+    expect(told.at(-1).body.result_record_id).toEqual(expect.any(String))
     expect(told[0]).toMatchObject({ message: 'JOB_CREATED', body: { state: 'pending', progress: 0 } })
     expect(told.map(({ message }) => message).slice(-2)).toEqual(['JOB_UPDATED', 'JOB_COMPLETED'])
     const steps = told.map(({ body: job }) => job.steps?.[0]?.state)
@@ -171,6 +173,27 @@ describe('records', () => {
     expect((await call('GET', path)).status).toBe(404)
     const seen = await call('GET', '/api/v1/events?types=job_manager', as('LIST_VM'))
     expect(seen.body.events).toEqual([])
+  })
+
+  test('show what came of a job to its owner and super users alone', async ({ call }) => {
+    await newMachine(call)
+    const { body } = await call('PUT', '/api/v1/machines/one/start', { as: own, headers: prefer })
+    const result = { operation: 'Start' }
+    expect(await ended(call, body.id)).toMatchObject({ result })
+    for (const [as, sees] of [
+      [own, true],
+      [['other', '*'], true],
+      [['other', 'JOB_MANAGER_LIST'], false],
+    ] as const) {
+      const shown = [
+        (await call('GET', `/api/v1/jobs/${body.id}`, { as })).body,
+        (await call('GET', '/api/v1/jobs', { as })).body[0],
+      ]
+      for (const job of shown) {
+        expect(job).toMatchObject({ state: 'completed', ...(sees && { result }) })
+        expect('result' in job, as.join(',')).toBe(sees)
+      }
+    }
   })
 
   test('under way are not deleted; clean-up deletes the others', async ({ call, driver }) => {

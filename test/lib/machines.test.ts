@@ -1,8 +1,11 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createStorage } from 'unstorage'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openMachines } from '#lib/machines/machines.ts'
+import { type Machines, openMachines } from '#lib/machines/machines.ts'
+import { createStore } from '#lib/storage/create-store.ts'
+import { newFolder } from '../support/folder.ts'
 import { host } from '../support/harness.ts'
 import { createSimulatedDriver } from '../support/simulated-driver.ts'
 import { newTelling } from '../support/events.ts'
@@ -65,5 +68,84 @@ describe('the end of the service', () => {
     expect(machines.status(id).status).toBe('running')
     await expect(machines.run(id, 'pause')).rejects.toMatchObject({ fault: 'unavailable' })
     await machines.close()
+  })
+})
+
+describe('a machine that was suspended for a while when the service was killed', () => {
+  /** A running machine that is lent suspended, by a process that does not come to the end of that. */
+  const cutOff = async () => {
+    const folder = newFolder()
+    const driver = createSimulatedDriver(join(folder.path, 'machines'))
+    const storage = createStorage()
+    const told: unknown[] = []
+    const open = async () =>
+      openMachines({
+        driver,
+        host,
+        stopLimit: 1_000,
+        allowedFolders: [],
+        ...(await newTelling(await createStore(storage))),
+        unresumed: error => void told.push(error),
+      })
+    const killed = await open()
+    const { id } = await killed.create({ name: 'one', description: '', cpus: 1, memory: 16, disks: [] })
+    await killed.run(id, 'start')
+    const { promise: inside, resolve } = Promise.withResolvers<void>()
+    void killed.export(id, { staging: folder.path, suspend: true }, async () => {
+      resolve()
+      await new Promise(() => {})
+    })
+    await inside
+    const state = async (): Promise<string> => (await driver.get(id))!.state
+    expect(await state()).toBe('suspended')
+    return { id, driver, told, open, state, folder, [Symbol.dispose]: () => folder[Symbol.dispose]() }
+  }
+  const until = async (machines: Machines, id: string, wanted: string): Promise<void> => {
+    await expect.poll(() => machines.status(id).status).toBe(wanted)
+  }
+
+  test('goes on at the next start, before it is lent again, and that once', async () => {
+    using left = await cutOff()
+    const { id, folder, driver } = left
+    driver.delay = 20
+    const machines = await left.open()
+    expect(machines.status(id).status).toBe('resuming')
+    await expect(machines.run(id, 'stop')).rejects.toMatchObject({ fault: 'conflict' })
+    const seen = await machines.export(id, { staging: folder.path, suspend: true }, left.state)
+    expect(seen).toBe('suspended')
+    expect(await left.state()).toBe('running')
+    await machines.run(id, 'suspend')
+    await machines.close()
+    const later = await left.open()
+    expect(later.status(id).status).toBe('suspended')
+    await later.close()
+    expect(left.told).toEqual([])
+  })
+
+  test('stays so where it cannot be resumed, which is told; nothing waits for it', async () => {
+    using left = await cutOff()
+    const { id, driver } = left
+    driver.failure = new Error('its memory is damaged')
+    const machines = await left.open()
+    await until(machines, id, 'suspended')
+    driver.failure = undefined
+    expect(left.told).toMatchObject([{ message: 'its memory is damaged' }])
+    await machines.run(id, 'resume')
+    await machines.close()
+  })
+
+  test('is tried again when the service ends meanwhile', async () => {
+    using left = await cutOff()
+    const { id, driver } = left
+    driver.delay = 60_000
+    const machines = await left.open()
+    expect(machines.status(id).status).toBe('resuming')
+    await machines.close()
+    expect(await left.state()).toBe('suspended')
+    driver.delay = 1
+    const later = await left.open()
+    await until(later, id, 'running')
+    await later.close()
+    expect(left.told).toEqual([])
   })
 })

@@ -90,6 +90,21 @@ describe('the catalog on the command line', () => {
     expect((await vmhost(`catalog clean ${local}`)).stderr).toContain('none runs')
   })
 
+  test('a machine that runs goes in when it may be suspended, and goes on', async () => {
+    using state = newState()
+    const vmhost = (args: string) => runProgram(args.split(' '), {}, state.path)
+    const service = await startService({ state: state.path, env })
+    const token = await service.signIn()
+    const machine = (path: string, method = 'GET') => service.call(method, `/api/v1/machines/demo${path}`, { token })
+    expect((await machine('/start', 'PUT')).status).toBe(200)
+    const refused = await vmhost(`catalog push demo --version 1 --machine demo ${local}`)
+    expect(refused.code).not.toBe(0)
+    expect(refused.stderr).toContain('ask for `suspend`')
+    expect(await vmhost(`catalog push demo --version 1 --machine demo ${local} --suspend`)).toMatchObject({ code: 0 })
+    expect((await machine('/status')).body.status).toBe('running')
+    expect(await service.stop()).toBe(0)
+  })
+
   test('machines go into it and out of it, and it is looked at and changed with a service and without one', async () => {
     using state = newState()
     const vmhost = (args: string, stdin = '', more = {}) => runProgram(args.split(' '), more, state.path, stdin)
@@ -111,7 +126,7 @@ describe('the catalog on the command line', () => {
     ).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('\nvmhost: The catalog has demo-x86_64-1.0 already'),
+      stderr: expect.stringContaining('\nCheck the request: failed\nvmhost: The catalog has demo-x86_64-1.0 already'),
     })
     const secret = 'provider=local-storage;access_key=very-secret'
     expect((await vmhost('catalog push demo --version 1.1 --machine demo --connection -', `${secret}\n`)).code).toBe(0)

@@ -71,7 +71,7 @@ describe.each(['embedded', 'qemu'] as const)('a machine on %s', (driver: Driver)
     test('by way of a catalog manager, as far as the rights of its user reach', async () => {
       using hosts = await twoHosts(driver)
       const { from, to, name } = hosts
-      await push(from, 'provider=local-storage', name)
+      const manifest = await push(from, 'provider=local-storage', name)
       await push(from, 'provider=local-storage', name, { version: '2.0', required_claims: ['LAB'] })
       const made = await to.call('POST', '/catalog-managers', {
         name: 'first',
@@ -91,6 +91,23 @@ describe.each(['embedded', 'qemu'] as const)('a machine on %s', (driver: Driver)
           token: signedIn.token,
           body: { catalog_id: 'counter', version, machine_name: 'pulled', ...more },
         })
+      const read = (path: string, range: string) =>
+        fetch(`${to.service.url}/api/v1/catalog-managers/${made.body.id}/catalog${path}`, {
+          headers: { authorization: `Bearer ${signedIn.token}`, range },
+        })
+      const [first, last] = [await read('?limit=1', ''), await read('?limit=2', '')]
+      // The newest is not to be seen, and what is older comes after it.
+      expect([await first.json(), last.headers.get('link')]).toEqual([[], null])
+      const [, cursor] = /cursor=([^&>]+)>; rel="next"$/.exec(first.headers.get('link') ?? '') ?? []
+      expect(await (await read(`?limit=1&cursor=${cursor}`, '')).json()).toMatchObject([{ version: '1.0' }])
+      const bytesOf = (version: string) => `/counter/${version}/${manifest.architecture}/download?content=pack`
+      const [part, hidden] = [await read(bytesOf('1.0'), 'bytes=0-1'), await read(bytesOf('2.0'), 'bytes=0-1')]
+      expect([part.status, part.headers.get('content-range'), hidden.status]).toEqual([
+        206,
+        `bytes 0-1/${manifest.pack_size}`,
+        404,
+      ])
+      expect(Buffer.from(await part.arrayBuffer()).toString('hex')).toBe('1f8b')
       expect((await asClerk('2.0')).status).toBe(404)
       expect((await asClerk('1.0', { connection: 'host=a.example' })).status).toBe(400)
       const { status, body } = await asClerk('1.0')

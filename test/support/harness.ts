@@ -50,6 +50,7 @@ interface Ask {
   readonly as?: readonly string[] | null
   readonly body?: unknown
   readonly headers?: Record<string, string>
+  readonly signal?: AbortSignal
 }
 
 export interface Answer {
@@ -60,6 +61,8 @@ export interface Answer {
 }
 
 export type Call = (method: string, path: string, ask?: Ask) => Promise<Answer>
+/** As `Call`, with the body unread. */
+export type Open = (method: string, path: string, ask?: Ask) => Promise<Response>
 
 const callers = { tester: '00000000-0000-4000-8000-0000000000aa', other: '00000000-0000-4000-8000-0000000000bb' }
 
@@ -74,21 +77,29 @@ const principal = (claims: readonly string[]): Principal => ({
 })
 
 /** Sends one request through an app; the bearer is the list of claims that the caller has. */
-export const callOf =
-  (app: App): Call =>
-  async (method, path, { as = ['*'], body, headers = {} } = {}) => {
-    const response = await app.fetch(
+const openOf =
+  (app: App): Open =>
+  async (method, path, { as = ['*'], body, headers = {}, signal } = {}) =>
+    app.fetch(
       new Request(`https://host-1.example.test:8443${path}`, {
         method,
         headers: { ...(as && { authorization: `Bearer ${as.join(',') || 'nothing'}` }), ...headers },
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        ...(signal && { signal }),
       }),
     )
+
+/** The same, with the reply read. */
+export const callOf = (app: App): Call => {
+  const open = openOf(app)
+  return async (...ask) => {
+    const response = await open(...ask)
     const text = await response.text()
     const isJson = response.headers.get('content-type') === 'application/json'
     const answer = text === '' ? undefined : isJson ? JSON.parse(text) : text
     return { status: response.status, body: answer, headers: response.headers }
   }
+}
 
 interface Fixtures {
   /** The network as the service sees it: a request that no handler of the test answers fails the test. */
@@ -110,7 +121,9 @@ interface Fixtures {
   observed: Observation[]
   /** What of a job was nobody's mistake but ours. */
   defects: unknown[]
+  app: App
   call: Call
+  open: Open
 }
 
 /** vitest's `test` with a fresh service on the simulated driver; nothing listens and nothing is shared. */
@@ -154,7 +167,7 @@ export const test = base.extend<Fixtures>({
   observed: async ({}, use) => use([]),
   // oxlint-disable-next-line no-empty-pattern -- as above
   defects: async ({}, use) => use([]),
-  call: async (
+  app: async (
     {
       folder,
       driver,
@@ -190,6 +203,7 @@ export const test = base.extend<Fixtures>({
     const catalogCache = await openCache({
       store,
       tell: events.tell,
+      inventory: catalog.inventory,
       folder: join(folder, 'state', 'cache'),
       budget: cacheBudget,
       keepFree: 0,
@@ -243,7 +257,7 @@ export const test = base.extend<Fixtures>({
       startJob: jobs.begin,
       checkReplies: true,
     })
-    await use(callOf(app))
+    await use(app)
     await machines.drain()
     await jobs.close()
     streams[Symbol.dispose]()
@@ -251,4 +265,6 @@ export const test = base.extend<Fixtures>({
     hub[Symbol.dispose]()
     idempotency.close()
   },
+  call: async ({ app }, use) => use(callOf(app)),
+  open: async ({ app }, use) => use(openOf(app)),
 })

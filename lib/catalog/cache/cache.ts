@@ -5,10 +5,11 @@ import { ServiceError } from '#lib/errors.ts'
 import type { Tell } from '#lib/events/events.ts'
 import { exists, makePrivateFolder, removeTree, renameSynced } from '#lib/platform/files.ts'
 import type { Store, Stored, Write } from '#lib/storage/store.ts'
+import type { Inventory } from '../inventory.ts'
 import type { CatalogManifest } from '../manifest.ts'
 import { normalCatalogId } from '../names.ts'
 import type { UnpackedFile } from '../pack/read.ts'
-import { visibleTo } from '../visible.ts'
+import { claimsToTell, knownTo } from './known.ts'
 import { copyVerified, sizeOnDisk } from './copy.ts'
 import { type CachedManifest, CacheItem } from './record.ts'
 
@@ -30,12 +31,15 @@ export interface Cache {
   list(caller: Principal): Promise<readonly CachedManifest[]>
   /** Deletes what a caller may know of; gives how many. Throws `not-found`, and `conflict` when all of it is in use. */
   remove(caller: Principal, place: CachePlace): Promise<number>
-  /** Puts a machine into an empty folder, verified; gives where it is kept, or undefined when it is not, or not rightly. */
-  restore(sha256: string, folder: string, how: Following): Promise<string | undefined>
+  /**
+   * Puts a machine into an empty folder, verified; gives where it is kept, or undefined when it is not, or not rightly, or
+   * not for this caller: whoever knows a digest does not have the pack yet.
+   */
+  restore(caller: Principal, sha256: string, folder: string, how: Following): Promise<string | undefined>
   /** Keeps a machine that was unpacked into a folder, where there is room; gives where. */
   keep(
     sha256: string,
-    manifest: CatalogManifest,
+    of: Pick<CacheItem, 'manifest' | 'local'>,
     files: readonly UnpackedFile[],
     folder: string,
     how: Following,
@@ -45,9 +49,17 @@ export interface Cache {
   size(): number
 }
 
+interface Seen {
+  /** By which a caller knows of it. */
+  readonly manifest: CatalogManifest
+  readonly item: CacheItem & Stored
+}
+
 interface Options {
   readonly store: Store
   readonly tell: Tell
+  /** The manifests of this catalog. */
+  readonly inventory: Pick<Inventory, 'all' | 'get'>
   readonly folder: string
   /** Bytes that all items may take; 0 keeps none. */
   readonly budget: number
@@ -58,20 +70,21 @@ interface Options {
 const newestFirst = (a: CacheItem, b: CacheItem): number => (a.last_used_at < b.last_used_at ? 1 : -1)
 
 /** Opens the cache; what of it is on disk without being on record, or the other way round, is let go. */
-export const openCache = async ({ store, tell, folder, budget, keepFree }: Options): Promise<Cache> => {
+export const openCache = async ({ store, tell, inventory, folder, budget, keepFree }: Options): Promise<Cache> => {
   const items = store.collection('catalog-cache', CacheItem, { unique: { sha256: item => item.sha256 } })
   const placeOf = (sha256: string): string => join(folder, sha256)
   const inUse = new Map<string, number>()
   const counters = { hits: 0, misses: 0, evictions: 0 }
   let size = 0
 
-  const told = (what: string, { manifest, size: cacheSize, cached_at }: CacheItem): Write => {
-    const { catalog_id, version, architecture, required_claims: claims, required_roles: roles } = manifest
+  const told = (what: string, item: CacheItem): Write => {
+    const { manifest, size: cacheSize, cached_at } = item
+    const { catalog_id, version, architecture } = manifest
     return tell({
       type: 'catalog_cache',
       message: `CACHE_ITEM_${what}`,
       body: { catalog_id, version, architecture, cache_size: cacheSize, cache_type: 'folder', cached_date: cached_at },
-      audience: { claims: roles.length > 0 ? [] : claims.length > 0 ? claims : ['LIST_CACHE'] },
+      audience: { claims: claimsToTell(inventory, item) },
     })
   }
   const forget = async (item: CacheItem & Stored): Promise<void> => {
@@ -113,7 +126,7 @@ export const openCache = async ({ store, tell, folder, budget, keepFree }: Optio
   for (const name of await readdir(folder))
     if (!(await items.find('sha256', name))) await removeTree(folder, join(folder, name))
 
-  const shown = ({ manifest, ...item }: CacheItem): CachedManifest => ({
+  const shown = ({ manifest, item }: Seen): CachedManifest => ({
     ...manifest,
     cache_date: item.cached_at,
     cache_local_path: folder,
@@ -124,9 +137,12 @@ export const openCache = async ({ store, tell, folder, budget, keepFree }: Optio
     cache_used_count: item.used_count,
     cache_last_used: item.last_used_at,
   })
-  const seenBy = async (caller: Principal): Promise<readonly (CacheItem & Stored)[]> => {
-    const sees = visibleTo(caller)
-    return (await items.list()).filter(({ manifest }) => sees(manifest)).toSorted(newestFirst)
+  const seenBy = async (caller: Principal): Promise<readonly Seen[]> => {
+    const known = knownTo(inventory, caller)
+    return (await items.list()).toSorted(newestFirst).flatMap(item => {
+      const manifest = known(item)
+      return manifest ? [{ manifest, item }] : []
+    })
   }
 
   return {
@@ -134,13 +150,15 @@ export const openCache = async ({ store, tell, folder, budget, keepFree }: Optio
     size: () => size,
     list: async caller => (await seenBy(caller)).map(shown),
     async remove(caller, { catalogId, version }) {
-      const wanted = (await seenBy(caller)).filter(
-        ({ manifest }) =>
-          (catalogId === undefined || manifest.catalog_id.toLowerCase() === normalCatalogId(catalogId)) &&
-          (version === undefined ||
-            version.toUpperCase() === 'ALL' ||
-            manifest.version.toLowerCase() === version.toLowerCase()),
-      )
+      const wanted = (await seenBy(caller))
+        .filter(
+          ({ manifest }) =>
+            (catalogId === undefined || manifest.catalog_id.toLowerCase() === normalCatalogId(catalogId)) &&
+            (version === undefined ||
+              version.toUpperCase() === 'ALL' ||
+              manifest.version.toLowerCase() === version.toLowerCase()),
+        )
+        .map(({ item }) => item)
       if (wanted.length === 0 && catalogId !== undefined)
         throw new ServiceError(
           'not-found',
@@ -152,9 +170,10 @@ export const openCache = async ({ store, tell, folder, budget, keepFree }: Optio
       for (const item of free) await forget(item)
       return free.length
     },
-    restore: (sha256, to, { signal, onProgress }) =>
+    restore: (caller, sha256, to, { signal, onProgress }) =>
       using(sha256, async () => {
-        const item = await items.find('sha256', sha256)
+        const found = await items.find('sha256', sha256)
+        const item = found && knownTo(inventory, caller)(found) ? found : undefined
         const damaged = item && (await copyVerified(item.files, placeOf(sha256), to, { signal, onProgress }))
         if (!item || damaged !== undefined) {
           counters.misses += 1
@@ -170,7 +189,7 @@ export const openCache = async ({ store, tell, folder, budget, keepFree }: Optio
         }))
         return placeOf(sha256)
       }),
-    keep: (sha256, manifest, files, from, { signal, onProgress }) =>
+    keep: (sha256, { manifest, local }, files, from, { signal, onProgress }) =>
       using(sha256, async () => {
         const bytes = await sizeOnDisk(files, from)
         if ((await items.find('sha256', sha256)) || !(await makeRoom(bytes))) return undefined
@@ -183,6 +202,7 @@ export const openCache = async ({ store, tell, folder, budget, keepFree }: Optio
             id: crypto.randomUUID(),
             sha256,
             manifest,
+            local,
             files: [...files],
             size: await sizeOnDisk(files, staging),
             cached_at: now,

@@ -5,7 +5,10 @@ import { CatalogManifest } from '../manifest.ts'
 export const CacheItem = z.object({
   id: z.uuid(),
   sha256: z.string(),
+  /** As it was when this was kept. */
   manifest: CatalogManifest,
+  /** Whether that is one of this catalog. */
+  local: z.boolean().default(false),
   files: z.array(z.object({ name: z.string(), size: z.number(), sha256: z.string() })),
   /** Bytes on disk. */
   size: z.number(),

@@ -28,8 +28,8 @@ export interface Remote {
    * caller has too many under way.
    */
   ask(server: RemoteServer, request: RemoteRequest): Promise<unknown>
-  /** The reply itself, when it is one of success; most for bytes, which `most` of it may have. Throws as `ask`. */
-  read(server: RemoteServer, request: RemoteRequest, most: number): Promise<OutgoingReply>
+  /** The reply itself, when it is one of success; `most` is how many bytes it may have. Throws as `ask`. */
+  read(server: RemoteServer, request: RemoteRequest, most?: number): Promise<OutgoingReply>
   /** Lists the catalog once. Throws `invalid` for an address that may not be reached, else `upstream` and `timeout`. */
   check(server: RemoteServer, caller: string): Promise<void>
 }
@@ -106,7 +106,7 @@ export const createRemote = (outgoing: Outgoing, limits = usualLimits): Remote =
     }
   }
 
-  const read: Remote['read'] = (server, request, most) =>
+  const read: Remote['read'] = (server, request, most = limits.reply) =>
     limited(request.caller, async () => {
       const limit = AbortSignal.timeout(limits.request)
       const signal = request.signal ? AbortSignal.any([request.signal, limit]) : limit
@@ -116,7 +116,7 @@ export const createRemote = (outgoing: Outgoing, limits = usualLimits): Remote =
     })
 
   return {
-    ask: async (server, request) => jsonOf(await read(server, request, limits.reply)),
+    ask: async (server, request) => jsonOf(await read(server, request)),
     read,
     check: (server, caller) =>
       limited(caller, async () => {

@@ -10,7 +10,7 @@ export const pushing = {
   method: 'POST',
   access: { claims: ['PUSH_CATALOG_MANIFEST'] },
   body: PushManifest,
-  audited: ['catalog_id', 'version', 'architecture', 'local_path', 'uuid'],
+  audited: ['catalog_id', 'version', 'architecture', 'local_path', 'uuid', 'suspend'],
   reply: CatalogManifests,
 } as const
 export const pushJob = {

@@ -1,3 +1,4 @@
+import type { Principal } from '#lib/auth/principal.ts'
 import { messageOf } from '#lib/errors.ts'
 import type { Work } from '#lib/work.ts'
 import { type UnpackedFile, unpackInto } from '../pack/read.ts'
@@ -14,6 +15,7 @@ const limits = { entries: 100_000, ratio: 1_100 }
 const largest = 64 * 2 ** 40
 
 export interface Following {
+  readonly caller: Principal
   readonly work: Work
   readonly signal: AbortSignal
 }
@@ -87,14 +89,14 @@ export const fillWith = async (
   following: Following,
 ): Promise<string | undefined> => {
   const { cache } = context
-  const { work, signal } = following
+  const { caller, work, signal } = following
   const told = (step: string) => (bytes: number) => work.advance(step, bytes, Math.max(bytes, source.manifest.size))
   const { sha256 } = source
   work.begin('pull_check_cache_stage')
   const cached =
     sha256 === undefined
       ? undefined
-      : await cache.restore(sha256, folder, { signal, onProgress: told('pull_check_cache_stage') })
+      : await cache.restore(caller, sha256, folder, { signal, onProgress: told('pull_check_cache_stage') })
   work.end('pull_check_cache_stage')
   if (cached !== undefined) {
     for (const step of ['downloader', 'decompressor', 'pull_cache_stage'])
@@ -110,7 +112,7 @@ export const fillWith = async (
     sha256 === undefined
       ? undefined
       : await cache
-          .keep(sha256, source.manifest, files, folder, { signal, onProgress: told('pull_cache_stage') })
+          .keep(sha256, source, files, folder, { signal, onProgress: told('pull_cache_stage') })
           .catch((error: unknown) => {
             signal.throwIfAborted()
             // The machine is there, and that is what was asked for.

@@ -10,11 +10,11 @@ import { metadataPath, packPath, requireStorage } from '../objects.ts'
 import { refuseHidden } from '../owners.ts'
 import { type Kept, shownManifest } from '../shown.ts'
 import type { TransferContext } from './context.ts'
-import { type PackSource, providerSource } from './pack-source.ts'
+import { type PackSource, providerSource, type SourceFor } from './pack-source.ts'
 import type { PullManifest } from './requests.ts'
 
 /**
- * A pack of the catalog of this service, which is counted as downloaded. What the request says of the storage is laid over
+ * A pack of the catalog of this service, which is counted as downloaded by the job. What the request says of the storage is laid over
  * what is kept, unless it names another place: nothing of what opens the kept one goes there. Throws `not-found`, `invalid` (tainted), `forbidden` (revoked), and what the provider refuses with.
  */
 export const localSource = async (
@@ -22,7 +22,7 @@ export const localSource = async (
   caller: Principal,
   request: PullManifest,
   given: Storage | undefined,
-  signal: AbortSignal,
+  { job, signal }: SourceFor,
 ): Promise<PackSource> => {
   const { catalog } = context
   const architecture = request.architecture ?? context.architecture
@@ -39,15 +39,15 @@ export const localSource = async (
   const provider = await catalog.storages.open(storage)
   const md5 = manifest.pack_sha256 === '' ? await packMd5(provider, metadataPath(manifest), signal) : undefined
   const sha256 = manifest.pack_sha256 || undefined
-  const known = { manifest: shownManifest(manifest), origin: JSON.stringify(storage), sha256, md5 }
+  const known = { manifest: shownManifest(manifest), local: true, origin: JSON.stringify(storage), sha256, md5 }
   try {
     const source = await providerSource(provider, path, known, signal)
-    await countDownload(catalog, caller, manifest.id)
+    await countDownload(catalog, caller, manifest.id, job)
     return source
   } catch (error) {
     // A push has replaced it meanwhile.
     if (isFault(error, 'not-found') && packPath(find()) !== path)
-      return localSource(context, caller, request, given, signal)
+      return localSource(context, caller, request, given, { job, signal })
     throw error
   }
 }

@@ -42,12 +42,12 @@ const packFile = async ({ name, path }: { name: string; path: string }): Promise
 }
 
 /**
- * Lends the files of the machine that a push names. Throws `not-found` and `conflict` (it runs) for a machine of this host,
- * `invalid` and `forbidden` for a bundle.
+ * Lends the files of the machine that a push names, suspended meanwhile where it asks for that. Throws `not-found` and
+ * `conflict` (it runs) for a machine of this host, `invalid` and `forbidden` for a bundle.
  */
 export const withMachineFiles = async <T>(
   context: TransferContext,
-  { uuid, local_path }: PushManifest,
+  { uuid, local_path, suspend }: PushManifest,
   { staging, work }: { staging: string; work: Work },
   use: (machine: PushedMachine, signal: AbortSignal) => Promise<T>,
 ): Promise<T> => {
@@ -58,8 +58,10 @@ export const withMachineFiles = async <T>(
     work.skip('collect', 'not needed, they are in a folder')
     return use(bundle, work.signal ?? new AbortController().signal)
   }
-  return context.machines.export(reference, { staging, work }, async ({ type, files }, signal) =>
-    use({ type, files: await Promise.all(files.map(packFile)) }, signal),
+  return context.machines.export(
+    reference,
+    { staging, work, suspend: suspend === true },
+    async ({ type, files }, signal) => use({ type, files: await Promise.all(files.map(packFile)) }, signal),
   )
 }
 

@@ -9,6 +9,8 @@ import { sideEnd } from '../objects.ts'
 /** A pack that can be pulled: what the catalog says of it, and how its bytes are read. */
 export interface PackSource {
   readonly manifest: CatalogManifest
+  /** Whether that is one of this catalog. */
+  readonly local: boolean
   /** Tells apart where packs are read from, with all that opens it; never shown. */
   readonly origin: string
   /** Bytes. */
@@ -23,6 +25,13 @@ export interface PackSource {
   read(range: ByteRange, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>
   /** What is kept of a chunk, where the pack is a list of those. */
   readonly stored: StoredChunks
+}
+
+/** For what a source is looked for. */
+export interface SourceFor {
+  /** Its downloads are counted once. */
+  readonly job: string | undefined
+  readonly signal: AbortSignal
 }
 
 /** Bytes of a side file: a pack of a terabyte has 8 MiB of digests. */
@@ -47,6 +56,7 @@ export const providerSource = async (
   path: string,
   known: {
     readonly manifest: CatalogManifest
+    readonly local: boolean
     readonly origin: string
     readonly sha256?: string | undefined
     readonly md5?: string | undefined

@@ -4,14 +4,13 @@ import type { CatalogManifest } from '../manifest.ts'
 import { packMd5 } from '../metadata.ts'
 import { refuseHidden } from '../owners.ts'
 import { sourceOfBytes } from '../providers/bytes.ts'
-import type { ByteRange } from '../providers/provider.ts'
+import { handedOut, readWhole } from '../remote/handed-out.ts'
 import type { Manifest } from '../remote/manifests.ts'
 import { askPeer, type Peer, seenManifest } from '../remote/peer.ts'
 import { catalogPath } from '../remote/place.ts'
 import { toldManifest } from '../remote/told-manifest.ts'
 import type { TransferContext } from './context.ts'
-import { bodyLimit } from '../requests.ts'
-import { largestSideFile, type PackSource, providerSource, sideOf } from './pack-source.ts'
+import { largestSideFile, type PackSource, providerSource, sideOf, type SourceFor } from './pack-source.ts'
 import type { PullManifest } from './requests.ts'
 
 /** What a pull reads of a manifest of another service, which may leave out what is empty. */
@@ -32,24 +31,6 @@ const readManifest = (found: Manifest) => {
   }
 }
 
-/** One of a download's contents, or the part of it; undefined where the service does not hand out bytes. */
-const content = async (
-  { remote, server, caller, headers }: Peer,
-  path: string,
-  part: { readonly content: 'pack' | 'pieces' } | { readonly content: 'chunk'; readonly sha256: string },
-  most: number,
-  signal: AbortSignal,
-  range?: ByteRange,
-) => {
-  const asked = range && { Range: `bytes=${range.start}-${range.end - 1}` }
-  const request = { caller: caller.id, method: 'GET', path, query: part, signal }
-  const reply = await remote.read(server, { ...request, headers: { ...headers, ...asked } }, most)
-  return reply.headers['content-type'] === 'application/octet-stream' ? reply : undefined
-}
-
-const wrongRange = (): ServiceError =>
-  new ServiceError('upstream', 'The other catalog sent another part of the pack than it was asked for.')
-
 /** The bytes that another vmhost hands out itself; undefined where the service is of another kind. */
 const servedSource = async (
   peer: Peer,
@@ -58,31 +39,29 @@ const servedSource = async (
   sha256: string | undefined,
   signal: AbortSignal,
 ): Promise<PackSource | undefined> => {
-  // One that hands out no bytes answers with its manifest again.
-  const first = await content(peer, path, { content: 'pack' }, bodyLimit, signal, { start: 0, end: 1 })
-  if (!first) return undefined
-  const size = Number(/\/(\d+)$/.exec(first.headers['content-range'] ?? '')?.[1])
-  if (first.status !== 206 || !Number.isSafeInteger(size)) throw wrongRange()
-  const beside = await content(peer, path, { content: 'pieces' }, largestSideFile, signal).catch((error: unknown) => {
+  const pack = await handedOut(peer, path, { content: 'pack' }, signal)
+  if (!pack) return undefined
+  const { size } = pack
+  const beside = await readWhole(peer, path, { content: 'pieces' }, largestSideFile, signal).catch((error: unknown) => {
     if (isFault(error, 'not-found')) return undefined
     throw error
   })
-  const side = sideOf(beside?.body, { size, sha256 })
+  const side = sideOf(beside, { size, sha256 })
   return {
     manifest,
+    local: false,
     origin: peer.server.url,
     size,
     sha256: sha256 ?? side?.sha256,
     side,
     async read(range, reading) {
-      const reply = await content(peer, path, { content: 'pack' }, range.end - range.start, reading, range)
-      if (reply?.status !== 206 || reply.body.length !== range.end - range.start) throw wrongRange()
-      return sourceOfBytes(reply.body).read({ start: 0, end: reply.body.length })
+      const bytes = await pack.read(range, reading)
+      return sourceOfBytes(bytes).read({ start: 0, end: bytes.length })
     },
     async stored({ sha256: chunk, size: most }, reading) {
-      const reply = await content(peer, path, { content: 'chunk', sha256: chunk }, most, reading)
-      if (!reply) throw wrongRange()
-      return Buffer.from(reply.body)
+      const bytes = await readWhole(peer, path, { content: 'chunk', sha256: chunk }, most, reading)
+      if (!bytes) throw new ServiceError('upstream', 'The other catalog does not hand out the chunks of the pack.')
+      return bytes
     },
   }
 }
@@ -115,15 +94,18 @@ export const peerSource = async (
   peer: Peer,
   request: PullManifest,
   given: Storage | undefined,
-  signal: AbortSignal,
+  { job, signal }: SourceFor,
 ): Promise<PackSource> => {
   const architecture = request.architecture ?? hostArchitecture
   const place = catalogPath(request.catalog_id, request.version, architecture)
-  // Looked at first: the download is counted, and what is not to be seen must not be.
+  // Looked at first: the download is counted, by some once for the job, and what is not to be seen must not be.
   seenManifest(peer, await askPeer(peer, { method: 'GET', path: place, signal }))
   const path = `${place}/download`
   const headers = { 'X-Internal-Api-Client': 'true' }
-  const found = seenManifest(peer, await askPeer(peer, { method: 'GET', path, headers, signal }))
+  const found = seenManifest(
+    peer,
+    await askPeer(peer, { method: 'GET', path, query: job === undefined ? {} : { job }, headers, signal }),
+  )
   const manifest = toldManifest(found, { ...request, architecture })
   const { sha256, path: folder, pack, metadata, providerType, meta } = readManifest(found)
   const own = { ...given?.meta, ...request.provider_metadata }
@@ -137,6 +119,6 @@ export const peerSource = async (
   await refuseHidden(catalog, peer.caller, storage, [packAt])
   const from = await catalog.storages.open(storage)
   const md5 = sha256 === undefined ? await packMd5(from, metadata && inFolder(metadata), signal) : undefined
-  const known = { manifest, origin: JSON.stringify([peer.server.url, storage]), sha256, md5 }
+  const known = { manifest, local: false, origin: JSON.stringify([peer.server.url, storage]), sha256, md5 }
   return providerSource(from, packAt, known, signal)
 }

@@ -9,7 +9,7 @@ import type { Peer } from '../remote/peer.ts'
 import type { TransferContext } from './context.ts'
 import { type Following, fillWith } from './fill.ts'
 import { localSource } from './local-source.ts'
-import type { PackSource } from './pack-source.ts'
+import type { PackSource, SourceFor } from './pack-source.ts'
 import { peerOf } from './peer-of.ts'
 import { peerSource } from './peer-source.ts'
 import type { PullManifest, PullResult } from './requests.ts'
@@ -29,15 +29,15 @@ const sourceOf = (
   caller: Principal,
   request: PullManifest,
   through: Peer | undefined,
-  signal: AbortSignal,
+  wanted: SourceFor,
 ): Promise<PackSource> => {
   if (through && request.connection !== undefined)
     throw new ServiceError('invalid', 'A pull through a catalog manager takes no connection: the manager is that.')
   const { service, storage }: Connection = request.connection === undefined ? {} : parseConnection(request.connection)
   const peer = through ?? (service && peerOf(context, caller, service))
   return peer
-    ? peerSource(context, peer, request, storage, signal)
-    : localSource(context, caller, request, storage, signal)
+    ? peerSource(context, peer, request, storage, wanted)
+    : localSource(context, caller, request, storage, wanted)
 }
 
 const checkSource = (
@@ -122,12 +122,12 @@ export const pullManifest = async (
     work.note('pull_validate_stage', text)
   }
   const find = async (): Promise<PackSource> => {
-    const source = await sourceOf(context, caller, request, through, signal)
+    const source = await sourceOf(context, caller, request, through, { job: work.id, signal })
     checkSource(context, source, warn)
     work.end('pull_validate_stage')
     return source
   }
-  const { machine, manifest, cached } = await fetchCurrent(context, request, find, { work, signal })
+  const { machine, manifest, cached } = await fetchCurrent(context, request, find, { caller, work, signal })
   work.end('pull_register_stage')
   if (start) {
     work.begin('pull_start_stage')

@@ -1,3 +1,4 @@
+import { mayCall } from '#lib/auth/access.ts'
 import type { Principal } from '#lib/auth/principal.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import type { PlannedStep, Work } from '#lib/work.ts'
@@ -10,13 +11,14 @@ import { manifestName } from '../names.ts'
 import { sideEnd } from '../objects.ts'
 import { encodeSideFile } from '../pack/side-file.ts'
 import { sourceOfBytes } from '../providers/bytes.ts'
+import type { Provider } from '../providers/provider.ts'
 import type { Peer } from '../remote/peer.ts'
 import { registeredManifest } from '../register.ts'
 import { RegisterManifest } from '../requests.ts'
 import { chunkTo } from './chunking.ts'
 import { compressionOf } from './compression.ts'
 import type { TransferContext } from './context.ts'
-import { contentItems, type PushedMachine, withMachineFiles } from './machine-files.ts'
+import { contentItems, withMachineFiles } from './machine-files.ts'
 import { peerOf } from './peer-of.ts'
 import { packedEarlier, packTo, sourceOfFile } from './packing.ts'
 import { packEnds, packName, sideFileOf, sweepPacks } from './pushed-objects.ts'
@@ -54,43 +56,67 @@ interface Push {
   readonly work: Work
   /** What there is of the push on this host. */
   readonly folder: string
+  /** Where files of the machine go that must be copied. */
+  readonly staging: string
 }
 
+/** Refuses a push that is to suspend a machine for somebody who may not do that. */
+const refuseSuspending = (caller: Principal): void => {
+  const refusal = mayCall({ claims: ['UPDATE_VM_STATES'] }, caller)
+  if (refusal)
+    throw new ServiceError(
+      'forbidden',
+      `To suspend the machine needs ${refusal.missing}, which you do not have. Push it without \`suspend\` when it is stopped.`,
+    )
+}
+
+/**
+ * Packs the machine, or puts its chunks on the provider: it is lent for just that long. `held` holds the chunks, which
+ * nobody may remove until the manifest leads to the list of them.
+ */
+const packMachine = (
+  { context, request, staging, work, folder }: Push,
+  provider: Provider,
+  held: AsyncDisposableStack,
+) =>
+  withMachineFiles(context, request, { staging, work }, async ({ type, files }, signal) => {
+    const hold = request.chunked ? held.use(await takeHold(provider, 'write', signal)) : undefined
+    const compression = compressionOf(request)
+    const size = files.reduce((all, file) => all + file.size, 0)
+    work.begin('push_compress_stage')
+    const following = {
+      signal,
+      onProgress: (done: number) => work.advance('push_compress_stage', done, size),
+      note: (message: string) => work.note('push_compress_stage', message),
+    }
+    const packed = hold
+      ? await chunkTo(folder, files, { provider, hold }, following)
+      : {
+          ...(await packTo(folder, files, compression, { ...following, startWorker: context.startWorker })),
+          chunkBytes: 0,
+        }
+    work.end('push_compress_stage')
+    return { type, files, size, packed, is_compressed: hold !== undefined || compression.kind !== 'none' }
+  })
+
 /** Packs, uploads and registers, in an order in which what the manifest leads to is whole at every moment. */
-const pushMachine = async (
-  push: Push,
-  { type, files }: PushedMachine,
-  signal: AbortSignal,
-): Promise<CatalogManifest> => {
+const pushMachine = async (push: Push): Promise<CatalogManifest> => {
   const { context, request, architecture, name, storage, target, work, folder } = push
+  const signal = work.signal ?? new AbortController().signal
   const before = await target.before(request, architecture)
+  if (before?.revoked)
+    throw new ServiceError('conflict', `${name} was revoked, and stays so. Push the machine as another version.`)
   // What this push itself has registered before the service was killed is not in its way.
   const earlier = await packedEarlier(folder)
   const own = before && earlier?.digest.sha256 === before.pack_sha256
   if (before && !own && request.override_existing === false)
     throw new ServiceError('conflict', `The catalog has ${name} already, and the push is not to replace it.`)
-  const compression = compressionOf(request)
-  const size = files.reduce((all, file) => all + file.size, 0)
 
   const provider = await context.catalog.storages.open(storage)
-  // Until the manifest leads to the list of the chunks nobody may remove them.
-  await using hold = request.chunked ? await takeHold(provider, 'write', signal) : undefined
-  const end = hold ? listEnd : '.pdpack'
-
-  work.begin('push_compress_stage')
-  const following = {
-    signal,
-    onProgress: (done: number) => work.advance('push_compress_stage', done, size),
-    note: (message: string) => work.note('push_compress_stage', message),
-  }
-  const packed = hold
-    ? await chunkTo(folder, files, { provider, hold }, following)
-    : {
-        ...(await packTo(folder, files, compression, { ...following, startWorker: context.startWorker })),
-        chunkBytes: 0,
-      }
+  work.end('push_validate_stage')
+  await using held = new AsyncDisposableStack()
+  const { type, files, size, packed, is_compressed } = await packMachine(push, provider, held)
   const { digest } = packed
-  work.end('push_compress_stage')
 
   work.begin('push_check_remote_stage')
   const registration = RegisterManifest.parse({
@@ -98,12 +124,12 @@ const pushMachine = async (
     architecture,
     type,
     provider: storage,
-    is_compressed: hold !== undefined || compression.kind !== 'none',
+    is_compressed,
     size,
     pack_size: digest.size + packed.chunkBytes,
     pack_sha256: digest.sha256,
     path: `/${request.catalog_id}`,
-    pack_filename: packName(name, digest, before, end),
+    pack_filename: packName(name, digest, before, request.chunked ? listEnd : '.pdpack'),
     metadata_filename: `${name}.meta`,
     virtual_machine_contents: contentItems(files),
   })
@@ -146,10 +172,10 @@ const pushMachine = async (
 }
 
 /**
- * Packs a machine of this host, uploads the pack, or its chunks and the list of them, to the provider of the connection and registers it in the catalog: that
- * of the connection's host, of the peer `through`, or this one. A push that was cut off and comes again takes what is there of the pack and of
- * the upload. Throws `invalid`, `conflict` (the machine runs; there is such a manifest and it is not to be replaced),
- * `no-space`, and what the provider and the other catalog refuse with.
+ * Packs a machine of this host, uploads the pack, or its chunks and the list of them, to the provider of the connection and
+ * registers it in the catalog: that of the connection's host, of the peer `through`, or this one. A push that was cut off and
+ * comes again takes what is there of the pack and of the upload. Throws `invalid`, `forbidden` (to suspend), `conflict` (the machine runs; there is such a manifest, and it is
+ * not to be replaced or was revoked), `no-space`, and what the provider and the other catalog refuse with.
  */
 export const pushManifest = (
   context: TransferContext,
@@ -160,6 +186,7 @@ export const pushManifest = (
 ): Promise<CatalogManifest> => {
   work.plan(plan(request.chunked === true))
   work.begin('push_validate_stage')
+  if (request.suspend) refuseSuspending(caller)
   const { service, storage } = parseConnection(request.connection)
   if (service && through)
     throw new ServiceError(
@@ -178,11 +205,8 @@ export const pushManifest = (
       const folder = await folders.open('push', name, storage.type, JSON.stringify(storage.meta))
       try {
         const staging = await folders.empty(folder, 'staging')
-        work.end('push_validate_stage')
-        const push = { context, request, architecture, name, storage, target, work, folder }
-        const pushed = await withMachineFiles(context, request, { staging, work }, (machine, signal) =>
-          pushMachine(push, machine, signal),
-        )
+        const push = { context, request, architecture, name, storage, target, work, folder, staging }
+        const pushed = await pushMachine(push)
         await folders.remove(folder)
         return pushed
       } catch (error) {

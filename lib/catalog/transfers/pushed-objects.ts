@@ -9,6 +9,7 @@ import type { Packed } from './packing.ts'
 export interface Before {
   readonly pack_filename: string
   readonly pack_sha256: string
+  readonly revoked: boolean
 }
 
 /** What ends the name of a pack: of a tar, or of a list of chunks. */

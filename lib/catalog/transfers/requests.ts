@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { MachineName } from '#lib/machines/schemas.ts'
 import { CatalogManifest, MinimumSpecRequirement } from '../manifest.ts'
 import { machineTypes, normalCatalogId } from '../names.ts'
 import {
@@ -65,6 +66,10 @@ export const PushManifest = z
       description:
         'true: in place of a pack as chunks, of which those are sent that the provider does not have of other machines and versions; only services of this kind read that, and no compression is to be chosen',
     }),
+    suspend: optional(z.boolean()).meta({
+      description:
+        'true: a running machine is suspended while its files are read, and then goes on; its copies begin with its disks as after a power cut. Needs the claim UPDATE_VM_STATES too',
+    }),
     override_existing: optional(z.boolean()).meta({ description: 'false: what is there already is not replaced' }),
   })
   .refine(({ local_path, uuid }) => local_path !== undefined || uuid !== undefined, {
@@ -80,7 +85,7 @@ export const PullManifest = z.object({
   version: orEmpty(Text(256).trim()).transform(version => version ?? 'latest'),
   architecture: orEmpty(ArchitectureName).meta({ description: 'That of this host when left out' }),
   connection: orEmpty(Connection).meta({ description: 'host=… of another catalog; this one when left out' }),
-  machine_name: Text(256).trim().min(1, 'must not be empty'),
+  machine_name: MachineName,
   provider_metadata: ProviderMetadata,
   start_after_pull: optional(z.boolean()),
 })

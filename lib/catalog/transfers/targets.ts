@@ -43,7 +43,13 @@ const peerTarget = (peer: Peer): Target => ({
     if (found && !peer.sees(found))
       throw new ServiceError('conflict', 'The other catalog has this manifest already, and it is not yours to change.')
     const text = (key: string): string => (typeof found?.[key] === 'string' ? found[key] : '')
-    return found && { pack_filename: text('pack_filename'), pack_sha256: text('pack_sha256') }
+    return (
+      found && {
+        pack_filename: text('pack_filename'),
+        pack_sha256: text('pack_sha256'),
+        revoked: found['revoked'] === true,
+      }
+    )
   },
   async register(registration) {
     const reply = await askPeer(peer, { method: 'POST', path: '/catalog', body: registration })

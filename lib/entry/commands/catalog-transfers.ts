@@ -35,6 +35,7 @@ interface PushOptions {
   readonly format?: string
   readonly chunked?: true
   readonly json?: true
+  readonly suspend?: true
   readonly overrideExisting: boolean
 }
 
@@ -54,6 +55,7 @@ const pushBody = (catalogId: string, connection: string, options: PushOptions): 
     options.level !== undefined && /^-?\d+$/.test(options.level) ? Number(options.level) : options.level,
   compress_format: options.format,
   chunked: options.chunked,
+  suspend: options.suspend,
   override_existing: options.overrideExisting,
 })
 
@@ -64,7 +66,7 @@ const pushCommand = (command: Command): Command =>
     )
     .argument('<catalog-id>', 'name of the machine in the catalog')
     .requiredOption('--version <version>', 'such as 1.0.2-beta')
-    .option('--machine <machine>', 'id or name of a stopped machine')
+    .option('--machine <machine>', 'id or name of a machine, which must be stopped')
     .option('--local-path <folder>', 'in its place: the folder of a machine, or of a pvm or macvm bundle')
     .option('--connection <connection>', `where the pack goes, ${connectionHelp}`)
     .option('--architecture <name>', 'x86_64 or arm64; that of this host when left out')
@@ -76,6 +78,7 @@ const pushCommand = (command: Command): Command =>
     .option('--level <level>', 'how much, from 0 to 9, or best_speed, balanced or best_compression; compresses')
     .option('--format <format>', 'gzip, or zstd, which other services than this may not read; compresses')
     .option('--chunked', 'as chunks that machines and versions share, which other services than this do not read')
+    .option('--suspend', 'or may run: it is suspended while its files are read, and then goes on')
     .option('--no-override-existing', 'do not replace a manifest that is there already')
 
 const pullCommand = (command: Command): Command =>

@@ -70,10 +70,10 @@ export const createEmbeddedDriver = ({ folder, startWorker, log }: Options): Emb
       await fill(folder)
       return definition
     })
-  /** The machine, which must be stopped to be copied in a way. */
-  const stopped = (id: string, copy: string): MachineView => {
+  /** The machine, which must be in one of these states to be copied in a way. */
+  const still = (id: string, copy: string, ...states: readonly MachineView['state'][]): MachineView => {
     const view = find(id).view()
-    if (view.state !== 'stopped')
+    if (!states.includes(view.state))
       throw new ServiceError('conflict', `${view.name} is ${view.state}; stop it, then ${copy} it.`)
     return view
   }
@@ -124,7 +124,7 @@ export const createEmbeddedDriver = ({ folder, startWorker, log }: Options): Emb
     createDemo: () => make(draftDemo()),
     async clone(id, name, { linked, deadline, progress }) {
       if (linked) throw new ServiceError('unsupported', 'Linked clones are unsupported by the embedded driver.')
-      const source = stopped(id, 'clone')
+      const source = still(id, 'clone', 'stopped')
       const { definition, fill } = draftClone(source, name, progress)
       return withDiskStill(source, diskOf(source), () =>
         make({
@@ -137,7 +137,7 @@ export const createEmbeddedDriver = ({ folder, startWorker, log }: Options): Emb
         }),
       )
     },
-    export: async (id, how) => exportFiles(stopped(id, 'export'), how, claims),
+    export: async (id, how) => exportFiles(still(id, 'export', 'stopped', 'suspended'), how, claims),
     adopt: ({ id, name }, fill) =>
       create(id, name, folder => adoptFiles(folder, { id, name, fill, judge: judgePacked })),
     async configure(id, changes) {

@@ -7,7 +7,7 @@ import type { DiskClaims } from './disk-claims.ts'
 import { diskOf } from './launch.ts'
 import { checkHardware, inspectDisk, inspectFile, inspectKernel, requireKernel } from './limits.ts'
 
-/** Lends the files of a stopped machine; nobody else can use its disk until the loan ends. Throws `conflict`, `invalid`. */
+/** Lends the files of a machine that does not run; nobody else can use its disk until the loan ends. Throws `conflict`, `invalid`. */
 export const exportFiles = async (
   view: MachineView,
   { staging, deadline, progress }: Parameters<HypervisorDriver['export']>[1],
@@ -19,7 +19,8 @@ export const exportFiles = async (
   if (disk !== undefined) {
     await inspectDisk(disk)
     await claims.take(disk, id, name)
-    loan.defer(() => claims.release(id))
+    // A suspended machine keeps its disk.
+    if (view.state === 'stopped') loan.defer(() => claims.release(id))
   }
   const { files } = loan.use(await lendFiles({ definition, home, staging, deadline, copy: copyAttached }))
   progress(1)

@@ -312,6 +312,20 @@ describe('users, roles and claims over HTTP', () => {
       expect((await ask('DELETE', '/auth/claims/LIST_VM', { token: root })).status).toBe(403)
     })
 
+    test('that a role has are removed only by who holds them; those that nobody has by all who may remove some', async () => {
+      for (const name of ['SEE_PAYROLL', 'UNUSED']) await ask('POST', '/auth/claims', { token: root, body: { name } })
+      await ask('POST', '/auth/roles', { token: root, body: { name: 'payroll', claims: ['SEE_PAYROLL'] } })
+      const token = await withClaims('clerk', ['DELETE_CLAIM'])
+      expect(await ask('DELETE', '/auth/claims/SEE_PAYROLL', { token })).toMatchObject({
+        status: 403,
+        body: { message: expect.stringContaining('SEE_PAYROLL') },
+      })
+      expect((await ask('GET', '/auth/roles/payroll', { token: root })).body.claims).toHaveLength(1)
+      expect((await ask('DELETE', '/auth/claims/UNUSED', { token })).status).toBe(202)
+      await ask('POST', '/auth/users/clerk/roles', { token: root, body: { name: 'payroll' } })
+      expect((await ask('DELETE', '/auth/claims/SEE_PAYROLL', { token })).status).toBe(202)
+    })
+
     test('the well-spelled name of a misspelled one counts', async () => {
       await add('jane', { roles: [], claims: [] })
       await ask('POST', '/auth/users/jane/claims', { token: root, body: { name: 'DELETE_CACHE_ITEM' } })

@@ -231,12 +231,35 @@ describe('the catalog of a manager', () => {
     },
   )
 
-  test('packs are not passed on', async ({ call, remote }) => {
+  test('a manager that others lend is there to read; who may change every catalog changes this one', async ({
+    call,
+    remote,
+  }) => {
     const catalog = await enter(call, remote)
-    expect(await catalog('GET', '/open/1/arm64/download?content=pack')).toMatchObject({
-      status: 400,
-      body: { message: expect.stringContaining('pull') },
-    })
+    await call('PUT', `/api/v1/catalog-managers/${catalog.id}`, { ...root, body: { global: true } })
+    remote.manifests = [manifest('OPEN')]
+    const other = { as: ['other', ...everything] }
+    expect((await catalog('GET', '', other)).body).toHaveLength(1)
+    expect((await catalog('GET', '/open/1/arm64/download', other)).status).toBe(200)
+    const changes = [
+      ['PATCH', '/open/1/arm64/tags', { tags: ['a'] }, 'UPDATE'],
+      ['PUT', '/open/1/arm64/metadata', { description: 'a' }, 'UPDATE'],
+      ['POST', '', { catalog_id: 'new', version: '1', architecture: 'arm64' }, 'CREATE'],
+      ['PUT', '/import', { catalog_id: 'new', version: '1', architecture: 'arm64' }, 'IMPORT'],
+      ['POST', '/push', { catalog_id: 'new', version: '1', uuid: 'x', connection: 'provider=local-storage' }, 'PUSH'],
+      ['DELETE', '/open/1/arm64', undefined, 'DELETE'],
+    ] as const
+    for (const [method, path, body, action] of changes) {
+      const before = remote.seen.length
+      const refused = await catalog(method, path, { ...other, body })
+      expect([refused.status, refused.body.message], action).toEqual([
+        403,
+        `QA is not yours; to change its catalog needs the claim ${action}_CATALOG_MANIFEST.`,
+      ])
+      expect(remote.seen).toHaveLength(before)
+      const allowed = await catalog(method, path, { as: [...other.as, `${action}_CATALOG_MANIFEST`], body })
+      expect(allowed.status, action).not.toBe(403)
+    }
   })
 
   test('a manager that is switched off, or not the caller’s, is not used', async ({ call, remote }) => {

@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { http, passthrough } from 'msw'
@@ -33,6 +33,8 @@ export interface RemoteCatalog extends AsyncDisposable {
   manifests: Manifest[]
   /** Lists manifests by catalog id, and one as an object, as other services of the field do. */
   grouped: boolean
+  /** What the test itself answers to a request that is let in; false leaves it to the catalog. */
+  answers: (request: IncomingMessage, response: ServerResponse) => boolean
   /** Ends every token that it gave. */
   endTokens(): void
 }
@@ -97,6 +99,7 @@ export const startRemoteCatalog = async (): Promise<RemoteCatalog> => {
       const bearer = /^Bearer (.*)$/.exec(headers.authorization ?? '')?.[1] ?? ''
       if (headers['x-api-key'] !== apiKey && !tokens.has(bearer))
         return send(401, { code: 401, message: 'invalid token' })
+      if (remote.answers(request, response)) return
       const reply = answer(remote, { method, url, headers, body })
       send(reply.status, reply.body)
     })()
@@ -108,6 +111,7 @@ export const startRemoteCatalog = async (): Promise<RemoteCatalog> => {
     signIns,
     manifests: [],
     grouped: false,
+    answers: () => false,
     endTokens: () => tokens.clear(),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()

@@ -1,7 +1,16 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { http, passthrough } from 'msw'
 import { describe, expect } from 'vitest'
-import { type Answer, type Call, test } from '../../support/harness.ts'
+import { createOutgoing, type Outgoing } from '#lib/platform/outgoing.ts'
+import { type Answer, type Call, test as base } from '../../support/harness.ts'
+
+const test = base.extend<{ outgoing: Outgoing }>({
+  // oxlint-disable-next-line no-empty-pattern -- vitest reads the fixtures that are used off the pattern
+  outgoing: async ({}, use) => use(createOutgoing({ allowed: ['127.0.0.1'] })),
+})
 
 const cache = (folder: string): string => join(folder, 'state/cache')
 
@@ -19,7 +28,15 @@ const list = async (call: Call, as?: string[]) => (await call('GET', '/api/v1/ca
 const versions = async (call: Call): Promise<string[]> =>
   (await list(call)).map((one: { version: string }) => one.version)
 
-// oxlint-disable-next-line no-empty-pattern -- vitest reads the fixtures that are used off the pattern
+/** A service of somebody's own. */
+const startService = async (answer: RequestListener) => {
+  const server = createServer(answer)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, [Symbol.dispose]: () => void server.close() }
+}
+
+// oxlint-disable-next-line no-empty-pattern -- as above
 const small = test.extend<{ cacheBudget: number }>({ cacheBudget: async ({}, use) => use(10_000) })
 
 describe('the cache', () => {
@@ -106,6 +123,58 @@ describe('the cache', () => {
     await call('DELETE', '/api/v1/catalog/cache', { as: ['DELETE_ALL_CACHE'] })
     expect(existsSync((await pull(call, '1')).body.local_cache_path)).toBe(true)
     expect(readdirSync(cache(folder))).toHaveLength(1)
+  })
+
+  test('is judged by what the catalog says of a manifest now', async ({ call }) => {
+    const place = '/api/v1/catalog/demo/1/x86_64'
+    await pushed(call, '1')
+    await pull(call, '1')
+    expect(await list(call, ['LIST_CACHE'])).toHaveLength(1)
+    await call('PATCH', `${place}/claims`, { body: { required_claims: ['LAB'] } })
+    expect(await list(call, ['LIST_CACHE'])).toEqual([])
+    expect(await list(call, ['LIST_CACHE', 'LAB'])).toHaveLength(1)
+    expect((await call('DELETE', '/api/v1/catalog/cache/demo', { as: ['DELET_CACHE_ITEM'] })).status).toBe(404)
+    await call('DELETE', `${place}/claims`, { body: { required_claims: ['LAB'] } })
+    expect(await list(call, ['LIST_CACHE'])).toHaveLength(1)
+    // The same pack as another manifest; then only that one is left.
+    const body = (await call('GET', place)).body[0]
+    const register = { ...body, version: '2', required_claims: ['LAB'] }
+    expect((await call('POST', '/api/v1/catalog', { body: register })).status).toBe(200)
+    await call('DELETE', `${place}?clean_remote=false`)
+    expect(await list(call, ['LIST_CACHE'])).toEqual([])
+    expect(await list(call, ['LIST_CACHE', 'LAB'])).toMatchObject([{ version: '2', cache_used_count: 0 }])
+    expect(await list(call)).toHaveLength(1)
+  })
+
+  test('gives nothing to who knows a digest alone', async ({ call, network, driver }) => {
+    await pushed(call, '1', { required_claims: ['LAB'] })
+    const { pack_sha256, pack_size } = (await pull(call, '1')).body.manifest
+    const before = (await driver.list()).length
+    // A service of the caller's own, which tells of the pack and does not have it.
+    const theirs = { catalog_id: 'MINE', name: 'mine', version: '1', architecture: 'x86_64', type: 'qemu' }
+    network.use(http.all('http://127.0.0.1:*', () => passthrough()))
+    using service = await startService((request, response) => {
+      if (!request.url!.includes('content='))
+        return void response
+          .setHeader('content-type', 'application/json')
+          .end(JSON.stringify({ ...theirs, pack_sha256 }))
+      const [, first, last] = /bytes=(\d+)-(\d+)/.exec(request.headers.range ?? '') ?? []
+      if (first === undefined) return void response.writeHead(404).end()
+      const [start, end] = [Number(first), Number(last)]
+      response.writeHead(206, {
+        'content-type': 'application/octet-stream',
+        'content-range': `bytes ${start}-${end}/${pack_size}`,
+      })
+      response.end(Buffer.alloc(end - start + 1))
+    })
+    const asked = (as: string[], machine_name: string) =>
+      call('PUT', '/api/v1/catalog/pull', {
+        as,
+        body: { catalog_id: 'mine', version: '1', machine_name, connection: `host=key@${service.url}` },
+      })
+    expect((await asked(['PULL_CATALOG_MANIFEST'], 'stolen')).status).toBe(502)
+    expect(await driver.list()).toHaveLength(before)
+    expect((await asked(['PULL_CATALOG_MANIFEST', 'LAB'], 'mine')).status).toBe(200)
   })
 
   test('tells of what comes and goes', async ({ call }) => {

@@ -79,6 +79,22 @@ describe('the inventory', () => {
     expect(await tags('2')).toEqual(['new', 'latest'])
   })
 
+  test('when the latest version is deleted, the one before it that is not revoked is the latest', async ({ call }) => {
+    for (const version of ['1', '2', '3', '4']) await register(call, { version })
+    for (const version of ['2', '4']) await register(call, { version, architecture: 'x86_64' })
+    await call('PATCH', `${at('win11', '3', 'arm64')}/revoke`)
+    const latest = async (): Promise<string[]> =>
+      ((await call('GET', at('win11', 'latest'), reader)).body as { version: string; architecture: string }[])
+        .map(({ version, architecture }) => `${version} ${architecture}`)
+        .sort()
+    await call('DELETE', `${at('win11', '4', 'arm64')}?clean_remote=false`)
+    expect(await latest()).toEqual(['4 x86_64'])
+    await call('DELETE', `${at('win11', '4')}?clean_remote=false`)
+    expect(await latest()).toEqual(['2 arm64', '2 x86_64'])
+    await call('DELETE', `${at('win11', '1')}?clean_remote=false`)
+    expect(await latest()).toEqual(['2 arm64', '2 x86_64'])
+  })
+
   test('registering again replaces what is given and keeps the rest', async ({ call, folder }) => {
     const first = (await registerPack(call, folder, { description: 'first', size: 5 })).body[0]
     const second = (await registerPack(call, folder, { description: 'second', architecture: 'arm64', tags: null }))

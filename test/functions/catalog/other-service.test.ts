@@ -82,6 +82,10 @@ describe('a catalog of another kind of service', () => {
     expect(readFileSync(join(body.local_path, 'disk0.img'), 'utf8')).toContain('disk of')
     expect(service.asked.every(line => line.endsWith(' the-key'))).toBe(true)
 
+    // By which another vmhost counts it once.
+    const [job] = (await call('GET', '/api/v1/jobs')).body
+    expect(service.asked.filter(line => line.includes(`/download?job=${job.id} `))).toHaveLength(1)
+
     const pack = join(theirs, 'demo-x86_64-1.pdpack')
     writeFileSync(pack, gzipSync(gunzipSync(readFileSync(pack)), { level: 1 }))
     const rotten = await pull('rotten')

@@ -30,7 +30,9 @@ describe('what refuses a push or waits for it', () => {
   test('speaks of the push and not of how it is done', async ({ call, driver }) => {
     await create(call)
     await call('PUT', '/api/v1/machines/source/start')
-    expect((await push(call)).body.message).toBe('source is running, so a push is not possible now; stop it first.')
+    expect((await push(call)).body.message).toBe(
+      'source is running, so a push is not possible now; stop it first, or ask for `suspend`.',
+    )
     await call('PUT', '/api/v1/machines/source/stop')
     driver.delay = 60_000
     const pushing = push(call)
@@ -64,11 +66,7 @@ describe('the steps of a transfer', () => {
     expect(skipped).not.toHaveProperty('message')
     await push(call)
     expect((await push(call, { override_existing: false })).status).toBe(409)
-    expect((await statesOf(call)).filter(one => !one.startsWith('skipped'))).toEqual([
-      'completed push_validate_stage',
-      'completed collect',
-      'failed push_compress_stage',
-    ])
+    expect((await statesOf(call)).slice(0, 2)).toEqual(['failed push_validate_stage', 'skipped collect'])
   })
 
   test('what the collecting of files fails with is the end of that step', async ({ call, driver }) => {

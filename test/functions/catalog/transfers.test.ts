@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { createDigest } from '#lib/catalog/pack/digest.ts'
+import { unfollowed } from '#lib/work.ts'
 import { type Answer, type Call, test } from '../../support/harness.ts'
 import { at } from './packs.ts'
 
@@ -185,6 +186,22 @@ describe('push and pull', () => {
     expect(readdirSync(join(folder, 'catalog/demo'))).not.toContain(part)
   })
 
+  test('a version that was revoked is not pushed again', async ({ call, folder }) => {
+    await create(call)
+    await push(call)
+    await call('PATCH', `${place}/revoke`)
+    const { status, body } = await push(call)
+    expect([status, body.message]).toEqual([409, expect.stringContaining('was revoked')])
+    expect(leftovers(folder)).toEqual([])
+  })
+
+  test.for(['bad/name', 'bad\nname', ' ', 'x'.repeat(129)])('no machine is pulled as %j', async (name, { call }) => {
+    await create(call)
+    await push(call)
+    const { status, body } = await pull(call, { machine_name: name })
+    expect([status, body.message]).toEqual([400, expect.stringContaining('machine_name')])
+  })
+
   test('a pack that is not what it was is refused, and leaves nothing', async ({ call, folder }) => {
     await create(call)
     const { pack_filename: name } = (await push(call)).body[0]
@@ -248,6 +265,29 @@ describe('push and pull', () => {
     expect((await pullAs(['PULL_CATALOG_MANIFEST', 'LAB'])).status).toBe(200)
     await call('PATCH', `${place}/revoke`)
     expect((await pull(call, { machine_name: 'again' })).status).toBe(403)
+  })
+
+  test('a pull that begins anew, and whatever asks for the same job, is counted once', async ({ app, call }) => {
+    await create(call)
+    await push(call)
+    const count = async (): Promise<number> => (await call('GET', place)).body[0].download_count
+    const work = { ...unfollowed, id: crypto.randomUUID() }
+    const repeated = {
+      operation: 'catalog/pull',
+      caller: { id: work.id, username: 'tester', email: '', roles: [], claims: new Set<string>(), superUser: true },
+      params: {},
+      query: {},
+      body: { catalog_id: 'demo', version: '1', machine_name: 'copy' },
+    }
+    await app.repeat(repeated, work)
+    await app.repeat(repeated, work)
+    expect(await count()).toBe(1)
+    const jobs = Array.from({ length: 15 }, () => crypto.randomUUID())
+    for (const job of [...jobs, ...jobs, work.id])
+      expect((await call('GET', `${place}/download?job=${job}`)).body[0]).not.toHaveProperty('counted_jobs')
+    expect(await count()).toBe(16)
+    for (const query of ['', '', '?job=x']) await call('GET', `${place}/download${query}`)
+    expect(await count()).toBe(18)
   })
 
   test('two pulls at once fetch the pack once, and both have a machine', async ({ call, folder }) => {
@@ -349,6 +389,38 @@ describe('import', () => {
     expect((await pull(call, { catalog_id: 'mac', architecture: 'arm64' })).body.message).toContain('macvm')
     expect((await call('DELETE', at('mac'))).status).toBe(202)
     expect(existsSync(bundle)).toBe(false)
+  })
+
+  test.for<[object, Record<string, unknown>]>([
+    [{}, { description: 'kept', tags: ['x', 'latest'], pack_size: 6, custom: 1 }],
+    [
+      { description: 'asked', tags: ['y'] },
+      { description: 'asked', tags: ['y', 'latest'], custom: 1 },
+    ],
+    [{ force: true }, { description: '', tags: ['latest'], custom: undefined }],
+  ])(
+    'takes over the description that is there, as far as it is right and %j does not say otherwise',
+    async ([more, { custom, ...manifest }], { call, folder }) => {
+      const bundles = join(folder, 'catalog/bundles')
+      const metadata = join(bundles, 'mac-arm64-1.meta')
+      mkdirSync(join(bundles, 'mac.macvm'), { recursive: true })
+      writeFileSync(join(bundles, 'mac.macvm/config.pvs'), 'config')
+      const before = { description: 'kept', tags: ['x'], pack_size: 99, size: 'large', custom: 1 }
+      writeFileSync(metadata, JSON.stringify(before))
+      const { status, body } = await importVm(call, { description: undefined, tags: undefined, ...more })
+      expect(status, body.message).toBe(200)
+      expect(body.manifest).toMatchObject(manifest)
+      expect(JSON.parse(readFileSync(metadata, 'utf8')).custom).toBe(custom)
+    },
+  )
+
+  test('a description that is no text counts as not there', async ({ call, folder }) => {
+    const bundles = join(folder, 'catalog/bundles')
+    mkdirSync(join(bundles, 'mac.macvm'), { recursive: true })
+    writeFileSync(join(bundles, 'mac.macvm/config.pvs'), 'config')
+    writeFileSync(join(bundles, 'mac-arm64-1.meta'), JSON.stringify({ description: 7 }))
+    const { status, body } = await importVm(call, { description: undefined })
+    expect([status, body.manifest?.description]).toEqual([200, ''])
   })
 
   test.for([

@@ -92,11 +92,25 @@ describe('the key ring', () => {
     await both()
     await open(algorithm)
     await both()
-    vi.setSystemTime(start + lifetime * 1000 + 1)
+    vi.setSystemTime(start + lifetime * 1000 + 60_001)
     await open(algorithm)
     expect(ring.find(before)).toBeUndefined()
     expect((await filesOf()).filter(name => name.endsWith('.json'))).toEqual([])
     expect(await tokens.verify((await tokens.issue(user)).token)).toMatchObject(user)
+  })
+
+  test('a token that is issued while the key is replaced lives out its time too', async () => {
+    let token = ''
+    await open('RS256', async () => {
+      vi.setSystemTime(start + 5_000)
+      token = (await tokens.issue(user)).token
+    })
+    await ring.rotate()
+    vi.setSystemTime(start + 5_000 + lifetime * 1000 - 1)
+    await open()
+    expect(await tokens.verify(token)).toMatchObject(user)
+    vi.setSystemTime(start + 5_000 + lifetime * 1000)
+    await expect(tokens.verify(token)).rejects.toThrow('expired')
   })
 
   test('a rotation that fails leaves the old key, and the next one works', async () => {

@@ -96,4 +96,18 @@ describe('packed machines of the embedded driver', () => {
     await start()
     await expect(lend(one.id, staging.path)).rejects.toMatchObject({ fault: 'conflict' })
   })
+
+  test('a suspended machine still has its disk when it was lent', async () => {
+    const path = join(folder, 'shared.img')
+    await writeFile(path, '')
+    await truncate(path, 1 << 20)
+    const wanted = { description: '', cpus: 1, memory: 16, disks: [{ path }], kernel }
+    const { id } = await driver.create({ ...wanted, name: 'one' })
+    const other = await driver.create({ ...wanted, name: 'two' })
+    for (const verb of ['start', 'suspend'] as const) await driver.run(id, verb, { force: false, deadline })
+    using staging = newFolder()
+    await (await lend(id, staging.path))[Symbol.asyncDispose]()
+    await expect(driver.run(other.id, 'start', { force: false, deadline })).rejects.toMatchObject({ fault: 'conflict' })
+    await driver.run(id, 'resume', { force: false, deadline })
+  })
 })

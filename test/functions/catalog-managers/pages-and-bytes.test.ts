@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { describe, expect } from 'vitest'
+import type { Call } from '../../support/harness.ts'
+import { apiKey, type RemoteCatalog, test } from './remote-catalog.ts'
+
+const me = { as: ['CATALOG_MANAGER_CREATE_OWN', 'CATALOG_MANAGER_LIST_CATALOG_MANIFEST_OWN'] }
+
+const manifest = (version: string, more: object = {}) => ({
+  catalog_id: 'OPEN',
+  name: `open-${version}`,
+  version,
+  architecture: 'arm64',
+  ...more,
+})
+const hidden = { required_claims: ['HIDDEN'] }
+
+/** The path of a new manager's catalog. */
+const enter = async (call: Call, { url }: RemoteCatalog): Promise<string> => {
+  const { body } = await call('POST', '/api/v1/catalog-managers', { ...me, body: { name: 'QA', url, api_key: apiKey } })
+  return `/api/v1/catalog-managers/${body.id}/catalog`
+}
+
+describe('pages of a remote catalog', () => {
+  /** Cuts the manifests to pages of two, and links to the next one in this way. */
+  const paged = (remote: RemoteCatalog, linkTo: (query: string) => string): void => {
+    remote.manifests = ['1', '2', '3', '4', '5', '6', '7'].map(version =>
+      manifest(version, /[2-5]/.test(version) ? hidden : {}),
+    )
+    remote.answers = ({ url = '' }, response) => {
+      const query = new URL(url, 'http://x').searchParams
+      if (!query.has('limit')) return false
+      const at = Number(query.get('cursor') ?? 0)
+      const more = at + 2 < remote.manifests.length
+      response.writeHead(200, {
+        'Content-Type': 'application/json',
+        ...(more && { Link: linkTo(`limit=2&cursor=${at + 2}`) }),
+      })
+      response.end(JSON.stringify(remote.manifests.slice(at, at + 2)))
+      return true
+    }
+  }
+
+  test.for([
+    ['absolute', (query: string) => `<http://inside.example.test/api/v1/catalog?${query}&access_token=x>; rel="next"`],
+    ['relative', (query: string) => `</api/v1/catalog?${query}>; rel=next`],
+    ['among others', (query: string) => `</first?cursor=0>; rel="first", <?${query}>; title="a"; rel="last next"`],
+  ] as const)('are followed through the manager; their links are %s', async ([, linkTo], { call, remote }) => {
+    const path = await enter(call, remote)
+    paged(remote, linkTo)
+    const pages: string[][] = []
+    for (let next: string | undefined = `${path}?limit=2`; next !== undefined;) {
+      const { status, body, headers } = await call('GET', next, me)
+      expect(status).toBe(200)
+      pages.push(body.map(({ version }: { version: string }) => version))
+      const link: string | null = headers.get('link')
+      if (pages.length < 4) expect(link).toBe(`<${path}?limit=2&cursor=${pages.length * 2}>; rel="next"`)
+      next = link?.slice(1, link.indexOf('>'))
+    }
+    // What cannot be seen is left out, and nothing is lost or told twice.
+    expect(pages).toEqual([['1'], [], ['6'], ['7']])
+    const { body, headers } = await call('GET', `${path}?limit=2`, { ...me, headers: { 'x-filter': 'version=9' } })
+    expect([body, headers.get('link')]).toEqual([[], `<${path}?limit=2&cursor=2>; rel="next"`])
+  })
+
+  test.for(['<?cursor=1>; rel="first"', '<?cursor=1>', 'next', '<http://[>; rel="next"'])(
+    'without a link that leads on are the last: %s',
+    async (link, { call, remote }) => {
+      const path = await enter(call, remote)
+      paged(remote, () => link)
+      expect((await call('GET', `${path}?limit=2`, me)).headers.get('link')).toBeNull()
+    },
+  )
+})
+
+describe('the bytes of a remote catalog', () => {
+  const pack = randomBytes(9 * 1024 * 1024 + 5)
+
+  /** Hands out the pack of version 1 by ranges. */
+  const handOut = (remote: RemoteCatalog, etagOf: () => string = () => '"one"'): void => {
+    remote.manifests = [manifest('1'), manifest('2', hidden)]
+    remote.answers = ({ url = '', headers }, response) => {
+      if (!url.includes('content=pack')) return false
+      const etag = etagOf()
+      const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? '') ?? []
+      const isPart = first !== undefined && [undefined, etag].includes(headers['if-range'] as string)
+      const [start, end] = isPart ? [Number(first), Number(last) + 1] : [0, pack.length]
+      response.writeHead(isPart ? 206 : 200, {
+        'Content-Type': 'application/octet-stream',
+        ETag: etag,
+        ...(isPart && { 'Content-Range': `bytes ${start}-${end - 1}/${pack.length}` }),
+      })
+      response.end(pack.subarray(start, end))
+      return true
+    }
+  }
+  const at = (path: string, version = '1'): string => `${path}/open/${version}/arm64/download?content=pack`
+
+  test('are passed on, whole or by range, in pieces', async ({ call, open, remote }) => {
+    const path = await enter(call, remote)
+    handOut(remote)
+    const whole = await open('GET', at(path), me)
+    expect([whole.status, whole.headers.get('content-length'), whole.headers.get('etag')]).toEqual([
+      200,
+      String(pack.length),
+      '"one"',
+    ])
+    expect(Buffer.from(await whole.arrayBuffer()).equals(pack)).toBe(true)
+    const ranges = remote.seen.map(({ headers }) => headers.range).filter(range => range !== undefined)
+    expect(ranges).toEqual(['bytes=0-0', 'bytes=0-4194303', 'bytes=4194304-8388607', 'bytes=8388608-9437188'])
+
+    const part = await open('GET', at(path), {
+      ...me,
+      headers: { range: 'bytes=5000000-5000009', 'x-api-key': 'callers-own' },
+    })
+    expect([part.status, part.headers.get('content-range')]).toEqual([206, `bytes 5000000-5000009/${pack.length}`])
+    expect(Buffer.from(await part.arrayBuffer()).equals(pack.subarray(5_000_000, 5_000_010))).toBe(true)
+    expect((await call('GET', at(path), { ...me, headers: { range: 'bytes=99999999-' } })).status).toBe(416)
+    expect(JSON.stringify(remote.seen)).not.toContain('callers-own')
+  })
+
+  test('of what cannot be seen are not asked for', async ({ call, remote }) => {
+    const path = await enter(call, remote)
+    handOut(remote)
+    expect((await call('GET', at(path, '2'), me)).status).toBe(404)
+    expect(remote.seen.some(({ url }) => url.includes('download'))).toBe(false)
+  })
+
+  test('are asked for by what was seen, not by a name that may lead elsewhere', async ({ call, remote }) => {
+    const path = await enter(call, remote)
+    handOut(remote)
+    const content = remote.answers
+    remote.answers = (request, response) => {
+      if (!request.url!.endsWith('/open/latest/arm64')) return content(request, response)
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify([manifest('1')]))
+      return true
+    }
+    expect((await call('GET', at(path, 'latest'), { ...me, headers: { range: 'bytes=0-9' } })).status).toBe(206)
+    expect(remote.seen.at(-1)?.url).toContain('/OPEN/1/arm64/download?content=pack')
+  })
+
+  test('break off when they are others by now', async ({ call, open, remote }) => {
+    const path = await enter(call, remote)
+    let asked = 0
+    handOut(remote, () => ((asked += 1) < 3 ? '"one"' : '"two"'))
+    await expect((await open('GET', at(path), me)).arrayBuffer()).rejects.toThrow('is larger than')
+  })
+
+  test('of a catalog that hands out none are refused', async ({ call, remote }) => {
+    const path = await enter(call, remote)
+    remote.manifests = [manifest('1')]
+    expect(await call('GET', at(path), me)).toMatchObject({
+      status: 502,
+      body: { message: expect.stringContaining('pull') },
+    })
+  })
+
+  test.for(['before they are there', 'while they are read'] as const)(
+    'end with who wants them: gone %s',
+    async (when, { call, open, remote }) => {
+      const path = await enter(call, remote)
+      handOut(remote)
+      const content = remote.answers
+      const { promise: stuck, resolve } = Promise.withResolvers<[IncomingMessage, ServerResponse]>()
+      remote.answers = (request, response) => {
+        const { range } = request.headers
+        if (range === (when === 'while they are read' ? 'bytes=4194304-8388607' : 'bytes=0-0')) {
+          resolve([request, response])
+          return true
+        }
+        return content(request, response)
+      }
+      const gone = new AbortController()
+      const answer = open('GET', at(path), { ...me, signal: gone.signal })
+      const reader = when === 'while they are read' ? (await answer).body!.getReader() : undefined
+      await reader?.read()
+      const [, response] = await stuck
+      const closed = once(response, 'close')
+      if (reader) await reader.cancel()
+      else gone.abort()
+      await closed
+      if (!reader) expect((await answer).status).toBe(502)
+      expect(response.writableEnded).toBe(false)
+    },
+  )
+
+  test('are read by so many at once, and no more', async ({ call, open, remote }) => {
+    const path = await enter(call, remote)
+    handOut(remote)
+    const opened = []
+    for (let n = 0; n < 8; n += 1) opened.push(await open('GET', at(path), me))
+    expect((await call('GET', at(path), me)).status).toBe(503)
+    await Promise.all(opened.map(({ body }) => body!.cancel()))
+    expect((await call('GET', at(path), { ...me, headers: { range: 'bytes=0-9' } })).status).toBe(206)
+  })
+})
