@@ -21,9 +21,20 @@ export interface Work {
   /** How much of a step is done, and of how much, in its unit. */
   advance(step: string, value: number, total: number): void
   end(step: string): void
+  /** Instead of beginning a step: says why there is nothing to do. */
+  skip(step: string, why: string): void
+  /** What people are told of a step beside its numbers. */
+  note(step: string, message: string): void
 }
 
 const nothing = (): void => {}
 
 /** Work that nobody follows or cancels. */
-export const unfollowed: Work = { plan: nothing, begin: nothing, advance: nothing, end: nothing }
+export const unfollowed: Work = {
+  plan: nothing,
+  begin: nothing,
+  advance: nothing,
+  end: nothing,
+  skip: nothing,
+  note: nothing,
+}

@@ -11,6 +11,7 @@ export default endpoint({
   uses: ['catalogCache'],
   reply: Accepted,
   status: 202,
-}).handle(async ({ caller }, { catalogCache }) =>
-  accepted(`${await catalogCache.remove(caller!, {})} items were deleted from the cache.`),
-)
+}).handle(async ({ caller }, { catalogCache }) => {
+  const count = await catalogCache.remove(caller!, {})
+  return accepted(`${count === 1 ? '1 item was' : `${count} items were`} deleted from the cache.`)
+})

@@ -18,6 +18,7 @@ export default endpoint({
   params: z.object({ catalogId: Segment, version: Segment.optional() }),
   reply: Accepted,
   status: 202,
-}).handle(async ({ caller, params }, { catalogCache }) =>
-  accepted(`${await catalogCache.remove(caller!, params)} items were deleted from the cache.`),
-)
+}).handle(async ({ caller, params }, { catalogCache }) => {
+  const count = await catalogCache.remove(caller!, params)
+  return accepted(`${count === 1 ? '1 item was' : `${count} items were`} deleted from the cache.`)
+})

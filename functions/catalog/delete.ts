@@ -18,6 +18,7 @@ export default endpoint({
   reply: Accepted,
   status: 202,
 }).handle(async ({ caller, params, query, ifMatch }, { catalog }) => {
-  await catalog.remove(caller!, params, { cleanRemote: query.clean_remote, ifMatch: ifMatch() })
-  return accepted(`${Object.values(params).join(' ')} was deleted from the catalog.`)
+  const count = await catalog.remove(caller!, params, { cleanRemote: query.clean_remote, ifMatch: ifMatch() })
+  const what = count === 1 ? '1 manifest' : `${count} manifests`
+  return accepted(`${Object.values(params).join(' ')} was deleted from the catalog: ${what}.`)
 })

@@ -54,7 +54,8 @@ export interface Catalog {
   describe(call: ManifestCall, request: DescribeManifest): Promise<Encoded>
   connect(call: ManifestCall, connection: string): Promise<Encoded>
   register(caller: Principal, request: RegisterManifest): Promise<Encoded>
-  remove(caller: Principal, place: Place, how: Removal): Promise<void>
+  /** Gives how many manifests were deleted. */
+  remove(caller: Principal, place: Place, how: Removal): Promise<number>
   collectGarbage(request: CollectGarbage, work: Work): Promise<CollectedGarbage>
 }
 

@@ -15,7 +15,9 @@ export const CollectGarbage = z.object({
   dry_run: optional(z.boolean())
     .transform(dry => dry ?? true)
     .meta({ description: 'true, as when it is left out: only counts' }),
-  grace_hours: optional(z.number().min(0).max(87_600))
+  grace_hours: optional(
+    z.number('must be a number').min(0, 'must not be negative').max(87_600, 'must be at most 87600'),
+  )
     .transform(hours => hours ?? 24)
     .meta({ description: 'Chunks that are younger stay: a push that was cut off may come again' }),
 })
@@ -24,6 +26,7 @@ export type CollectGarbage = z.infer<typeof CollectGarbage>
 export const CollectedGarbage = z
   .object({
     kept: z.int().meta({ description: 'Chunks that stay' }),
+    young: z.int().meta({ description: 'Of those, the ones that nobody uses and that are too young to go' }),
     removed: z.int().meta({ description: 'Chunks that went, or in a dry run would go' }),
     bytes: z.int().meta({ description: 'What these take on the provider' }),
   })

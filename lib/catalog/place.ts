@@ -7,7 +7,7 @@ export const notAnId = 'is not an id of the catalog'
 /** One segment of a path: it must stay one, whatever reads that path on its way. */
 export const Segment = z
   .string()
-  .min(1)
+  .min(1, 'must not be empty')
   .max(256)
   .regex(/^(?!\.{1,2}$)[^\p{C}/\\%?#;]+$/u, 'must be one name')
 

@@ -50,17 +50,19 @@ export interface Removal {
 }
 
 /**
- * Deletes what a caller may know of at a place: of each manifest first its objects on the provider, then the record.
- * Throws `not-found`, `precondition-failed`, and `upstream` when a provider fails: that manifest and those after it stay, and the message says so.
+ * Deletes what a caller may know of at a place: of each manifest first its objects on the provider, then the record. Gives
+ * how many there were. Throws `not-found`, `precondition-failed`, and `upstream` when a provider fails: that manifest and
+ * those after it stay, and the message says so.
  */
 export const removeManifests = async (
   context: CatalogContext,
   caller: Principal,
   place: Place,
   { cleanRemote, ifMatch }: Removal,
-): Promise<void> => {
+): Promise<number> => {
   const all = findManifests(context.inventory, caller, place, true)
   checkMatch(all, ifMatch)
+  let removed = 0
   for (const [at, one] of all.entries())
     await context.turns(turnOf(one), async () => {
       // It may have changed while others had their turns.
@@ -77,5 +79,7 @@ export const removeManifests = async (
         )
       }
       await forget(context, context.inventory.get(one.id) ?? manifest)
+      removed += 1
     })
+  return removed
 }

@@ -46,7 +46,12 @@ export const ArchitectureName = Text(64)
 
 /** Empty is the same as left out. */
 export const orEmpty = <T extends z.ZodType>(schema: T) =>
-  optional(z.union([z.literal('').transform(() => undefined), schema]))
+  optional(
+    z.union([z.literal('').transform(() => undefined), schema], {
+      // That it is not empty is nobody's mistake.
+      error: ({ code, errors }) => (code === 'invalid_union' ? errors?.at(-1)?.[0]?.message : undefined),
+    }),
+  )
 
 /** Body of `/claims`, `/roles` and `/tags`; a connection in it is ignored. */
 export const EditManifest = z.object({ required_claims: names(Claim), required_roles: names(Claim), tags: names(Tag) })

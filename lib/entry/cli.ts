@@ -1,10 +1,11 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { type Config, ConfigError, readConfig } from '#lib/config.ts'
 import { settings } from '#lib/settings.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { auditCommand } from './commands/audit.ts'
 import { catalogCommand } from './commands/catalog.ts'
 import { claimsCommand } from './commands/claims.ts'
+import { jobsCommand } from './commands/jobs.ts'
 import { keysCommand } from './commands/keys.ts'
 import { rolesCommand } from './commands/roles.ts'
 import type { Run } from './commands/run.ts'
@@ -15,12 +16,18 @@ import { version } from './version.ts'
 
 const configFiles = ['vmhost.toml', '/etc/vmhost/vmhost.toml']
 
-/** Adds a flag per setting to a command, and `--config`. The values stay text: the configuration reads them. */
-const withSettings = (command: Command, keys: readonly string[]): Command => {
+/**
+ * Adds a flag per setting to a command, and `--config`. The values stay text: the configuration reads them.
+ * @param silent keys that help does not list
+ */
+const withSettings = (command: Command, keys: readonly string[], silent: readonly string[] = []): Command => {
   command.option('--config <file>', `configuration file (default: ${configFiles.join(' or ')}, where there is one)`)
   for (const [key, { help }] of Object.entries(settings))
     // A password on a command line is readable for everybody on the host.
-    if (keys.includes(key)) command.option(`--${key.replaceAll('_', '-')} <value>`, help)
+    if (keys.includes(key) || silent.includes(key))
+      command.addOption(new Option(`--${key.replaceAll('_', '-')} <value>`, help).hideHelp(silent.includes(key)))
+  if (silent.length > 0)
+    command.addHelpText('after', '\nSettings of the service that matter while it does not run: see vmhost serve --help')
   return command
 }
 
@@ -82,11 +89,12 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
     .option('--bits <number>', 'size of the key', '3072')
     .action(async (file: string, { bits }: { bits: string }) => (await import('./keygen.ts')).keygen(file, bits))
 
-  const stateSettings = publicSettings.filter(key => /^(state|log|password_|lockout_|token_|audit_)/.test(key))
+  // Where no service runs these are done here, by the rules of the service.
+  const ofService = publicSettings.filter(key => /^(log|password_|lockout_|token_|audit_)/.test(key))
   const runWith =
     (needs?: 'catalog'): Run =>
     (command, work) =>
-      withSettings(command, stateSettings).action(async () => {
+      withSettings(command, ['state'], ofService).action(async () => {
         const { withService } = await import('./reach.ts')
         const options = command.opts<Record<string, unknown>>()
         const config = configOf(settingsAmong(options))
@@ -104,6 +112,7 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
   for (const make of [usersCommand, rolesCommand, claimsCommand, keysCommand, auditCommand])
     program.addCommand(make(runWith()))
   program.addCommand(catalogCommand(runWith('catalog')))
+  program.addCommand(jobsCommand(runWith()))
 
   try {
     await program.parseAsync([...argv])

@@ -16,19 +16,22 @@ interface Followed {
   readonly operation: string
 }
 
-/** What shells say of a program that SIGINT has ended. */
-const leave = (): never => process.exit(130)
-
 /** The first Ctrl-C goes away from the job, a second one soon after it cancels it, and one after that goes away at once. */
 const onInterrupts = (ask: Ask, { id, operation }: Followed, progress: Progress): Disposable => {
   let timer: NodeJS.Timeout | undefined
   let cancelling = false
+  const leave = (): never => {
+    // A bar that stood still would look like one of a job that does.
+    progress.show([])
+    // What shells say of a program that SIGINT has ended.
+    process.exit(130)
+  }
   const interrupted = (): void => {
     if (cancelling) leave()
     if (!timer) {
       timer = setTimeout(leave, secondWithin)
       progress.say(
-        `The ${operation} goes on in the service, as the job ${id}.\nThe same command follows it again; Ctrl-C once more now cancels it.`,
+        `The ${operation} goes on in the service, as the job ${id}. The same command follows it again.\nTo cancel it: Ctrl-C once more within ${secondWithin / 1000} seconds, or later \`vmhost jobs cancel ${id}\`.`,
       )
       return
     }

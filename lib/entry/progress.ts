@@ -1,5 +1,5 @@
 import type { JobStep } from '#lib/jobs/schemas.ts'
-import { amountOf, endedLine, layoutOf, runningLine } from './progress-line.ts'
+import { endedLine, endText, farText, layoutOf, runningLine } from './progress-line.ts'
 
 /** Shows people how far a job is. */
 export interface Progress {
@@ -9,7 +9,12 @@ export interface Progress {
   say(text: string): void
 }
 
-const hasEnded = ({ state }: JobStep): boolean => state === 'completed' || state === 'failed'
+/** What a failure kept from beginning has nothing to tell of itself. */
+const hasEnded = ({ state, message }: JobStep): boolean =>
+  state === 'completed' || state === 'failed' || (state === 'skipped' && message !== undefined)
+
+/** Milliseconds after which a log without a line looks dead. */
+const silence = 30_000
 
 /** Gives those steps that have ended since it was asked last. */
 const createNews = () => {
@@ -43,18 +48,21 @@ const onTerminal = (output: NodeJS.WriteStream): Progress => {
   }
 }
 
-/** A line for each step that has ended. */
+/** A line for each step that has ended, and now and then one for each that takes long. */
 const onPipe = (output: NodeJS.WriteStream): Progress => {
   const newsIn = createNews()
+  let last = Date.now()
+  const write = (text: string): void => {
+    last = Date.now()
+    output.write(`${text}\n`)
+  }
   return {
     show(steps) {
-      for (const step of newsIn(steps)) {
-        const amount = amountOf(step)
-        const end = step.state === 'failed' ? 'failed' : `done${amount === '' ? '' : `, ${amount}`}`
-        output.write(`${step.display_name}: ${end}\n`)
-      }
+      for (const step of newsIn(steps)) write(`${step.display_name}: ${endText(step)}`)
+      if (Date.now() - last < silence) return
+      for (const step of steps) if (step.state === 'running') write(`${step.display_name}: ${farText(step)}`)
     },
-    say: text => void output.write(`${text}\n`),
+    say: write,
   }
 }
 

@@ -8,6 +8,9 @@ export const visible = (text: string): string =>
     character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
+/** To the minute: a list is looked at by people. */
+export const timeText = (time: string): string => `${time.slice(0, 16).replace('T', ' ')}Z`
+
 /** Data as JSON for people and programs. */
 export const jsonText = (value: unknown): string =>
   JSON.stringify(value, undefined, 2).split('\n').map(visible).join('\n')

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-const stepStates = ['pending', 'running', 'completed', 'failed'] as const
+const stepStates = ['pending', 'running', 'completed', 'failed', 'skipped'] as const
 
 export const JobStep = z.object({
   name: z.string(),
@@ -14,6 +14,7 @@ export const JobStep = z.object({
   unit: z.enum(['bytes', 'percent']).optional(),
   rate: z.number().optional().meta({ description: 'Units a second, since the step began' }),
   eta: z.string().optional().meta({ description: 'Time that is left, as 1m 20s' }),
+  message: z.string().optional().meta({ description: 'What came of it, or why it was skipped' }),
   error: z.string().optional(),
 })
 export type JobStep = z.infer<typeof JobStep>

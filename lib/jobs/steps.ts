@@ -3,11 +3,11 @@ import type { JobStep } from './schemas.ts'
 
 /** The steps of a job as they are, kept by the work that reports on them. */
 export interface Steps {
-  readonly report: Pick<Work, 'plan' | 'begin' | 'advance' | 'end'>
+  readonly report: Pick<Work, 'plan' | 'begin' | 'advance' | 'end' | 'skip' | 'note'>
   show(): readonly JobStep[]
   /** Of the whole job, 0 to 100. */
   progress(): number
-  /** Marks what was under way as failed. */
+  /** Marks what was under way as failed, or what would have come next; what comes after that is skipped. */
   fail(error: string): void
 }
 
@@ -57,7 +57,8 @@ export const createSteps = (changed: (when: 'now' | 'soon') => void): Steps => {
         for (const step of all) steps.set(step.name, planned(step))
       },
       begin(name) {
-        steps.set(name, { ...stepOf(name), state: 'running' })
+        const { message: _, ...step } = stepOf(name)
+        steps.set(name, { ...step, state: 'running' })
         changed('now')
       },
       advance(name, value, total) {
@@ -72,6 +73,15 @@ export const createSteps = (changed: (when: 'now' | 'soon') => void): Steps => {
         steps.set(name, { ...step, state: 'completed', current_percentage: 100 })
         changed('now')
       },
+      skip(name, why) {
+        // Nothing of it is left to do, so it counts as done for how far the whole is.
+        steps.set(name, { ...stepOf(name), state: 'skipped', current_percentage: 100, message: why })
+        changed('now')
+      },
+      note(name, message) {
+        steps.set(name, { ...stepOf(name), message })
+        changed('soon')
+      },
     },
     show: () => [...steps.values()],
     progress() {
@@ -81,8 +91,13 @@ export const createSteps = (changed: (when: 'now' | 'soon') => void): Steps => {
       return whole > 0 ? Math.floor(done / whole) : 0
     },
     fail(error) {
-      for (const [name, step] of steps)
-        if (step.state === 'running') steps.set(name, { ...step, state: 'failed', error })
+      const all = [...steps.values()]
+      const running = all.filter(({ state }) => state === 'running')
+      const pending = all.filter(({ state }) => state === 'pending')
+      // Between two steps it is the next one that could not begin.
+      const failed = running.length > 0 ? running : pending.slice(0, 1)
+      for (const step of failed) steps.set(step.name, { ...step, state: 'failed', error })
+      for (const step of pending) if (!failed.includes(step)) steps.set(step.name, { ...step, state: 'skipped' })
     },
   }
 }

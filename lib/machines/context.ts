@@ -9,6 +9,8 @@ import { type Action, type Cell, guard, transient, type TransientState } from '.
 
 interface Work {
   readonly view: MachineView
+  /** What messages say that the machine is, where that is not what it is shown as. */
+  readonly said?: string
   readonly key: string
   readonly kind: keyof typeof transient
   readonly limit: number
@@ -40,6 +42,12 @@ const wayOut = (state: StableState, action: Action): string => {
   return `; stop it first${byForce}${other}`
 }
 
+/** What messages call an action: an export is part of a push, and only that is known to who asked for it. */
+const wordOf = (action: Action): string => {
+  const [verb = ''] = action.split(' ')
+  return verb === 'export' ? 'a push' : verb
+}
+
 export const createContext = (parts: Omit<MachineContext, 'cell' | 'operate'>): MachineContext => {
   const { driver, inventory, operations } = parts
   return {
@@ -49,14 +57,15 @@ export const createContext = (parts: Omit<MachineContext, 'cell' | 'operate'>): 
       if (cell === 'refuse' || (cell === 'feature' && !driver.features.cloneRunning))
         throw new ServiceError(
           'conflict',
-          `${view.name} is ${view.state}, so ${action.split(' ')[0]} is not possible now${wayOut(view.state, action)}.`,
+          `${view.name} is ${view.state}, so ${wordOf(action)} is not possible now${wayOut(view.state, action)}.`,
         )
       return cell
     },
-    operate: ({ view, key, kind, limit, takesOver = false, signal, work }) =>
+    operate: ({ view, said, key, kind, limit, takesOver = false, signal, work }) =>
       operations.run({
         id: view.id,
         name: view.name,
+        said,
         key,
         shown: transient[kind],
         limit,

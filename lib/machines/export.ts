@@ -39,6 +39,7 @@ export const exportMachine = async <T>(
   }
   await context.operate({
     view,
+    said: 'being packed',
     // What each caller does with the files is its own, so a second call never joins the first.
     key: `export ${crypto.randomUUID()}`,
     kind: cell === 'suspend first' ? 'suspend' : 'export',

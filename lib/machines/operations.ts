@@ -7,6 +7,7 @@ interface Operation {
   shown: TransientState
   readonly result: Promise<unknown>
   readonly cancel: (reason: ServiceError) => void
+  readonly said: string | undefined
 }
 
 interface Request<T> {
@@ -14,6 +15,8 @@ interface Request<T> {
   readonly id: string
   /** Its name, for messages. */
   readonly name: string
+  /** What they say that it is, where that is not what it is shown as. */
+  readonly said?: string | undefined
   readonly key: string
   readonly shown: TransientState
   /** Milliseconds until the work is told to give up. */
@@ -52,11 +55,16 @@ export const createOperations = (changed: (id: string) => void): Operations => {
   const running = new Map<string, Operation>()
   let closed = false
 
-  const begin = <T>({ id, name, key, shown, limit, signal, work }: Request<T>, before?: Operation): Promise<T> => {
+  const begin = <T>(
+    { id, name, said, key, shown, limit, signal, work }: Request<T>,
+    before?: Operation,
+  ): Promise<T> => {
     const controller = new AbortController()
     const timer = setTimeout(() => {
       const after = limit < 10_000 ? `${limit} ms` : `${Math.round(limit / 1000)} seconds`
-      controller.abort(new ServiceError('timeout', `${name} was still ${shown} after ${after}, so that was given up.`))
+      controller.abort(
+        new ServiceError('timeout', `${name} was still ${said ?? shown} after ${after}, so that was given up.`),
+      )
     }, limit)
     const cancel = (): void => controller.abort(signal?.reason)
     const show = (as: TransientState): void => {
@@ -79,7 +87,7 @@ export const createOperations = (changed: (id: string) => void): Operations => {
     }
     // The slot is taken before any of the work runs, so that nothing can come in between.
     const { promise, resolve } = Promise.withResolvers<T>()
-    const operation: Operation = { key, shown, result: promise, cancel: reason => controller.abort(reason) }
+    const operation: Operation = { key, shown, result: promise, cancel: reason => controller.abort(reason), said }
     running.set(id, operation)
     changed(id)
     resolve(perform())
@@ -95,7 +103,10 @@ export const createOperations = (changed: (id: string) => void): Operations => {
       if (current.key === request.key) return unlessAborted(current.result as Promise<T>, request.signal)
       if (!request.takesOver)
         return Promise.reject(
-          new ServiceError('conflict', `${request.name} is ${current.shown}; wait until that is done, then try again.`),
+          new ServiceError(
+            'conflict',
+            `${request.name} is ${current.said ?? current.shown}; wait until that is done, then try again.`,
+          ),
         )
       current.cancel(new ServiceError('conflict', `${request.name} was stopped by force before that was done.`))
       return begin(request, current)

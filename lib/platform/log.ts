@@ -8,12 +8,15 @@ export interface Log {
   error(message: string, fields?: Record<string, unknown>): void
 }
 
+/** What the formatter would put in quotes of its own. */
+const textOf = (message: LogRecord['message']): string => message.map(String).join('')
+
 const listeners = new Set<(record: LogRecord) => void>()
 
 /** Tells `listener` of every line of the log, until disposed. */
 export const onLogLine = (listener: (line: { level: string; message: string; time: string }) => void): Disposable => {
   const tell = ({ level, message, timestamp }: LogRecord): void =>
-    listener({ level, message: message.map(String).join(''), time: new Date(timestamp).toISOString() })
+    listener({ level, message: textOf(message), time: new Date(timestamp).toISOString() })
   listeners.add(tell)
   return { [Symbol.dispose]: () => void listeners.delete(tell) }
 }
@@ -24,7 +27,7 @@ export const openLog = async (lowestLevel: LogLevel): Promise<void> => {
     reset: true,
     sinks: {
       lines(record: LogRecord) {
-        process.stderr.write(jsonLinesFormatter(record))
+        process.stderr.write(jsonLinesFormatter({ ...record, message: [textOf(record.message)] }))
         for (const tell of listeners) tell(record)
       },
     },

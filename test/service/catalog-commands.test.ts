@@ -1,14 +1,11 @@
 import { spawn } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { resolve } from 'node:path'
-import { PassThrough } from 'node:stream'
-import { stripVTControlCharacters } from 'node:util'
+import { join, resolve } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { byteSize } from '#lib/entry/byte-size.ts'
-import { createProgress } from '#lib/entry/progress.ts'
-import type { JobStep } from '#lib/jobs/schemas.ts'
 import { newState, rootPassword, runProgram, startService } from '../support/service.ts'
 
 const env = { VMHOST_ROOT_PASSWORD: rootPassword }
@@ -60,17 +57,35 @@ describe('the catalog on the command line', () => {
     using state = newState()
     const vmhost = (args: string) => runProgram(args.split(' '), {}, state.path)
     const service = await startService({ state: state.path, env })
-    expect(await vmhost(`catalog push demo --version 1 --machine demo ${local} --chunked`)).toMatchObject({ code: 0 })
+    const sent = /\d+ chunks?, of which \d+ \(.+\) (was|were) new/
+    const pushed = await vmhost(`catalog push demo --version 1 --machine demo ${local} --chunked`)
+    expect(pushed).toMatchObject({ code: 0 })
+    expect(pushed.stdout).toMatch(new RegExp(`^Pushed demo 1 x86_64: 1\\.0 MB in ${sent.source}\\.\\n$`))
+    expect(pushed.stderr).toMatch(new RegExp(`\\nPack and upload the chunks: done, .+/s, ${sent.source}\\n`))
     expect(await vmhost('catalog pull demo --name copy')).toMatchObject({ code: 0 })
-    expect((await vmhost(`catalog clean ${local} --grace-hours 0`)).stdout).toMatch(
-      /^0 chunks of 0 B can be removed, with --remove; \d+ chunks? stay\.\n$/,
+    expect((await vmhost('catalog pull demo --name other')).stderr).toContain(
+      '\nFetch the pack: not needed, the cache has the machine\n',
     )
-    expect(await vmhost('catalog delete demo')).toMatchObject({ code: 0 })
+    expect((await vmhost('catalog show demo')).stdout).toMatch(/ pack +\S+ [kM]B, in chunks\n +signed +no\n/)
+    expect((await vmhost(`catalog clean ${local} --grace-hours 0`)).stdout).toMatch(
+      /^0 chunks of 0 B can be removed, with --remove; \d+ chunks? stays?\.\n$/,
+    )
+    expect((await vmhost('catalog delete demo')).stdout).toBe('demo was deleted from the catalog: 1 manifest.\n')
+    expect((await vmhost(`catalog clean ${local} --grace-hours 1.5`)).stdout).toMatch(
+      /^0 chunks of 0 B can be removed, with --remove; (\d+) chunks? stays?, \1 of them only for being younger than 1\.5 hours\.\n$/,
+    )
     expect((await vmhost(`catalog clean ${local} --grace-hours 0 --remove`)).stdout).toMatch(
       /^Removed [1-9]\d* chunks? of .+; 0 chunks stay\.\n$/,
     )
     expect((await vmhost('catalog clean')).stderr).toContain('--connection')
-    expect((await vmhost(`catalog clean ${local} --grace-hours soon`)).code).not.toBe(0)
+    for (const [hours, why] of [
+      ['soon', 'must be a number'],
+      ['-1', 'must not be negative'],
+    ])
+      expect(await vmhost(`catalog clean ${local} --grace-hours ${hours}`)).toMatchObject({
+        code: 1,
+        stderr: `vmhost: --grace-hours ${why}.\n`,
+      })
     expect(await service.stop()).toBe(0)
     expect((await vmhost(`catalog clean ${local}`)).stderr).toContain('none runs')
   })
@@ -111,7 +126,7 @@ describe('the catalog on the command line', () => {
     ).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('\nvmhost: The catalog has demo-x86_64-1.0 already'),
+      stderr: expect.stringContaining('\nCheck the request: failed\nvmhost: The catalog has demo-x86_64-1.0 already'),
     })
     const secret = 'provider=local-storage;access_key=very-secret'
     expect((await vmhost('catalog push demo --version 1.1 --machine demo --connection -', `${secret}\n`)).code).toBe(0)
@@ -120,7 +135,7 @@ describe('the catalog on the command line', () => {
     ).toBe(0)
     expect(JSON.parse((await vmhost('catalog show demo latest --json')).stdout)).toMatchObject([{ version: '1.2' }])
     expect(await list()).toMatch(
-      /^NAME +VERSION +ARCHITECTURE +TYPE +SIZE +PACK +TAGS +UPDATED\ndemo +1\.2 .*\n.*\ndemo +1\.0 +x86_64 +embedded +1\.0 MB +\S+ kB +ci base +20..-..-.. ..:..Z\n$/,
+      /^NAME +VERSION +ARCHITECTURE +TYPE +SIZE +PACK +TAGS +UPDATED +FLAGS\ndemo +1\.2 .*\n.*\ndemo +1\.0 +x86_64 +embedded +1\.0 MB +\S+ kB +ci base +20..-..-.. ..:..Z\n$/,
     )
     const pulled = await vmhost('catalog pull demo --version 1.0 --name copy --start')
     expect(pulled).toMatchObject({ code: 0 })
@@ -149,7 +164,7 @@ describe('the catalog on the command line', () => {
     expect((await vmhost('catalog revoke demo 1.1 x86_64')).stdout).toBe('demo 1.1 x86_64 is revoked.\n')
     const shown = (await vmhost('catalog show demo')).stdout
     expect(shown).toMatch(/demo 1\.1 x86_64\n +flags +revoked\n/)
-    expect(shown).toMatch(/pulled +1 times, last at .* by root/)
+    expect(shown).toMatch(/pulled +once, last at .* by root/)
     expect(shown).not.toContain('very-secret')
     expect((await vmhost('catalog delete demo 1.0 --no-clean-remote')).stdout).toContain('deleted')
     expect((await vmhost('catalog show demo 1.0')).stderr).toBe(
@@ -183,6 +198,7 @@ describe('the catalog on the command line', () => {
     expect(about).toEqual({ catalog_id: 'big', version: '1', machine_name: 'copy', connection: silent.place })
     first.interrupt()
     await first.said(`The pull goes on in the service, as the job ${id}.`)
+    await first.said(`vmhost jobs cancel ${id}`)
     expect(await first.ended).toBe(130)
     expect(await job()).toMatchObject({ id, state: 'running' })
 
@@ -196,7 +212,7 @@ describe('the catalog on the command line', () => {
     using third = follow(state.path, command, silent.connection)
     await third.said('is under way already')
     third.interrupt()
-    await third.said('Ctrl-C once more now cancels it')
+    await third.said('Ctrl-C once more within 2 seconds')
     third.interrupt()
     expect(await third.ended).toBe(1)
     expect(third.text()).toMatch(
@@ -213,6 +229,88 @@ describe('the catalog on the command line', () => {
     await service.stop()
   })
 
+  test('words that lead elsewhere than to a manifest are refused as an id', async () => {
+    using state = newState()
+    const service = await startService({ state: state.path, env })
+    const vmhost = (args: string) => runProgram(args.split(' '), {}, state.path)
+    await vmhost(`catalog push demo --version 1 --machine demo ${local}`)
+    await vmhost('catalog pull demo --name copy')
+    for (const args of [
+      'show cache',
+      'show Cache demo',
+      'delete cache',
+      'delete cache demo',
+      'delete push',
+      'show import',
+    ])
+      expect(await vmhost(`catalog ${args}`)).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^vmhost: "\w+" is not an id of the catalog\.\n$/),
+      })
+    const { body } = await service.call('GET', '/api/v1/catalog/cache', { token: await service.signIn() })
+    expect(body).toHaveLength(1)
+    await service.stop()
+  })
+
+  test('what a request would be refused for is said in the words of the command line', async () => {
+    using state = newState()
+    const service = await startService({ state: state.path, env })
+    const vmhost = async (args: string) => (await runProgram(args.split(' '), {}, state.path)).stderr
+    const push = 'catalog push demo --machine demo'
+    for (const [args, said] of [
+      [`${push} --version 1/2 ${local}`, '--version must be at most 100 bytes'],
+      [`${push} --version 1 ${local} --architecture riscv`, '--architecture must be x86_64 or arm64.'],
+      [`${push} --version 1 ${local} --format lz4 --tag a,b`, '--tag must be a name without commas; --format must be'],
+      [`${push} --version 1 ${local} --local-path /tmp`, '--machine or with --local-path, and not with both'],
+      [`catalog push cache --machine demo --version 1 ${local}`, '<catalog-id> is not an id of the catalog.'],
+      [`catalog import demo --version 1 ${local} --architecture vax`, '--architecture must be x86_64 or arm64.'],
+    ] as const)
+      expect(await vmhost(args)).toContain(said)
+    const { body } = await service.call('GET', '/api/v1/jobs', { token: await service.signIn() })
+    expect(body).toEqual([])
+    await service.stop()
+  })
+
+  test('programs are given the record of what was done, and the jobs', async () => {
+    using state = newState()
+    using silent = await silentCatalog()
+    const key = join(state.path, 'pack.pem')
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+    writeFileSync(key, privateKey.export({ type: 'pkcs8', format: 'pem' }))
+    const service = await startService({ state: state.path, env: { ...env, VMHOST_PACK_SIGNING_KEY: key } })
+    const vmhost = async (args: string) => runProgram(args.split(' '), {}, state.path)
+    const pushed = await vmhost(`catalog push demo --version 1 --machine demo ${local} --json`)
+    expect(JSON.parse(pushed.stdout)).toMatchObject({ catalog_id: 'demo', version: '1', type: 'embedded' })
+    expect(pushed.stderr).toContain('Clean up: done')
+    const pulled = await vmhost('catalog pull demo --name copy --json')
+    expect(JSON.parse(pulled.stdout)).toMatchObject({ machine_name: 'copy', manifest: { catalog_id: 'demo' } })
+    const raw = Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url').toString('base64')
+    expect((await vmhost('catalog show demo 1')).stdout).toContain(`by ${raw}\n`)
+
+    using waiting = follow(state.path, 'catalog pull big --name other', silent.connection)
+    await waiting.said('This pull is the job ')
+    const list = (await vmhost('jobs list')).stdout
+    expect(list).toMatch(
+      /^JOB +WHAT +STATE +DONE +BEGUN +BY +OF\n\S{36} +catalog pull +running +0% .* root +big latest other host=.*\n(.*completed +100%.*\n){2}$/,
+    )
+    expect(list).not.toContain('very-secret')
+    const [job] = JSON.parse((await vmhost('jobs list --json')).stdout)
+    expect((await vmhost(`jobs show ${job.id}`)).stdout).toMatch(
+      / state +running, 0%\n[^]* {2}Check the request +under way\n/,
+    )
+    expect((await vmhost(`jobs cancel ${job.id}`)).stdout).toContain('The pull gives up')
+    expect(await waiting.ended).toBe(1)
+    expect(JSON.parse((await vmhost(`jobs show ${job.id} --json`)).stdout)).toMatchObject({ state: 'failed' })
+    expect(await vmhost(`jobs cancel ${job.id}`)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('has ended'),
+    })
+    expect((await runProgram(['jobs', 'show', ''], {}, state.path)).stderr).toContain('vmhost jobs list')
+    await service.stop()
+    expect((await vmhost('jobs list')).stderr).toContain('vmhost serve')
+  })
+
   test('what is missing is said before anything is asked for', async () => {
     using state = newState()
     await (await startService({ state: state.path, env })).stop()
@@ -222,93 +320,10 @@ describe('the catalog on the command line', () => {
     expect(await runProgram(['--version'], {}, state.path)).toMatchObject({ stdout: '0.1.0\n' })
     const { stdout } = await runProgram(['catalog', 'push', '--help'], {}, state.path)
     expect(stdout).toContain('VMHOST_CONNECTION')
+    for (const word of ['--config', '--state', 'vmhost serve --help']) expect(stdout).toContain(word)
+    expect(stdout).not.toMatch(/--(password|lockout|token|audit)-/)
+    // They are taken all the same: without a service these rules are the ones of this call.
+    expect(await vmhost('users list --password-min-length 20')).toBe('')
+    expect(await vmhost('users list --password-min-length none')).toContain('--password-min-length is wrong')
   })
-})
-
-/** What a terminal shows after all that was written to it, without its colors. */
-const screenOf = (written: string): string => {
-  const rows = ['']
-  let row = 0
-  for (const [, up, clears, returns, feeds, color, plain = ''] of written.matchAll(
-    // oxlint-disable-next-line no-control-regex -- terminals are told what to do by control characters
-    /\x1b\[(\d+)A|(\x1b\[J)|(\r)|(\n)|(\x1b\[\d+m)|([^\x1b\r\n]+)/g,
-  )) {
-    if (up !== undefined) row -= Number(up)
-    else if (clears !== undefined) rows.splice(row, Infinity, '')
-    else if (feeds !== undefined) rows[(row += 1)] ??= ''
-    else if (returns === undefined && color === undefined) rows[row] += plain
-  }
-  return rows.join('\n').trimEnd()
-}
-
-const step = (name: string, more: Partial<JobStep> = {}): JobStep => ({
-  name,
-  display_name: name,
-  weight: 1,
-  has_percentage: more.unit !== undefined,
-  state: 'pending',
-  current_percentage: 0,
-  ...more,
-})
-
-describe('progress', () => {
-  const open = (columns: number, isTTY = true) => {
-    const output = Object.assign(new PassThrough(), { isTTY, columns })
-    let written = ''
-    output.on('data', (part: Buffer) => void (written += part.toString()))
-    return { progress: createProgress(output as unknown as NodeJS.WriteStream), written: () => written }
-  }
-  const fetching = step('Fetch the pack', {
-    unit: 'bytes',
-    state: 'running',
-    value: 1.2e9,
-    total: 2e9,
-    current_percentage: 60,
-    rate: 210e6,
-    eta: '4s',
-  })
-  const checked = step('Check', { state: 'completed' })
-  const unpacking = step('Unpack', { unit: 'bytes', state: 'running' })
-
-  test('on a terminal what is under way is drawn in its place, below what has ended', () => {
-    const { progress, written } = open(100)
-    progress.show([step('Check', { state: 'running' }), step('Fetch the pack', { unit: 'bytes' })])
-    expect(screenOf(written())).toBe('▸ Check')
-    progress.show([checked, fetching, unpacking])
-    progress.say('said')
-    progress.show([checked, fetching, unpacking])
-    expect(screenOf(written()).split('\n')).toEqual([
-      '✔ Check',
-      'said',
-      `▸ Fetch the pack ${'━'.repeat(19)}${'─'.repeat(12)}  60%  1.2 GB of 2.0 GB  210.0 MB/s  4s left`,
-      `▸ Unpack         ${'─'.repeat(31)}   0%`,
-    ])
-    const ended = { ...fetching, state: 'completed', eta: undefined } as unknown as JobStep
-    progress.show([checked, ended, { ...unpacking, state: 'failed' }])
-    expect(screenOf(written())).toBe('✔ Check\nsaid\n✔ Fetch the pack 2.0 GB at 210.0 MB/s\n✘ Unpack')
-  })
-
-  test.for([20, 40, 60, 79, 80, 200])('no line is wider than a terminal of %i columns', columns => {
-    const { progress, written } = open(columns)
-    progress.show([checked, fetching, unpacking, step('a'.repeat(90), { state: 'running' })])
-    for (const line of stripVTControlCharacters(written()).split('\n')) expect(line.length).toBeLessThan(columns)
-    expect(written()).toContain('60%'.slice(0, columns < 24 ? 0 : 3))
-  })
-
-  test('on a pipe each step is a line when it has ended', () => {
-    const { progress, written } = open(100, false)
-    progress.show([checked, fetching, unpacking])
-    progress.show([checked, { ...fetching, state: 'completed' }, { ...unpacking, state: 'failed' }])
-    expect(written()).toBe('Check: done\nFetch the pack: done, 2.0 GB at 210.0 MB/s\nUnpack: failed\n')
-  })
-
-  test.for([
-    [0, '0 B'],
-    [999, '999 B'],
-    [1000, '1.0 kB'],
-    [999_949, '999.9 kB'],
-    [999_950, '1.0 MB'],
-    [1.25e9, '1.3 GB'],
-    [5e18, '5000.0 PB'],
-  ] as const)('%i bytes are %s', ([bytes, text]) => expect(byteSize(bytes)).toBe(text))
 })

@@ -9,6 +9,8 @@ import { isChunkPath } from './stored-chunk.ts'
 export interface Collected {
   /** Chunks that stay, those that are too young to go among them. */
   readonly kept: number
+  /** Of those: in no list, but too young to go, or of no known age. */
+  readonly young: number
   /** Chunks that went, or would go, and the bytes they take on the provider. */
   readonly removed: number
   readonly bytes: number
@@ -50,15 +52,18 @@ export const collectGarbage = async (
   const live = new Set<string>()
   for await (const { chunks } of liveLists()) for (const one of chunks) if ('sha256' in one) live.add(one.sha256)
 
-  const collected = { kept: 0, removed: 0, bytes: 0 }
-  const isGarbage = ({ path, modifiedAt }: ObjectStat): boolean =>
-    !live.has(path.slice(-64)) && modifiedAt !== undefined && Date.parse(modifiedAt) < now - graceMilliseconds
+  const collected = { kept: 0, young: 0, removed: 0, bytes: 0 }
+  const isUsed = ({ path }: ObjectStat): boolean => live.has(path.slice(-64))
+  // Also of what says nothing of its age.
+  const isYoung = ({ modifiedAt = '' }: ObjectStat): boolean => !(Date.parse(modifiedAt) < now - graceMilliseconds)
 
   const garbage = async function* (): AsyncGenerator<ObjectStat> {
     for await (const found of provider.list('chunks', signal)) {
       if (!isChunkPath(found.path)) continue
-      if (!isGarbage(found)) {
+      const used = isUsed(found)
+      if (used || isYoung(found)) {
         collected.kept += 1
+        if (!used) collected.young += 1
         continue
       }
       signal?.throwIfAborted()

@@ -114,6 +114,15 @@ export const signSideFile = (side: SideFile, privateKeyPem: string): SideFile =>
   return { ...side, signatures: [...others, { key, signature }] }
 }
 
+const checkedOver = (side: SideFile): ((one: SideFile['signatures'][number]) => boolean) => {
+  const text = signedText(side)
+  return ({ key, signature }) => verify(null, text, publicKey(key), Buffer.from(signature, 'base64'))
+}
+
+/** The keys that have signed this, trusted or not. */
+export const signersOf = (side: SideFile): readonly string[] =>
+  side.signatures.filter(checkedOver(side)).map(({ key }) => key)
+
 export type TrustPolicy = 'off' | 'warn' | 'require'
 
 interface Trust {
@@ -129,10 +138,8 @@ interface Trust {
  */
 export const checkTrust = (side: SideFile, { policy, keys, warn }: Trust): string | undefined => {
   if (policy === 'off') return undefined
-  const text = signedText(side)
-  const signer = side.signatures.find(
-    ({ key, signature }) => keys.includes(key) && verify(null, text, publicKey(key), Buffer.from(signature, 'base64')),
-  )
+  const isGood = checkedOver(side)
+  const signer = side.signatures.find(one => keys.includes(one.key) && isGood(one))
   if (signer) return signer.key
   const problem = `None of the trusted keys has signed the pack ${side.name}.`
   if (policy === 'require') throw new ServiceError('forbidden', `${problem} Trust its signer, or have it signed.`)

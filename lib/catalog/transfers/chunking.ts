@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { byteSize } from '#lib/byte-size.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { writeFileAtomic } from '#lib/platform/files.ts'
 import { type ChunkedFile, encodeChunkedFiles, largestList } from '../chunks/chunk-list.ts'
@@ -12,26 +13,40 @@ import { contentOf } from '../pack/write.ts'
 import type { Provider } from '../providers/provider.ts'
 import { notePacked, type Packed, pieceSize } from './packing.ts'
 
+interface Told {
+  readonly signal: AbortSignal
+  readonly onProgress: (bytes: number) => void
+  readonly note: (message: string) => void
+}
+
 /** A list of chunks that are all on the provider. */
 interface Chunked extends Packed {
   /** Bytes that the chunks take there. */
   readonly chunkBytes: number
 }
 
+const chunksText = (all: number, sent: { readonly chunks: number; readonly bytes: number }): string => {
+  const count = all === 1 ? '1 chunk' : `${all} chunks`
+  if (sent.chunks === 0) return `${count}, none of them new`
+  return `${count}, of which ${sent.chunks} (${byteSize(sent.bytes)}) ${sent.chunks === 1 ? 'was' : 'were'} new`
+}
+
 /**
  * Writes files as chunks to a provider, those that are not there yet, and the list of them into a folder of this host. The
  * hold has to last until the list is on the provider too. Throws `invalid` for a machine of more chunks than a list names.
  * @param onProgress is told how many bytes of the files are on the provider
+ * @param note is told how many chunks that were, and what of them was sent
  */
 export const chunkTo = async (
   folder: string,
   files: readonly PackFile[],
   { provider, hold }: { readonly provider: Provider; readonly hold: Hold },
-  { signal, onProgress }: { signal: AbortSignal; onProgress: (bytes: number) => void },
+  { signal, onProgress, note }: Told,
 ): Promise<Chunked> => {
   const stored = new Map<string, number>()
   const chunked: ChunkedFile[] = []
   let done = 0
+  const sent = { chunks: 0, bytes: 0 }
   for (const file of files.toSorted(byName)) {
     const { name, mode } = file
     const digest = createHash('sha256')
@@ -47,9 +62,12 @@ export const chunkTo = async (
       onProgress: bytes => onProgress(before + bytes),
     })
     done += written.list.size
+    sent.chunks += written.sentChunks
+    sent.bytes += written.sentBytes
     for (const [sha256, bytes] of written.stored) stored.set(sha256, bytes)
     chunked.push({ ...written.list, name, mode: mode & 0o755, sha256: digest.digest('hex') })
   }
+  note(chunksText(stored.size, sent))
   const list = Buffer.from(encodeChunkedFiles(chunked))
   if (list.length > largestList)
     throw new ServiceError('invalid', 'The machine has too many chunks for a list of them. Push it as a pack.')

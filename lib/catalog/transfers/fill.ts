@@ -100,7 +100,8 @@ export const fillWith = async (
       : await cache.restore(caller, sha256, folder, { signal, onProgress: told('pull_check_cache_stage') })
   work.end('pull_check_cache_stage')
   if (cached !== undefined) {
-    for (const step of ['downloader', 'decompressor', 'pull_cache_stage']) work.end(step)
+    for (const step of ['downloader', 'decompressor', 'pull_cache_stage'])
+      work.skip(step, 'not needed, the cache has the machine')
     return cached
   }
   const list = await listIn(source, signal)

@@ -53,7 +53,11 @@ export const withMachineFiles = async <T>(
 ): Promise<T> => {
   const folder = local_path === undefined ? undefined : await realFolder(local_path)
   const reference = folder === undefined ? uuid : context.machines.at(folder)
-  if (reference === undefined) return use(await bundleIn(context, folder!), work.signal ?? new AbortController().signal)
+  if (reference === undefined) {
+    const bundle = await bundleIn(context, folder!)
+    work.skip('collect', 'not needed, they are in a folder')
+    return use(bundle, work.signal ?? new AbortController().signal)
+  }
   return context.machines.export(
     reference,
     { staging, work, suspend: suspend === true },

@@ -40,13 +40,18 @@ const sourceOf = (
     : localSource(context, caller, request, storage, wanted)
 }
 
-const checkSource = ({ machineType, trust, warn }: TransferContext, { manifest, side }: PackSource): void => {
+const checkSource = (
+  { machineType, trust }: TransferContext,
+  { manifest, side }: PackSource,
+  warn: (text: string) => void,
+): void => {
   const { name, type } = manifest
   if (type !== machineType)
     throw new ServiceError('invalid', `${name} is a machine of the type ${type}, and this host runs ${machineType}.`)
   if (side) checkTrust(side, { ...trust, warn })
   else if (trust.policy === 'require')
     throw new ServiceError('forbidden', `The pack of ${name} is not signed, which this host requires.`)
+  else if (trust.policy === 'warn') warn(`The pack of ${name} is not signed.`)
 }
 
 /** A machine that was pulled. */
@@ -112,9 +117,13 @@ export const pullManifest = async (
   work.plan(plan(start))
   work.begin('pull_validate_stage')
   context.machines.checkName(request.machine_name, work.id)
+  const warn = (text: string): void => {
+    context.warn(text)
+    work.note('pull_validate_stage', text)
+  }
   const find = async (): Promise<PackSource> => {
     const source = await sourceOf(context, caller, request, through, { job: work.id, signal })
-    checkSource(context, source)
+    checkSource(context, source, warn)
     work.end('pull_validate_stage')
     return source
   }

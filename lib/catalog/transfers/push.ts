@@ -25,12 +25,22 @@ import { type Before, packEnds, packName, sideFileOf, sweepPacks } from './pushe
 import type { PushManifest } from './requests.ts'
 import { type Target, targetOf } from './targets.ts'
 
-const plan: readonly PlannedStep[] = [
+const plan = (chunked: boolean): readonly PlannedStep[] => [
   { name: 'push_validate_stage', title: 'Check the request', weight: 5 },
   { name: 'collect', title: 'Collect the files', weight: 10, unit: 'percent' },
-  { name: 'push_compress_stage', title: 'Pack the machine', weight: 35, unit: 'bytes' },
+  {
+    name: 'push_compress_stage',
+    title: chunked ? 'Pack and upload the chunks' : 'Pack the machine',
+    weight: 35,
+    unit: 'bytes',
+  },
   { name: 'push_check_remote_stage', title: 'Look what the provider has', weight: 5 },
-  { name: 'push_upload_pack_stage', title: 'Upload the pack', weight: 45, unit: 'bytes' },
+  {
+    name: 'push_upload_pack_stage',
+    title: chunked ? 'Upload the list of them' : 'Upload the pack',
+    weight: 45,
+    unit: 'bytes',
+  },
   { name: 'push_upload_meta_stage', title: 'Upload its description', weight: 5 },
   { name: 'push_register_stage', title: 'Register the manifest', weight: 3 },
   { name: 'cleaning_up', title: 'Clean up', weight: 2 },
@@ -76,7 +86,11 @@ const packMachine = (
     const compression = compressionOf(request)
     const size = files.reduce((all, file) => all + file.size, 0)
     work.begin('push_compress_stage')
-    const following = { signal, onProgress: (done: number) => work.advance('push_compress_stage', done, size) }
+    const following = {
+      signal,
+      onProgress: (done: number) => work.advance('push_compress_stage', done, size),
+      note: (message: string) => work.note('push_compress_stage', message),
+    }
     const packed = hold
       ? await chunkTo(folder, files, { provider, hold }, following)
       : {
@@ -105,6 +119,7 @@ const pushMachine = async (push: Push): Promise<CatalogManifest> => {
     throw new ServiceError('conflict', `The catalog has ${name} already, and the push is not to replace it.`)
 
   const provider = await context.catalog.storages.open(storage)
+  work.end('push_validate_stage')
   await using held = new AsyncDisposableStack()
   const { type, files, size, packed, is_compressed } = await packMachine(push, provider, held)
   const { digest } = packed
@@ -134,14 +149,17 @@ const pushMachine = async (push: Push): Promise<CatalogManifest> => {
     const there = await provider.stat(packAt, signal)
     work.end('push_check_remote_stage')
 
-    work.begin('push_upload_pack_stage')
-    if (there?.size !== digest.size || there.sha256 !== digest.sha256)
+    if (there?.size === digest.size && there.sha256 === digest.sha256)
+      work.skip('push_upload_pack_stage', 'not needed, the provider has it')
+    else {
+      work.begin('push_upload_pack_stage')
       await provider.write(packAt, sourceOfFile(packed.file, digest.size), {
         signal,
         sha256: digest.sha256,
         onProgress: done => work.advance('push_upload_pack_stage', done, digest.size),
       })
-    work.end('push_upload_pack_stage')
+      work.end('push_upload_pack_stage')
+    }
 
     work.begin('push_upload_meta_stage')
     const side = Buffer.from(encodeSideFile(sideFileOf(name, packed, files, context.signingKey)))
@@ -197,7 +215,7 @@ export const pushManifest = (
   work: Work,
   through?: Peer,
 ): Promise<CatalogManifest> => {
-  work.plan(plan)
+  work.plan(plan(request.chunked === true))
   work.begin('push_validate_stage')
   if (request.suspend) refuseSuspending(caller)
   const { service, storage } = parseConnection(request.connection)
@@ -218,7 +236,6 @@ export const pushManifest = (
       const folder = await folders.open('push', name, storage.type, JSON.stringify(storage.meta))
       try {
         const staging = await folders.empty(folder, 'staging')
-        work.end('push_validate_stage')
         const push = { context, request, architecture, name, storage, target, work, folder, staging }
         const pushed = await pushMachine(push)
         await folders.remove(folder)

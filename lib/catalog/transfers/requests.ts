@@ -59,7 +59,7 @@ export const PushManifest = z
     compress: optional(z.boolean()),
     compress_pack_level: optional(Level),
     compress_level: optional(Level),
-    compress_format: optional(z.enum(['gzip', 'zstd'])).meta({
+    compress_format: optional(z.enum(['gzip', 'zstd'], 'must be gzip or zstd')).meta({
       description: 'gzip when left out: every service of the field reads that',
     }),
     chunked: optional(z.boolean()).meta({

@@ -1,12 +1,13 @@
 import type { Command } from 'commander'
-import type { CollectedGarbage } from '#lib/catalog/garbage.ts'
+import { type CollectedGarbage, CollectGarbage } from '#lib/catalog/garbage.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { Job } from '#lib/jobs/schemas.ts'
-import { byteSize } from '../byte-size.ts'
+import { byteSize } from '#lib/byte-size.ts'
 import { connectionHelp, readConnection } from '../connection.ts'
 import { followJob } from '../follow-job.ts'
 import { createProgress } from '../progress.ts'
-import { noConnection, requireService } from './catalog-transfers.ts'
+import { noConnection, requireTransfers } from './catalog-transfers.ts'
+import { readRequest } from './read-request.ts'
 import type { Run } from './run.ts'
 
 const operation = 'garbage'
@@ -23,21 +24,22 @@ export const addClean = (catalog: Command, run: Run, usual: string | undefined):
       .option('--grace-hours <hours>', 'chunks that are younger stay', '24')
       .option('--remove', 'remove them'),
     async (ask, invocation) => {
-      requireService(invocation)
+      requireTransfers(invocation)
       const { connection: option, graceHours, remove } = invocation.options as Record<string, string | undefined>
       const connection = (await readConnection(option)) ?? usual
       if (connection === undefined) throw noConnection()
-      // What is no number the service refuses in its own words.
-      const hours = /^\d+(\.\d+)?$/.test(graceHours!) ? Number(graceHours) : graceHours
+      const hours = Number(graceHours!.trim() || undefined)
       const body = { connection, dry_run: !remove, grace_hours: hours }
+      readRequest(CollectGarbage, body, { connection: '--connection', grace_hours: '--grace-hours' })
       const { id } = await ask<Job>('POST', '/catalog/garbage', body, { Prefer: 'respond-async' })
       const job = await followJob(ask, { id, operation }, createProgress(process.stderr))
       if (job.state === 'failed') throw new ServiceError('invalid', job.message ?? job.error ?? 'This failed.')
-      const { kept, removed, bytes } = job.result as CollectedGarbage
+      const { kept, young, removed, bytes } = job.result as CollectedGarbage
+      const age = hours === 1 ? '1 hour' : `${hours} hours`
+      const only = young === 0 ? '' : `, ${young} of them only for being younger than ${age}`
+      const went = `${chunks(removed)} of ${byteSize(bytes)}`
       console.log(
-        remove
-          ? `Removed ${chunks(removed)} of ${byteSize(bytes)}; ${chunks(kept)} stay.`
-          : `${chunks(removed)} of ${byteSize(bytes)} can be removed, with --remove; ${chunks(kept)} stay.`,
+        `${remove ? `Removed ${went}` : `${went} can be removed, with --remove`}; ${chunks(kept)} ${kept === 1 ? 'stays' : 'stay'}${only}.`,
       )
     },
   )

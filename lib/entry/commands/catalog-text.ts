@@ -1,6 +1,7 @@
+import { isListPath } from '#lib/catalog/chunks/list-object.ts'
 import type { CatalogManifest } from '#lib/catalog/manifest.ts'
-import { byteSize } from '../byte-size.ts'
-import { tableText, visible } from '../table.ts'
+import { byteSize } from '#lib/byte-size.ts'
+import { tableText, timeText, visible } from '../table.ts'
 
 /** Catalog id, version and architecture: what tells a manifest from all others. */
 export const nameOf = ({
@@ -9,9 +10,6 @@ export const nameOf = ({
   architecture,
 }: Pick<CatalogManifest, 'catalog_id' | 'version'> & { readonly architecture: string }): string =>
   visible(`${catalog_id} ${version} ${architecture}`)
-
-/** To the minute: a list is looked at by people. */
-const timeText = (time: string): string => `${time.slice(0, 16).replace('T', ' ')}Z`
 
 /** Zero stands for not known. */
 const sizeText = (bytes: number): string => (bytes === 0 ? '-' : byteSize(bytes))
@@ -43,7 +41,7 @@ export const manifestTable = (given: readonly CatalogManifest[]): string => {
     timeText(one.updated_at),
     flagsOf(one),
   ])
-  const heads = ['NAME', 'VERSION', 'ARCHITECTURE', 'TYPE', sizes[0]!, packs[0]!, 'TAGS', 'UPDATED', '']
+  const heads = ['NAME', 'VERSION', 'ARCHITECTURE', 'TYPE', sizes[0]!, packs[0]!, 'TAGS', 'UPDATED', 'FLAGS']
   return tableText([heads, ...rows])
 }
 
@@ -58,14 +56,21 @@ const required = ({ cpu, memory, disk }: CatalogManifest['minimum_requirements']
 const providerText = ({ type, meta }: CatalogManifest['provider']): string =>
   [type, ...Object.entries(meta).map(([key, value]) => `${key}=${value}`)].join(' ')
 
-/** All that a manifest says that people ask for; what is not set is left out. */
-export const manifestText = (one: CatalogManifest): string => {
+const formOf = ({ is_compressed, pack_filename }: CatalogManifest): string =>
+  isListPath(pack_filename) ? ', in chunks' : is_compressed ? ', compressed' : ''
+
+/**
+ * All that a manifest says that people ask for; what is not set is left out.
+ * @param signed by which keys its pack is signed, where that is known
+ */
+export const manifestText = (one: CatalogManifest, signed = ''): string => {
   const rows: readonly (readonly [string, string])[] = [
     ['flags', flagsOf(one)],
     ['description', one.description],
     ['type', one.type],
     ['size', sizeText(one.size)],
-    ['pack', `${sizeText(one.pack_size)}${one.is_compressed ? ', compressed' : ''}`],
+    ['pack', `${sizeText(one.pack_size)}${formOf(one)}`],
+    ['signed', signed],
     ['file', `${one.path}/${one.pack_filename}`],
     ['SHA-256', one.pack_sha256],
     ['provider', providerText(one.provider)],
@@ -77,7 +82,7 @@ export const manifestText = (one: CatalogManifest): string => {
       'pulled',
       one.download_count === 0
         ? 'never'
-        : `${one.download_count} times, last ${done(one.last_downloaded_at, one.last_downloaded_user)}`,
+        : `${one.download_count === 1 ? 'once' : `${one.download_count} times`}, last ${done(one.last_downloaded_at, one.last_downloaded_user)}`,
     ],
     ['created', timeText(one.created_at)],
     ['updated', timeText(one.updated_at)],

@@ -1,17 +1,44 @@
 import { Command } from 'commander'
 import type { CatalogManifest } from '#lib/catalog/manifest.ts'
+import { CatalogPlace } from '#lib/catalog/place.ts'
+import { parseSideFile, signersOf } from '#lib/catalog/pack/side-file.ts'
+import { ServiceError } from '#lib/errors.ts'
 import { takeConnection } from '../connection.ts'
 import { jsonText, visible } from '../table.ts'
 import { addClean } from './catalog-clean.ts'
 import { addTransfers } from './catalog-transfers.ts'
 import { manifestTable, manifestText, nameOf } from './catalog-text.ts'
+import type { Ask } from '../reach.ts'
 import type { Run } from './run.ts'
 
 const at = (...place: readonly string[]): string => ['/catalog', ...place.map(encodeURIComponent)].join('/')
 
+/** Where manifests are. Throws `invalid` for words that lead elsewhere: `/catalog/cache` is no manifest. */
+const placeOf = (args: readonly string[]): string => {
+  const [catalogId = '', version, architecture] = args
+  const read = CatalogPlace.safeParse({ catalogId, version, architecture })
+  const issue = read.error?.issues[0]
+  if (issue) {
+    const word = { catalogId, version, architecture }[String(issue.path[0])]
+    throw new ServiceError('invalid', `"${word ?? ''}" ${issue.message}.`)
+  }
+  return at(...args)
+}
+
+/** Who has signed the pack; empty where that cannot be told, as of a tainted one. */
+const signedText = async (ask: Ask, { catalog_id, version, architecture }: CatalogManifest): Promise<string> => {
+  try {
+    const side = await ask<object>('GET', `${at(catalog_id, version, architecture)}/download?content=pieces`)
+    const keys = signersOf(parseSideFile(JSON.stringify(side)))
+    return keys.length === 0 ? 'no' : `by ${keys.join(' ')}`
+  } catch {
+    return ''
+  }
+}
+
 const marks = {
   taint: ['Mark a manifest as not to be used: nobody can pull it until it is untainted', 'is tainted'],
-  untaint: ['Take that back', 'is not tainted any more'],
+  untaint: ['Let a tainted manifest be used again', 'is not tainted any more'],
   revoke: ['Mark a manifest as never to be used again; this cannot be taken back', 'is revoked'],
 } as const
 
@@ -31,13 +58,19 @@ export const catalogCommand = (run: Run): Command => {
     catalog
       .command('show')
       .description('Show all versions of a catalog id, or one version or architecture')
-      .argument('<catalog-id>')
+      .argument('<catalog-id>', 'name of the machine in the catalog')
       .argument('[version]', 'version or tag')
-      .argument('[architecture]')
+      .argument('[architecture]', 'x86_64 or arm64; both when left out')
       .option('--json', 'as JSON'),
     async (ask, { args, options }) => {
-      const found = await ask<CatalogManifest[]>('GET', at(...args))
-      console.log(options['json'] ? jsonText(found) : found.map(manifestText).join('\n\n'))
+      const found = await ask<CatalogManifest[]>('GET', placeOf(args))
+      if (options['json']) return console.log(jsonText(found))
+      const [one] = found
+      console.log(
+        one && found.length === 1
+          ? manifestText(one, await signedText(ask, one))
+          : found.map(each => manifestText(each)).join('\n\n'),
+      )
     },
   )
   const usual = takeConnection()
@@ -48,11 +81,11 @@ export const catalogCommand = (run: Run): Command => {
       catalog
         .command(verb)
         .description(description)
-        .argument('<catalog-id>')
-        .argument('<version>')
-        .argument('<architecture>'),
+        .argument('<catalog-id>', 'name of the machine in the catalog')
+        .argument('<version>', 'its version, not a tag')
+        .argument('<architecture>', 'x86_64 or arm64'),
       async (ask, { args }) => {
-        const [manifest] = await ask<[CatalogManifest]>('PATCH', `${at(...args)}/${verb}`)
+        const [manifest] = await ask<[CatalogManifest]>('PATCH', `${placeOf(args)}/${verb}`)
         console.log(`${nameOf(manifest)} ${outcome}.`)
       },
     )
@@ -62,14 +95,14 @@ export const catalogCommand = (run: Run): Command => {
       .description(
         'Delete a catalog id, one of its versions or an architecture of that, with its objects on the provider',
       )
-      .argument('<catalog-id>')
-      .argument('[version]')
-      .argument('[architecture]')
+      .argument('<catalog-id>', 'name of the machine in the catalog')
+      .argument('[version]', 'its version, not a tag; all when left out')
+      .argument('[architecture]', 'x86_64 or arm64; both when left out')
       .option('--no-clean-remote', 'leave the objects on the provider'),
     async (ask, { args, options }) => {
       const { message } = await ask<{ message: string }>(
         'DELETE',
-        `${at(...args)}?clean_remote=${String(options['cleanRemote'])}`,
+        `${placeOf(args)}?clean_remote=${String(options['cleanRemote'])}`,
       )
       console.log(visible(message))
     },

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Config } from '#lib/config.ts'
+import { ServiceError } from '#lib/errors.ts'
 import type { Ask } from '../reach.ts'
 
 /** What a command is called with, beside the service that it asks. */
@@ -9,6 +10,15 @@ export interface Invocation {
   readonly config: Config
   /** Whether a service runs; else what needs machines or jobs cannot be done. */
   readonly running: boolean
+}
+
+/** @param what is done through the service, as a sentence begins with it. Throws `unavailable` when none runs */
+export const requireService = ({ running, config }: Invocation, what: string): void => {
+  if (!running)
+    throw new ServiceError(
+      'unavailable',
+      `${what}, and none runs on ${config.state}. Start it with \`vmhost serve\`, then do this again.`,
+    )
 }
 
 /** Makes a command one that asks the service, which runs or is opened for it. */

@@ -396,7 +396,7 @@ describe('the garbage of a provider', () => {
     const counted = { kept: live.size, removed: garbage.length, bytes: bytesIn(garbage) }
     expect(garbage.length).toBeGreaterThan(0)
     // They are young.
-    expect((await clean(call, { dry_run: false })).body).toMatchObject({ removed: 0 })
+    expect((await clean(call, { dry_run: false })).body).toMatchObject({ young: garbage.length, removed: 0 })
     age(folder, 30)
     expect((await clean(call, { dry_run: false, grace_hours: 40 })).body).toMatchObject({ removed: 0 })
     expect(await clean(call)).toMatchObject({ status: 200, body: counted })
@@ -416,7 +416,7 @@ describe('the garbage of a provider', () => {
     expect((await call('GET', '/api/v1/catalog')).body).toEqual([])
     age(folder, 48)
     const all = chunkFiles(folder)
-    expect((await clean(call, { dry_run: false })).body).toEqual({ kept: all.length, removed: 0, bytes: 0 })
+    expect((await clean(call, { dry_run: false })).body).toEqual({ kept: all.length, young: 0, removed: 0, bytes: 0 })
     expect(chunkFiles(folder)).toEqual(all)
   })
 
