@@ -16,15 +16,15 @@ import type { Before } from './pushed-objects.ts'
 
 type Named = Pick<RegisterManifest, 'catalog_id' | 'version'>
 
+/** What a catalog has already, with its record where it is this service's. */
+export type KnownBefore = Before & { readonly record?: StoredManifest }
+
 /** The catalog that a push tells of its pack. */
 export interface Target {
-  /** What it has of that already; with its record where it is this service's. Throws `conflict` for what the caller may not know of. */
-  before(what: Named, architecture: string): Promise<(Before & { readonly record?: StoredManifest }) | undefined>
+  /** What it has of that already. Throws `conflict` for what the caller may not know of. */
+  before(what: Named, architecture: string): Promise<KnownBefore | undefined>
   /** Before anything is written. Throws `forbidden` where that would be over what the caller may not know of. */
-  check(
-    registration: RegisterManifest,
-    before: (Before & { readonly record?: StoredManifest }) | undefined,
-  ): Promise<void>
+  check(registration: RegisterManifest, before: KnownBefore | undefined): Promise<void>
   register(registration: RegisterManifest): Promise<CatalogManifest>
   /** Says of an object whether it is also of a manifest with another id than this, and so not the push's to delete. */
   others(manifest: Pick<StoredManifest, 'id'>): Promise<(path: string) => Promise<boolean>>

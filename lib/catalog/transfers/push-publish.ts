@@ -1,0 +1,108 @@
+import { isFault } from '#lib/errors.ts'
+import { listEnd } from '../chunks/list-object.ts'
+import type { CatalogManifest } from '../manifest.ts'
+import { metadataOf, writeMetadata } from '../metadata.ts'
+import { sideEnd } from '../objects.ts'
+import { encodeSideFile } from '../pack/side-file.ts'
+import { sourceOfBytes } from '../providers/bytes.ts'
+import type { Provider } from '../providers/provider.ts'
+import { registeredManifest } from '../register.ts'
+import { RegisterManifest } from '../requests.ts'
+import { contentItems } from './machine-files.ts'
+import { sourceOfFile } from './packing.ts'
+import type { PackedMachine } from './push-pack.ts'
+import type { Push } from './push-plan.ts'
+import { type Before, packName, sideFileOf } from './pushed-objects.ts'
+import type { KnownBefore } from './targets.ts'
+
+export interface Published {
+  readonly registered: CatalogManifest
+  /** The pack on the provider, or the list of its chunks. */
+  readonly packAt: string
+  readonly sha256: string
+}
+
+/** Whether a catalog has said that it does not take a manifest. */
+const isRefusal = (error: unknown): boolean =>
+  (['invalid', 'forbidden', 'not-found', 'conflict'] as const).some(fault => isFault(error, fault))
+
+/** Uploads under the name that follows from what it replaces, and registers that. */
+const publishAs = async (
+  { context, request, architecture, name, storage, target, work }: Push,
+  provider: Provider,
+  { type, files, size, packed, is_compressed }: PackedMachine,
+  { before, replaced }: { readonly before: KnownBefore | undefined; readonly replaced: Before | undefined },
+  signal: AbortSignal,
+): Promise<Published> => {
+  const { digest } = packed
+  work.begin('push_check_remote_stage')
+  const registration = RegisterManifest.parse({
+    ...request,
+    architecture,
+    type,
+    provider: storage,
+    is_compressed,
+    size,
+    pack_size: digest.size + packed.chunkBytes,
+    pack_sha256: digest.sha256,
+    path: `/${request.catalog_id}`,
+    pack_filename: packName(name, digest, replaced, request.chunked ? listEnd : '.pdpack'),
+    metadata_filename: `${name}.meta`,
+    virtual_machine_contents: contentItems(files),
+  })
+  const packAt = `${request.catalog_id}/${registration.pack_filename}`
+  const metadataAt = `${request.catalog_id}/${name}.meta`
+  await target.check(registration, before)
+  const there = await provider.stat(packAt, signal)
+  work.end('push_check_remote_stage')
+
+  if (there?.size === digest.size && there.sha256 === digest.sha256)
+    work.skip('push_upload_pack_stage', 'not needed, the provider has it')
+  else {
+    work.begin('push_upload_pack_stage')
+    await provider.write(packAt, sourceOfFile(packed.file, digest.size), {
+      signal,
+      sha256: digest.sha256,
+      onProgress: done => work.advance('push_upload_pack_stage', done, digest.size),
+    })
+    work.end('push_upload_pack_stage')
+  }
+
+  work.begin('push_upload_meta_stage')
+  const side = Buffer.from(encodeSideFile(sideFileOf(name, packed, files, context.signingKey)))
+  await provider.write(packAt + sideEnd, sourceOfBytes(side), { signal })
+  const metadata = metadataOf(registeredManifest(registration, before?.record), { compressed_checksum: digest.md5 })
+  await writeMetadata(provider, metadataAt, metadata, signal)
+  work.end('push_upload_meta_stage')
+
+  work.begin('push_register_stage')
+  const registered = await target.register(registration).catch(async (error: unknown) => {
+    // Nobody will lead to it. What the catalog has made of it, when it did not answer, nobody knows.
+    if (!there && !before && isRefusal(error))
+      for (const path of [metadataAt, packAt + sideEnd, packAt]) await provider.remove(path).catch(() => undefined)
+    throw error
+  })
+  work.end('push_register_stage')
+  return { registered, packAt, sha256: digest.sha256 }
+}
+
+/**
+ * Uploads a packed machine and registers it, in an order in which what the manifest leads to is whole at every moment, and
+ * stays so whoever deletes or pushes meanwhile. Throws what the provider and the catalog refuse with.
+ */
+export const publish = async (
+  push: Push,
+  provider: Provider,
+  machine: PackedMachine,
+  before: KnownBefore | undefined,
+  signal: AbortSignal,
+): Promise<Published> => {
+  const { size, sha256 } = machine.packed.digest
+  const published = await publishAs(push, provider, machine, { before, replaced: before }, signal)
+  const { packAt } = published
+  const there = await provider.stat(packAt, signal)
+  if (there?.size === size && (there.sha256 ?? sha256) === sha256) return published
+  // Somebody has deleted it meanwhile, or another host has pushed under the same name: once more, under one of its own.
+  const replaced = { pack_filename: packAt, pack_sha256: '', revoked: false }
+  return publishAs(push, provider, machine, { before, replaced }, signal)
+}
