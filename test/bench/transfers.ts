@@ -146,7 +146,7 @@ const latencyRow = (): Promise<Row> =>
     return limitRow(
       'p99 of GETs while 1 GiB is pushed and pulled',
       { measured: percentile(taken, 0.99), floor: quiet, unit: 'ms' },
-      20,
+      50,
     )
   })
 

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { writeAll } from '#lib/platform/files.ts'
+import { sha256Of } from '../chunks/stored-chunk.ts'
 import type { PackSource } from './pack-source.ts'
 import { retried } from './retried.ts'
 
@@ -25,7 +25,7 @@ export interface Pieces {
   close(): Promise<void>
 }
 
-const readAll = async (stream: ReadableStream<Uint8Array>, size: number): Promise<Buffer> => {
+const readAll = async (stream: ReadableStream<Uint8Array>, size: number): Promise<Buffer<ArrayBuffer>> => {
   const buffer = Buffer.allocUnsafeSlow(size)
   let at = 0
   for await (const chunk of stream) {
@@ -55,8 +55,8 @@ export const openPieces = async (
   const journal = join(folder, 'pieces')
   const file: FileHandle = await open(join(folder, 'pack'), existsSync(join(folder, 'pack')) ? 'r+' : 'w+', 0o600)
   const rangeOf = (piece: number) => ({ start: piece * pieceSize, end: Math.min((piece + 1) * pieceSize, size) })
-  const isRight = (piece: number, bytes: Buffer): boolean =>
-    !side || createHash('sha256').update(bytes).digest('hex') === side.pieces[piece]
+  const isRight = async (piece: number, bytes: Buffer<ArrayBuffer>): Promise<boolean> =>
+    !side || (await sha256Of(bytes)) === side.pieces[piece]
 
   const there = new Set<number>()
   let bytesThere = 0
@@ -66,7 +66,7 @@ export const openPieces = async (
     bytesThere += end - start
     onProgress(bytesThere)
   }
-  const readAt = async (place: number, most: number): Promise<Buffer> => {
+  const readAt = async (place: number, most: number): Promise<Buffer<ArrayBuffer>> => {
     const buffer = Buffer.allocUnsafeSlow(most)
     const { bytesRead } = await file.read(buffer, 0, most, place)
     return buffer.subarray(0, bytesRead)
@@ -77,7 +77,7 @@ export const openPieces = async (
     for (const piece of [...noted].filter(one => Number.isInteger(one) && one >= 0 && one < count)) {
       const { start, end } = rangeOf(piece)
       const bytes = await readAt(start, end - start)
-      if (bytes.length === end - start && isRight(piece, bytes)) add(piece)
+      if (bytes.length === end - start && (await isRight(piece, bytes))) add(piece)
     }
   }
 
@@ -96,7 +96,7 @@ export const openPieces = async (
     retried(until, async () => {
       const range = rangeOf(piece)
       const bytes = await readAll(await source.read(range, until), range.end - range.start)
-      if (!isRight(piece, bytes))
+      if (!(await isRight(piece, bytes)))
         throw new ServiceError('upstream', `Piece ${piece} of the pack is not what its SHA-256 says.`)
       await writeAll(file, bytes, range.start)
       // After its bytes: what is noted is there, also after a kill.
