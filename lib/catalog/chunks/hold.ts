@@ -37,7 +37,6 @@ const busy: Readonly<Record<Purpose, string>> = {
 const excludes = (mine: Purpose, other: Purpose): boolean => mine === 'sweep' || other === 'sweep'
 
 /**
-/**
  * Whether a hold is over: by its end, or as its object has grown too old. A host whose clock was years ahead would else keep
  * others out for as long; by whichever clock, who lives has written it anew.
  */
