@@ -24,6 +24,9 @@ Then try:
 `
 }
 
+/** Milliseconds for what the service has closed to be gone. */
+const leftOpen = 2_000
+
 /** Runs the service until SIGTERM or SIGINT, then ends it in order. A second signal ends it at once. */
 export const serve = async (config: Config, entry: URL): Promise<void> => {
   await openLog(config.log)
@@ -35,4 +38,6 @@ export const serve = async (config: Config, entry: URL): Promise<void> => {
   process.stdout.write(welcome(host))
   await asked
   await host[Symbol.asyncDispose]()
+  // All is closed and on the disk: a connection that somebody else does not end is no reason to stay.
+  setTimeout(() => process.exit(), leftOpen).unref()
 }

@@ -99,7 +99,7 @@ export const createOutgoing = (options: Options): Outgoing => {
     if (found.length === 0)
       throw new ServiceError(
         'forbidden',
-        `The host ${host} has no address that may be reached: private ones have to be allowed in the configuration.`,
+        `The host ${host} has no address that may be reached: private ones have to be allowed by outgoing_addresses in the configuration.`,
       )
     return found
   }

@@ -118,3 +118,10 @@ describe.skipIf(withoutQemu)(
     })
   },
 )
+
+test('a service ends when its state is closed, whatever else is still open', async () => {
+  using state = newState()
+  const open = '--import=data:text/javascript,setInterval(()=>{},1000)'
+  const service = await startService({ state: state.path, driver: 'embedded', env: { ...env, NODE_OPTIONS: open } })
+  expect(await service.stop()).toBe(0)
+})

@@ -51,7 +51,11 @@ export const makeFolder = async (
     reply = await make()
   }
   // 405: there it is.
-  if (reply.status !== 405 && !isDone(reply)) throw refused(reply, 'a folder')
+  if (reply.status !== 405 && !isDone(reply))
+    throw refused(
+      reply,
+      segments.length > 0 ? `the folder ${segments.join('/')}` : 'the folder of the repository, which has to be there',
+    )
   discard(reply)
 }
 

@@ -186,6 +186,13 @@ describe('push and pull', () => {
     expect(readdirSync(join(folder, 'catalog/demo'))).not.toContain(part)
   })
 
+  test('another catalog is not asked without what opens it', async ({ call }) => {
+    for (const connection of ['host=https://a.example', 'host=https://a.example;username=me']) {
+      const { status, body } = await pull(call, { connection })
+      expect([status, body.message]).toEqual([400, expect.stringContaining('needs a user and a password')])
+    }
+  })
+
   test('a version that was revoked is not pushed again', async ({ call, folder }) => {
     await create(call)
     await push(call)
