@@ -1,4 +1,13 @@
-import { CatalogManifest, PassedBody, PassedQuery, RemoteManifests } from './catalog-schemas.ts'
+import {
+  bodyLimit,
+  Catalog,
+  CatalogManifest,
+  PassedBody,
+  PassedQuery,
+  RegisteredBody,
+  RemoteImport,
+  RemoteManifests,
+} from './catalog-schemas.ts'
 
 const manifest = {
   effect: 'change',
@@ -19,3 +28,24 @@ export const editing = {
 
 /** What the endpoints share that say whether a manifest of a remote catalog is to be used. */
 export const marking = { ...manifest, access: { roles: ['SUPER_USER'] } } as const
+
+/** What the endpoints share that take into a remote catalog what is on its storage. */
+export const importing = {
+  method: 'PUT',
+  access: {
+    anyClaim: [
+      'PUSH_CATALOG_MANIFEST',
+      'IMPORT_CATALOG_MANIFEST',
+      'CATALOG_MANAGER_PUSH_CATALOG_MANIFEST_OWN',
+      'CATALOG_MANAGER_IMPORT_CATALOG_MANIFEST_OWN',
+    ],
+  },
+  effect: 'change',
+  uses: ['managedCatalogs'],
+  params: Catalog,
+  query: PassedQuery,
+  body: RegisteredBody,
+  bodyLimit,
+  audited: ['catalog_id', 'version', 'architecture'],
+  reply: RemoteImport,
+} as const
