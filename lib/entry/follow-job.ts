@@ -14,10 +14,12 @@ interface Followed {
   readonly id: string
   /** `push`, `pull` */
   readonly operation: string
+  /** Whether the same command follows it again, and the service takes it up after its end. */
+  readonly again: boolean
 }
 
 /** The first Ctrl-C goes away from the job, a second one soon after it cancels it, and one after that goes away at once. */
-const onInterrupts = (ask: Ask, { id, operation }: Followed, progress: Progress): Disposable => {
+const onInterrupts = (ask: Ask, { id, operation, again }: Followed, progress: Progress): Disposable => {
   let timer: NodeJS.Timeout | undefined
   let cancelling = false
   const leave = (): never => {
@@ -31,7 +33,7 @@ const onInterrupts = (ask: Ask, { id, operation }: Followed, progress: Progress)
     if (!timer) {
       timer = setTimeout(leave, secondWithin)
       progress.say(
-        `The ${operation} goes on in the service, as the job ${id}. The same command follows it again.\nTo cancel it: Ctrl-C once more within ${secondWithin / 1000} seconds, or later \`vmhost jobs cancel ${id}\`.`,
+        `The ${operation} goes on in the service, as the job ${id}. ${again ? 'The same command follows it again.' : `\`vmhost jobs show ${id}\` tells how far it is.`}\nTo cancel it: Ctrl-C once more within ${secondWithin / 1000} seconds, or later \`vmhost jobs cancel ${id}\`.`,
       )
       return
     }
@@ -66,7 +68,9 @@ export const followJob = async (ask: Ask, followed: Followed, progress: Progress
     if (!['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE'].some(code => isSystemError(error, code))) throw error
     throw new ServiceError(
       'unavailable',
-      `The service has ended. The ${followed.operation} goes on at its next start, as the job ${followed.id}; the same command then follows it.`,
+      followed.again
+        ? `The service has ended. The ${followed.operation} goes on at its next start, as the job ${followed.id}; the same command then follows it.`
+        : `The service has ended, and with it the ${followed.operation}. Start it, and try again.`,
     )
   }
 }

@@ -37,7 +37,10 @@ export const serve = async (config: Config, entry: URL): Promise<void> => {
   if (!process.stdout.isTTY) process.on('SIGHUP', () => void host.reload())
   process.stdout.write(welcome(host))
   await asked
-  await host[Symbol.asyncDispose]()
-  // All is closed and on the disk: a connection that somebody else does not end is no reason to stay.
-  setTimeout(() => process.exit(), leftOpen).unref()
+  try {
+    await host[Symbol.asyncDispose]()
+  } finally {
+    // What could be closed is, and is on the disk: a connection that somebody else does not end is no reason to stay.
+    setTimeout(() => process.exit(), leftOpen).unref()
+  }
 }

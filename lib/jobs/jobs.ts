@@ -81,7 +81,7 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
   const records = store.collection('jobs', StoredJob)
   const running = new Map<string, Runner>()
   /** Owners of jobs whose records are being made. */
-  const beginning: string[] = []
+  const beginning = new Set<{ readonly owner: string; readonly over: Promise<void> }>()
   let stopping = false
 
   const told = (what: string, job: StoredJob): Write =>
@@ -153,7 +153,7 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
   return {
     async begin({ operation, kind, caller, params, query, body }, work) {
       if (stopping) throw new ServiceError('unavailable', 'The service is shutting down; try again when it is back.')
-      const owners = [...[...running.values()].map(({ owner }) => owner), ...beginning]
+      const owners = [...[...running.values()].map(({ owner }) => owner), ...[...beginning].map(({ owner }) => owner)]
       const theirs = owners.filter(owner => owner === caller.id).length
       if (theirs >= mostRunning)
         throw new ServiceError('unavailable', `You have ${theirs} jobs under way, which is all that one user can have.`)
@@ -174,11 +174,14 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
         updated_at: now,
         ...(kind.repeatable && { request: { operation, params, query, body } }),
       }
-      beginning.push(caller.id)
+      const { promise: over, resolve: begun } = Promise.withResolvers<void>()
+      const entry = { owner: caller.id, over }
+      beginning.add(entry)
       try {
         await store.commit([records.put(job), told('CREATED', job)])
       } finally {
-        beginning.splice(beginning.indexOf(caller.id), 1)
+        beginning.delete(entry)
+        begun()
       }
       return { job: shown(job), result: run(job, work).result }
     },
@@ -227,7 +230,11 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
     async close() {
       stopping = true
       clearInterval(cleaning)
-      for (const runner of running.values()) runner.abort()
+      const giveUp = (): void => running.values().forEach(runner => runner.abort())
+      giveUp()
+      // One that is on record by then runs already, and is told as well.
+      await Promise.all([...beginning].map(({ over }) => over))
+      giveUp()
       await Promise.all([...running.values()].map(({ ended: end }) => end))
     },
   }

@@ -2,10 +2,10 @@ import { ServiceError } from '#lib/errors.ts'
 import type { HypervisorDriver, MachineView, StableState } from '#lib/hypervisor/driver.ts'
 import type { Inventory } from './inventory.ts'
 import type { Names } from './names.ts'
-import type { Operations } from './operations.ts'
+import type { Operations, UnderWay } from './operations.ts'
 import type { Host } from './record.ts'
 import type { Suspensions } from './suspensions.ts'
-import { type Action, type Cell, guard, transient, type TransientState } from './states.ts'
+import { type Action, type Cell, guard, transient } from './states.ts'
 
 interface Work {
   readonly view: MachineView
@@ -17,7 +17,7 @@ interface Work {
   readonly takesOver?: boolean
   readonly signal?: AbortSignal | undefined
   /** Gives the machine's view afterwards, or undefined when it is gone. */
-  readonly work: (deadline: AbortSignal, show: (as: TransientState) => void) => Promise<MachineView | undefined>
+  readonly work: (deadline: AbortSignal, operation: UnderWay) => Promise<MachineView | undefined>
 }
 
 /** What the verbs of this folder share. */
@@ -71,9 +71,9 @@ export const createContext = (parts: Omit<MachineContext, 'cell' | 'operate'>): 
         limit,
         takesOver,
         signal,
-        work: async (deadline, show) => {
+        work: async (deadline, operation) => {
           try {
-            const after = await work(deadline, show)
+            const after = await work(deadline, operation)
             if (after) inventory.accept(after)
             else inventory.forget(view.id)
           } catch (error) {

@@ -45,10 +45,10 @@ export const exportMachine = async <T>(
     kind: cell === 'suspend first' ? 'suspend' : 'export',
     limit: limits.export,
     signal: work.signal,
-    work: async (deadline, show) => {
+    work: async (deadline, operation) => {
       const now = inventory.find(id)
       if (context.cell(now, action) === 'suspend first')
-        await suspensions.during(now, { deadline, show }, () => lend(deadline))
+        await suspensions.during(now, deadline, operation, () => lend(deadline))
       else await lend(deadline)
       return (await driver.get(id)) ?? view
     },

@@ -8,7 +8,7 @@ import { createMachine } from './create.ts'
 import { exportMachine, type LentMachine } from './export.ts'
 import { createInventory } from './inventory.ts'
 import { createNames } from './names.ts'
-import { createOperations } from './operations.ts'
+import { createOperations, unlessAborted } from './operations.ts'
 import { createPublisher, type Shown } from './publisher.ts'
 import { type Host, machineRecord, type MachineRecord } from './record.ts'
 import type { Store } from '#lib/storage/store.ts'
@@ -117,6 +117,11 @@ export const openMachines = async ({
   opened = true
   const recovery = await suspensions.recover(id => runVerb(context, id, 'resume'))
 
+  const drain = async (): Promise<void> => {
+    suspensions.close()
+    await operations.close()
+  }
+
   /** Whoever is answered finds the events of what they did in the log. */
   const told = async <T>(work: Promise<T>): Promise<T> => {
     try {
@@ -152,7 +157,7 @@ export const openMachines = async ({
     clone: (reference, name, how) => told(cloneMachine(context, reference, name, how)),
     async export(reference, how, use) {
       // What a kill cut off comes again, and finds the machine as it was then.
-      await recovery.over
+      await unlessAborted(recovery.of(inventory.find(reference).id), how.work?.signal)
       return told(exportMachine(context, reference, how, use))
     },
     adopt: (request, fill) => told(adoptMachine(context, request, fill)),
@@ -161,9 +166,9 @@ export const openMachines = async ({
     async createDemo() {
       inventory.accept(await driver.createDemo())
     },
-    drain: () => operations.close(),
+    drain,
     async close() {
-      await operations.close()
+      await drain()
       await recovery.over
       await driver.close()
       await publisher.settled()

@@ -7,7 +7,17 @@ interface Operation {
   shown: TransientState
   readonly result: Promise<unknown>
   readonly cancel: (reason: ServiceError) => void
+  /** Gives way to an operation that acts on the machine as this one leaves it. */
+  readonly giveWay: (reason: ServiceError) => void
   readonly said: string | undefined
+}
+
+/** What the work knows of its operation. */
+export interface UnderWay {
+  /** Says what the machine is shown as from then on. */
+  show(as: TransientState): void
+  /** Whether another operation waits for this one to end: any stable state will do for that. */
+  isTakenOver(): boolean
 }
 
 interface Request<T> {
@@ -25,8 +35,7 @@ interface Request<T> {
   readonly takesOver?: boolean
   /** Aborted when who asked for it does not want it any more; of a call that joins, only its waiting ends. */
   readonly signal?: AbortSignal | undefined
-  /** `show` says what the machine is shown as from then on. */
-  readonly work: (deadline: AbortSignal, show: (as: TransientState) => void) => Promise<T>
+  readonly work: (deadline: AbortSignal, operation: UnderWay) => Promise<T>
 }
 
 export interface Operations {
@@ -39,7 +48,7 @@ export interface Operations {
 }
 
 /** What a promise gives, unless the signal comes first. */
-const unlessAborted = <T>(result: Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
+export const unlessAborted = <T>(result: Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
   signal
     ? new Promise((resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
@@ -67,9 +76,13 @@ export const createOperations = (changed: (id: string) => void): Operations => {
       )
     }, limit)
     const cancel = (): void => controller.abort(signal?.reason)
-    const show = (as: TransientState): void => {
-      operation.shown = as
-      changed(id)
+    let takenOver = false
+    const underWay: UnderWay = {
+      show(as) {
+        operation.shown = as
+        changed(id)
+      },
+      isTakenOver: () => takenOver,
     }
     signal?.addEventListener('abort', cancel)
     const perform = async (): Promise<T> => {
@@ -77,7 +90,7 @@ export const createOperations = (changed: (id: string) => void): Operations => {
         // The operation that was taken over ends in a stable state first; how it ended is its own callers' business.
         await before?.result.catch(() => {})
         controller.signal.throwIfAborted()
-        return await work(controller.signal, show)
+        return await work(controller.signal, underWay)
       } finally {
         clearTimeout(timer)
         signal?.removeEventListener('abort', cancel)
@@ -87,7 +100,18 @@ export const createOperations = (changed: (id: string) => void): Operations => {
     }
     // The slot is taken before any of the work runs, so that nothing can come in between.
     const { promise, resolve } = Promise.withResolvers<T>()
-    const operation: Operation = { key, shown, result: promise, cancel: reason => controller.abort(reason), said }
+    const giveWay = (reason: ServiceError): void => {
+      takenOver = true
+      controller.abort(reason)
+    }
+    const operation: Operation = {
+      key,
+      shown,
+      result: promise,
+      cancel: reason => controller.abort(reason),
+      giveWay,
+      said,
+    }
     running.set(id, operation)
     changed(id)
     resolve(perform())
@@ -108,7 +132,7 @@ export const createOperations = (changed: (id: string) => void): Operations => {
             `${request.name} is ${current.said ?? current.shown}; wait until that is done, then try again.`,
           ),
         )
-      current.cancel(new ServiceError('conflict', `${request.name} was stopped by force before that was done.`))
+      current.giveWay(new ServiceError('conflict', `${request.name} was stopped by force before that was done.`))
       return begin(request, current)
     },
     shown: id => running.get(id)?.shown,

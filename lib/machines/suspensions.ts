@@ -1,27 +1,37 @@
 import * as z from 'zod'
-import { isFault, messageOf, ServiceError } from '#lib/errors.ts'
+import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { HypervisorDriver, MachineView } from '#lib/hypervisor/driver.ts'
 import type { Store } from '#lib/storage/store.ts'
 import type { Inventory } from './inventory.ts'
-import { limits, type TransientState } from './states.ts'
+import type { UnderWay } from './operations.ts'
+import { limits } from './states.ts'
 
 /** A machine that the service has suspended for a while: on record, so that it also goes on after a kill. */
 const Suspension = z.object({ id: z.uuid() })
 
-interface How {
-  readonly deadline: AbortSignal
-  readonly show: (as: TransientState) => void
-}
+/** Milliseconds that a resume may take when the service ends: its next start tries again. */
+const atTheEnd = 60_000
 
 /** Machines that are suspended for as long as some work needs them still. */
 export interface Suspensions {
   /**
    * Does the work of a machine's operation, which is shown as one that suspends, while the machine is suspended; it runs again
-   * when this settles, however the work ended. Throws what suspending and the work throw, and that the machine could not be resumed.
+   * when this settles, however the work ended, but for an operation that takes over. Throws what suspending and the work
+   * throw, and that the machine could not be resumed.
    */
-  during<T>(view: MachineView, how: How, work: () => Promise<T>): Promise<T>
-  /** Begins to resume what a killed process has left suspended; gives, once that has begun, when it is over. */
-  recover(resume: (id: string) => Promise<unknown>): Promise<{ readonly over: Promise<void> }>
+  during<T>(view: MachineView, deadline: AbortSignal, operation: UnderWay, work: () => Promise<T>): Promise<T>
+  /**
+   * Begins to resume what a killed process has left suspended; gives, once that has begun, when it is over, of all and of
+   * one machine.
+   */
+  recover(resume: (id: string) => Promise<unknown>): Promise<Recovery>
+  /** The service ends: what cannot be resumed any more is left to its next start. */
+  close(): void
+}
+
+export interface Recovery {
+  readonly over: Promise<void>
+  of(id: string): Promise<void>
 }
 
 interface Options {
@@ -39,50 +49,74 @@ export const createSuspensions = ({ store, driver, inventory, failed }: Options)
   }
   const forget = (id: string): Promise<void> => store.commit([records.remove({ id })])
 
-  const resume = async ({ id, name }: MachineView): Promise<void> => {
-    // Not by the operation's deadline: that may be why the work has ended.
-    const deadline = AbortSignal.timeout(limits.resume)
+  let closing = false
+
+  /** A driver's verb, within so many milliseconds. */
+  const run = async (
+    { id, name }: MachineView,
+    verb: 'suspend' | 'resume',
+    limit: number,
+    ...until: readonly AbortSignal[]
+  ): Promise<void> => {
+    const late = new AbortController()
+    const timer = setTimeout(
+      () => late.abort(new ServiceError('timeout', `To ${verb} ${name} took longer than ${limit / 1000} seconds.`)),
+      limit,
+    )
     try {
-      inventory.accept(await driver.run(id, 'resume', { force: false, deadline }))
-    } catch (error) {
-      const fault = error instanceof ServiceError ? error.fault : 'upstream'
-      const why = `${name} was suspended for this and could not be resumed: ${messageOf(error)}`
-      throw new ServiceError(fault, why, { cause: error })
+      inventory.accept(await driver.run(id, verb, { force: false, deadline: AbortSignal.any([late.signal, ...until]) }))
+    } finally {
+      clearTimeout(timer)
     }
   }
 
+  /** Resumes what was suspended. Throws why it could not be; then it is noted still if the service ends. */
+  const goOn = async (view: MachineView, { show, isTakenOver }: UnderWay): Promise<void> => {
+    show('resuming')
+    try {
+      // Not until the operation's deadline: that may be why the work has ended.
+      if (!isTakenOver() && (await driver.get(view.id))?.state === 'suspended')
+        await run(view, 'resume', closing ? atTheEnd : limits.resume)
+    } catch (error) {
+      if (closing) throw new ServiceError('unavailable', `${view.name} is resumed at the next start.`, { cause: error })
+      await forget(view.id)
+      const fault = error instanceof ServiceError ? error.fault : 'upstream'
+      const why = `${view.name} was suspended for this and could not be resumed: ${messageOf(error)}`
+      throw new ServiceError(fault, why, { cause: error })
+    }
+    await forget(view.id)
+  }
+
   return {
-    async during(view, { deadline, show }, work) {
-      const { id } = view
-      await note(id)
+    async during(view, deadline, operation, work) {
+      await note(view.id)
       try {
-        inventory.accept(await driver.run(id, 'suspend', { force: false, deadline }))
-        show('cloning')
+        await run(view, 'suspend', limits.suspend, deadline)
+        operation.show('cloning')
         return await work()
       } finally {
-        show('resuming')
-        try {
-          if ((await driver.get(id))?.state === 'suspended') await resume(view)
-        } finally {
-          await forget(id)
-        }
+        await goOn(view, operation)
       }
     },
     async recover(resumeMachine) {
       const left = await records.list()
-      const goOn = async ({ id }: { readonly id: string }): Promise<void> => {
-        const view = inventory.all().find(one => one.id === id)
+      const isSuspended = (id: string): boolean =>
+        inventory.all().some(view => view.id === id && view.state === 'suspended')
+      const recovered = async (id: string): Promise<void> => {
         try {
-          if (view?.state === 'suspended') await resumeMachine(id)
+          if (isSuspended(id)) await resumeMachine(id)
         } catch (error) {
-          // The service ends; its next start tries again.
-          if (isFault(error, 'unavailable')) return
-          failed(error)
+          if (closing) return
+          // Somebody may have stopped it by force, and that is well.
+          if (isSuspended(id)) failed(error)
         }
         await forget(id)
       }
-      const over = Promise.all(left.map(one => goOn(one).catch(failed)))
-      return { over: over.then(() => {}) }
+      const ends = new Map(left.map(({ id }) => [id, recovered(id).catch(failed)]))
+      return { over: Promise.all(ends.values()).then(() => {}), of: id => ends.get(id) ?? Promise.resolve() }
+    },
+    close() {
+      closing = true
     },
   }
 }

@@ -37,12 +37,13 @@ const busy: Readonly<Record<Purpose, string>> = {
 const excludes = (mine: Purpose, other: Purpose): boolean => mine === 'sweep' || other === 'sweep'
 
 /**
- * Whether a hold is over: by its end, or as its object has grown too old. A host whose clock was years ahead would else keep
- * others out for as long; by whichever clock, who lives has written it anew.
+ * Whether a hold is over: by its end, or where that is further away than any hold lasts, as its object has grown too old. A
+ * host whose clock was years ahead would else keep others out for as long.
  */
 const isOver = (end: number, modifiedAt: string | undefined): boolean => {
+  const isPossible = end <= Date.now() + holdMilliseconds + slackMilliseconds
   const last =
-    modifiedAt === undefined ? end : Math.min(end, Date.parse(modifiedAt) + holdMilliseconds + slackMilliseconds)
+    isPossible || modifiedAt === undefined ? end : Date.parse(modifiedAt) + holdMilliseconds + slackMilliseconds
   return last + slackMilliseconds < Date.now()
 }
 

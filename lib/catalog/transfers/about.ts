@@ -5,8 +5,17 @@ const known = (members: Readonly<Record<string, string | undefined>>): Readonly<
   Object.fromEntries(Object.entries(members).filter((pair): pair is [string, string] => pair[1] !== undefined))
 
 /** What tells a push from others, without the secrets of its connection. */
-export const aboutPush = ({ catalog_id, version, architecture, uuid, local_path, connection }: PushManifest) =>
-  known({ catalog_id, version, architecture, uuid, local_path, connection: connectionPlace(connection) })
+export const aboutPush = ({ catalog_id, version, architecture, uuid, local_path, ...how }: PushManifest) =>
+  known({
+    catalog_id,
+    version,
+    architecture,
+    uuid,
+    local_path,
+    connection: connectionPlace(how.connection),
+    chunked: how.chunked ? 'true' : undefined,
+    suspend: how.suspend ? 'true' : undefined,
+  })
 
 /** The same of a pull. */
 export const aboutPull = ({ catalog_id, version, architecture, machine_name, connection }: PullManifest) =>

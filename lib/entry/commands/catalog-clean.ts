@@ -32,7 +32,7 @@ export const addClean = (catalog: Command, run: Run, usual: string | undefined):
       const body = { connection, dry_run: !remove, grace_hours: hours }
       readRequest(CollectGarbage, body, { connection: '--connection', grace_hours: '--grace-hours' })
       const { id } = await ask<Job>('POST', '/catalog/garbage', body, { Prefer: 'respond-async' })
-      const job = await followJob(ask, { id, operation }, createProgress(process.stderr))
+      const job = await followJob(ask, { id, operation, again: false }, createProgress(process.stderr))
       if (job.state === 'failed') throw new ServiceError('invalid', job.message ?? job.error ?? 'This failed.')
       const { kept, young, removed, bytes } = job.result as CollectedGarbage
       const age = hours === 1 ? '1 hour' : `${hours} hours`

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { Command } from 'commander'
 import type { CatalogManifest } from '#lib/catalog/manifest.ts'
 import { CatalogPlace } from '#lib/catalog/place.ts'
@@ -25,10 +26,15 @@ const placeOf = (args: readonly string[]): string => {
   return at(...args)
 }
 
-/** Who has signed the pack; empty where that cannot be told, as of a tainted one. */
+/** Milliseconds that the storage has to say it. */
+const signedWithin = 3_000
+
+/** Who has signed the pack; empty where that cannot be told, as of a tainted one, or its storage does not answer. */
 const signedText = async (ask: Ask, { catalog_id, version, architecture }: CatalogManifest): Promise<string> => {
   try {
-    const side = await ask<object>('GET', `${at(catalog_id, version, architecture)}/download?content=pieces`)
+    const asked = ask<object>('GET', `${at(catalog_id, version, architecture)}/download?content=pieces`)
+    const side = await Promise.race([asked, wait(signedWithin, undefined, { ref: false })])
+    if (side === undefined) return ''
     const keys = signersOf(parseSideFile(JSON.stringify(side)))
     return keys.length === 0 ? 'no' : `by ${keys.join(' ')}`
   } catch {

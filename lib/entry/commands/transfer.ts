@@ -37,7 +37,7 @@ export const transferred = async (ask: Ask, transfer: Transfer): Promise<Job> =>
   progress.say(
     known ? `This ${operation} is under way already, as the job ${id}.` : `This ${operation} is the job ${id}.`,
   )
-  const job = await followJob(ask, { id, operation }, progress)
+  const job = await followJob(ask, { id, operation, again: true }, progress)
   // Who cancelled it says more than what that broke off.
   if (job.state === 'failed') throw new ServiceError('invalid', job.message ?? job.error ?? `The ${operation} failed.`)
   return job
