@@ -31,7 +31,7 @@ import { createTurns } from './turns.ts'
 
 /**
  * The inventory of machine packs. What somebody may not see is not there for them. Replies are arrays of manifests as
- * bytes. Each throws `not-found`; changes also `precondition-failed`, and `upstream` when the provider fails, which then
+ * text. Each throws `not-found`; changes also `precondition-failed`, and `upstream` when the provider fails, which then
  * have changed nothing.
  */
 export interface Catalog {

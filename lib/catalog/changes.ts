@@ -4,7 +4,7 @@ import type { Tell } from '#lib/events/events.ts'
 import type { Collection, Write } from '#lib/storage/store.ts'
 import type { OwnHolds } from './chunks/own-holds.ts'
 import { nextTime } from './clock.ts'
-import { findManifest } from './find.ts'
+import { findManifest, findManifests } from './find.ts'
 import type { Inventory } from './inventory.ts'
 import type { StoredManifest } from './manifest.ts'
 import { describeOnProvider } from './metadata.ts'
@@ -77,6 +77,8 @@ export const checkMatch = (manifests: readonly Kept[], ifMatch: readonly string[
 
 interface Change {
   readonly event: string
+  /** Throws where the change is not possible, which takes its time to find out. */
+  readonly check?: (manifest: Kept) => Promise<void>
   /** Pure; throws where the change is not possible. */
   readonly apply: (manifest: StoredManifest) => StoredManifest
   /** Whether the description on the provider tells of it. */
@@ -89,10 +91,12 @@ interface Change {
  */
 export const changeManifest = (context: CatalogContext, call: ManifestCall, change: Change): Promise<Kept> => {
   const { manifests, inventory, storages, turns, tell } = context
-  const find = (): Kept => findManifest(inventory, call.caller, call.place)
-  return turns(turnOf(find()), async () => {
-    const before = find()
+  const found = findManifest(inventory, call.caller, call.place)
+  return turns(turnOf(found), async () => {
+    // By its id: a tag may lead to another one by now.
+    const before = findManifests(inventory, call.caller, { catalogId: found.id })[0]!
     checkMatch([before], call.ifMatch)
+    await change.check?.(before)
     const now = change.described ? nextTime() : before.updated_at
     const apply = (manifest: StoredManifest): StoredManifest => ({
       ...change.apply(manifest),

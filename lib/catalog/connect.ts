@@ -4,7 +4,6 @@ import { chunksOf } from './chunks/chunk-list.ts'
 import { isListPath, readListObject } from './chunks/list-object.ts'
 import { chunkPath } from './chunks/stored-chunk.ts'
 import { parseConnection, type Storage } from './connection.ts'
-import { findManifest } from './find.ts'
 import { objectsOf, packPath } from './objects.ts'
 import { refuseHidden } from './owners.ts'
 import type { Provider } from './providers/provider.ts'
@@ -51,12 +50,13 @@ export const connectManifest = async (
   connection: string,
 ): Promise<Kept> => {
   const storage = storageIn(connection)
-  const manifest = findManifest(context.inventory, call.caller, call.place)
-  await refuseHidden(context, call.caller, storage, objectsOf(manifest))
-  await checkPack(context, manifest, storage)
   return changeManifest(context, call, {
     event: 'UPDATED',
     described: true,
+    async check(manifest) {
+      await refuseHidden(context, call.caller, storage, objectsOf(manifest))
+      await checkPack(context, manifest, storage)
+    },
     apply: manifest => ({ ...manifest, provider: { type: storage.type, meta: { ...storage.meta } } }),
   })
 }

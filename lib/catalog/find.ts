@@ -21,7 +21,7 @@ const ofVersion = (manifests: readonly Kept[], wanted: string, exact: boolean): 
 
 /**
  * The manifests of a place that a caller may know of. A catalog id may also be the id or the name of one manifest.
- * @param exact no tags: what changes or deletes names the version that it means
+ * @param exact no tags: what deletes names the version that it means
  * Throws `not-found` when there are none.
  */
 export const findManifests = (
@@ -46,5 +46,5 @@ export const findManifests = (
 }
 
 /** The one manifest of a place down to the architecture. Throws `not-found`. */
-export const findManifest = (inventory: Inventory, caller: Principal, place: Required<Place>, exact = false): Kept =>
-  findManifests(inventory, caller, place, exact)[0]!
+export const findManifest = (inventory: Inventory, caller: Principal, place: Required<Place>): Kept =>
+  findManifests(inventory, caller, place)[0]!

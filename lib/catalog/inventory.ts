@@ -56,7 +56,9 @@ export const openInventory = async (manifests: Collection<StoredManifest>): Prom
     of: catalogId => byCatalog.get(catalogId) ?? [],
     get: id => byId.get(id),
     async refresh(id) {
-      const [before, after] = [byId.get(id), await manifests.get(id)]
+      const after = await manifests.get(id)
+      // Not before: somebody else may take it in meanwhile, and what stood at its place would be taken out.
+      const before = byId.get(id)
       const siblings = byCatalog.get((before ?? after)?.catalog_id ?? '') ?? []
       for (const list of [sorted, siblings]) {
         if (before) take(list, before)

@@ -116,9 +116,13 @@ const putOnRecord = async (context: CatalogContext, caller: Principal, request: 
   const { manifests, inventory, tell } = context
   await commitTogether(context, async () => {
     const before = registeredBefore(context, caller, request)
-    const next = registeredManifest(request, before)
-    await refuseHiddenOf(context, caller, next, before)
-    const losers = before ? [] : losersTo(inventory, next)
+    const registered = registeredManifest(request, before)
+    await refuseHiddenOf(context, caller, registered, before)
+    // Another architecture of a version is as late as that is.
+    const same = inventory.of(request.catalog_id).filter(({ version }) => version === request.version)
+    const next =
+      same.length > 0 && !same.some(isLatest) ? { ...registered, tags: tagsWith(registered.tags, false) } : registered
+    const losers = same.length > 0 ? [] : losersTo(inventory, next)
     return {
       writes: [
         manifests.put(before ? { ...next, rev: before.rev } : next),

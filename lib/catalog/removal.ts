@@ -29,7 +29,8 @@ const removeObjects = async (context: CatalogContext, manifest: Kept): Promise<v
 const forget = (context: CatalogContext, manifest: Kept): Promise<void> =>
   context.turns(manifest.catalog_id, () =>
     commitTogether(context, () => {
-      const heirs = heirsOf(context.inventory, manifest)
+      // As it is now: another version that was deleted may have made it the latest.
+      const heirs = heirsOf(context.inventory, context.inventory.get(manifest.id) ?? manifest)
       return {
         writes: [
           context.manifests.remove({ id: manifest.id }),

@@ -60,7 +60,7 @@ test('its size is what is in it, whoever deletes and adds at the same time', asy
   const manifest = shownManifest(
     registeredManifest({ catalog_id: 'demo', version: '1', architecture: 'x86_64', tags: [] }, undefined),
   )
-  const keep = (name: string) => cache.keep(name.repeat(64), { manifest, local: false }, files, from, how)
+  const keep = (name: string) => cache.keep({ sha256: name.repeat(64), manifest }, files, from, how)
   // Two fit, and five want to be kept at once.
   await Promise.all(['a', 'b', 'c', 'd', 'e'].map(keep))
   expect(cache.size()).toBeLessThanOrEqual(20_000)

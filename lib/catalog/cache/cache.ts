@@ -9,7 +9,7 @@ import type { Inventory } from '../inventory.ts'
 import { normalCatalogId } from '../names.ts'
 import type { UnpackedFile } from '../pack/read.ts'
 import { createTurns } from '../turns.ts'
-import { claimsToTell, knownTo } from './known.ts'
+import { knownTo, toldOf } from './known.ts'
 import { copyVerified, sizeOnDisk } from './copy.ts'
 import { type CachedManifest, CacheItem } from './record.ts'
 
@@ -33,13 +33,18 @@ export interface Cache {
   remove(caller: Principal, place: CachePlace): Promise<number>
   /**
    * Puts a machine into an empty folder, verified; gives where it is kept, or undefined when it is not, or not rightly, or
-   * not for this caller: whoever knows a digest does not have the pack yet. Throws `no-space`.
+   * not for this caller: whoever knows a digest does not have the pack yet, but who was told of it by the same catalog does.
+   * Throws `no-space`.
    */
-  restore(caller: Principal, sha256: string, folder: string, how: Following): Promise<string | undefined>
+  restore(
+    caller: Principal,
+    pack: { readonly sha256: string; readonly catalog?: string | undefined },
+    folder: string,
+    how: Following,
+  ): Promise<string | undefined>
   /** Keeps a machine that was unpacked into a folder, where there is room; gives where. */
   keep(
-    sha256: string,
-    of: Pick<CacheItem, 'manifest' | 'local'>,
+    pack: Pick<CacheItem, 'sha256' | 'manifest' | 'catalog' | 'owner'>,
     files: readonly UnpackedFile[],
     folder: string,
     how: Following,
@@ -93,7 +98,7 @@ export const openCache = async ({ store, tell, inventory, folder, budget, keepFr
       type: 'catalog_cache',
       message: `CACHE_ITEM_${what}`,
       body: { catalog_id, version, architecture, cache_size: cacheSize, cache_type: 'folder', cached_date: cached_at },
-      audience: { claims: claimsToTell(inventory, item) },
+      audience: toldOf(inventory, item),
     })
   }
   const forget = (item: CacheItem & Stored): Promise<void> =>
@@ -181,10 +186,11 @@ export const openCache = async ({ store, tell, inventory, folder, budget, keepFr
       for (const item of free) if (isFree(item)) await forget(item)
       return free.length
     },
-    restore: (caller, sha256, to, { signal, onProgress }) =>
+    restore: (caller, { sha256, catalog }, to, { signal, onProgress }) =>
       using(sha256, async () => {
         const found = await items.find('sha256', sha256)
-        const item = found && knownTo(inventory, caller)(found) ? found : undefined
+        const isTold = catalog !== undefined && found?.catalog === catalog
+        const item = found && (isTold || knownTo(inventory, caller)(found)) ? found : undefined
         const damaged =
           item &&
           (await copyVerified(item.files, placeOf(sha256), to, { signal, onProgress }).catch(unreadable(signal)))
@@ -202,7 +208,7 @@ export const openCache = async ({ store, tell, inventory, folder, budget, keepFr
         }))
         return placeOf(sha256)
       }),
-    keep: (sha256, { manifest, local }, files, from, { signal, onProgress }) =>
+    keep: ({ sha256, manifest, catalog, owner }, files, from, { signal, onProgress }) =>
       using(sha256, async () => {
         const bytes = await sizeOnDisk(files, from)
         if ((await items.find('sha256', sha256)) || !(await takeRoom(bytes))) return undefined
@@ -215,7 +221,8 @@ export const openCache = async ({ store, tell, inventory, folder, budget, keepFr
             id: crypto.randomUUID(),
             sha256,
             manifest,
-            local,
+            ...(catalog !== undefined && { catalog }),
+            ...(owner !== undefined && { owner }),
             files: [...files],
             size: await sizeOnDisk(files, staging),
             cached_at: now,

@@ -1,33 +1,33 @@
 import type { Principal } from '#lib/auth/principal.ts'
 import type { Inventory } from '../inventory.ts'
-import type { CatalogManifest } from '../manifest.ts'
+import type { StoredManifest } from '../manifest.ts'
 import { visibleTo } from '../visible.ts'
 import type { CacheItem } from './record.ts'
 
 type Present = Pick<Inventory, 'get'>
 
-/** What decides who may know of an item: of this catalog the manifest as it is now, of another host's what it told. */
-const judgedBy = (
-  inventory: Present,
-  { local, manifest }: CacheItem,
-): Pick<CatalogManifest, 'required_claims' | 'required_roles'> | undefined =>
-  local ? inventory.get(manifest.id) : manifest
+/** The manifest of this catalog that an item is of, as it is now. */
+const presentOf = (inventory: Present, { catalog, manifest }: CacheItem): StoredManifest | undefined =>
+  catalog === undefined ? inventory.get(manifest.id) : undefined
 
-/** The claims whose holders are told of an item. Where roles decide, or nothing any more, super users alone are. */
-export const claimsToTell = (inventory: Present, item: CacheItem): string[] => {
-  const own = judgedBy(inventory, item)
-  if (!own || own.required_roles.length > 0) return []
-  return own.required_claims.length > 0 ? own.required_claims : ['LIST_CACHE']
+/** Who is told of an item. Where roles decide, or nothing any more, super users alone are. */
+export const toldOf = (inventory: Present, item: CacheItem): { claims: string[]; users: string[] } => {
+  if (item.catalog !== undefined) return { claims: [], users: item.owner === undefined ? [] : [item.owner] }
+  const present = presentOf(inventory, item)
+  if (!present || present.required_roles.length > 0) return { claims: [], users: [] }
+  return { claims: present.required_claims.length > 0 ? [...present.required_claims] : ['LIST_CACHE'], users: [] }
 }
 
 /**
- * Whether a caller may know of an item. Another manifest with the same digest says nothing: whoever knows the digest of a pack
- * can register that. Whose manifest was deleted only super users know of.
+ * Whether a caller may know of an item: of this catalog who may know of its manifest, as that is now; of another one who
+ * pulled it, for what opened that was theirs. Another manifest with the same digest says nothing: whoever knows the digest of
+ * a pack can register that.
  */
 export const knownTo = (inventory: Present, caller: Principal): ((item: CacheItem) => boolean) => {
   const sees = visibleTo(caller)
   return item => {
-    const own = judgedBy(inventory, item)
-    return caller.superUser || (own !== undefined && sees(own))
+    if (caller.superUser || (item.catalog !== undefined && item.owner === caller.id)) return true
+    const present = presentOf(inventory, item)
+    return present !== undefined && sees(present)
   }
 }

@@ -7,8 +7,10 @@ export const CacheItem = z.object({
   sha256: z.string(),
   /** As it was when this was kept. */
   manifest: CatalogManifest,
-  /** Whether that is one of this catalog. */
-  local: z.boolean().default(false),
+  /** The address of the service of whose catalog that is; undefined for this one. */
+  catalog: z.string().optional(),
+  /** The id of who pulled it. */
+  owner: z.string().optional(),
   files: z.array(z.object({ name: z.string(), size: z.number(), sha256: z.string() })),
   /** Bytes on disk. */
   size: z.number(),

@@ -49,11 +49,12 @@ export async function* contentOf(packed: PackFile): AsyncGenerator<Uint8Array> {
   const { name, size } = packed
   await using file = await openUnchanged(packed)
   const before = await file.stat({ bigint: true })
-  const turns = Math.min(partsAhead + 2, Math.ceil(size / readSize) || 1)
-  const buffers = Array.from({ length: turns }, () => Buffer.from(new SharedArrayBuffer(Math.min(readSize, size))))
+  // Not fewer for a small file: some file systems give less than is asked for, and so more parts.
+  const turns = partsAhead + 2
+  const buffers: Buffer[] = []
   let turn = 0
   const read = async (from: number): Promise<Buffer> => {
-    const buffer = buffers[turn]!
+    const buffer = (buffers[turn] ??= Buffer.from(new SharedArrayBuffer(Math.min(readSize, size))))
     turn = (turn + 1) % turns
     const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, size - from), from)
     return buffer.subarray(0, bytesRead)

@@ -82,6 +82,9 @@ const unpackFetched = async (
   return files
 }
 
+/** The steps of filling a folder. */
+export const fillSteps = ['pull_check_cache_stage', 'downloader', 'decompressor', 'pull_cache_stage'] as const
+
 /** Fills a folder with the machine of a pack: from the cache, or from where the pack is. Gives where it is kept. */
 export const fillWith = async (
   context: TransferContext,
@@ -97,11 +100,13 @@ export const fillWith = async (
   const cached =
     sha256 === undefined
       ? undefined
-      : await cache.restore(caller, sha256, folder, { signal, onProgress: told('pull_check_cache_stage') })
+      : await cache.restore(caller, { ...source, sha256 }, folder, {
+          signal,
+          onProgress: told('pull_check_cache_stage'),
+        })
   work.end('pull_check_cache_stage')
   if (cached !== undefined) {
-    for (const step of ['downloader', 'decompressor', 'pull_cache_stage'])
-      work.skip(step, 'not needed, the cache has the machine')
+    for (const step of fillSteps.slice(1)) work.skip(step, 'not needed, the cache has the machine')
     return cached
   }
   const list = await listIn(source, signal)
@@ -113,7 +118,10 @@ export const fillWith = async (
     sha256 === undefined
       ? undefined
       : await cache
-          .keep(sha256, source, files, folder, { signal, onProgress: told('pull_cache_stage') })
+          .keep({ ...source, sha256, owner: caller.id }, files, folder, {
+            signal,
+            onProgress: told('pull_cache_stage'),
+          })
           .catch((error: unknown) => {
             signal.throwIfAborted()
             // The machine is there, and that is what was asked for.

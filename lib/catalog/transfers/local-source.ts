@@ -39,7 +39,7 @@ export const localSource = async (
   const provider = await catalog.storages.open(storage)
   const md5 = manifest.pack_sha256 === '' ? await packMd5(provider, metadataPath(manifest), signal) : undefined
   const sha256 = manifest.pack_sha256 || undefined
-  const known = { manifest: shownManifest(manifest), local: true, origin: JSON.stringify(storage), sha256, md5 }
+  const known = { manifest: shownManifest(manifest), origin: JSON.stringify(storage), sha256, md5 }
   try {
     const source = await providerSource(provider, path, known, signal)
     await countDownload(catalog, caller, manifest.id, job)

@@ -9,8 +9,8 @@ import { sideEnd } from '../objects.ts'
 /** A pack that can be pulled: what the catalog says of it, and how its bytes are read. */
 export interface PackSource {
   readonly manifest: CatalogManifest
-  /** Whether that is one of this catalog. */
-  readonly local: boolean
+  /** The address of the service of whose catalog that is; undefined for this one. */
+  readonly catalog?: string | undefined
   /** Tells apart where packs are read from, with all that opens it; never shown. */
   readonly origin: string
   /** Bytes. */
@@ -56,7 +56,7 @@ export const providerSource = async (
   path: string,
   known: {
     readonly manifest: CatalogManifest
-    readonly local: boolean
+    readonly catalog?: string
     readonly origin: string
     readonly sha256?: string | undefined
     readonly md5?: string | undefined

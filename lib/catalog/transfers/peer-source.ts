@@ -49,7 +49,7 @@ const servedSource = async (
   const side = sideOf(beside, { size, sha256 })
   return {
     manifest,
-    local: false,
+    catalog: peer.server.url,
     origin: peer.server.url,
     size,
     sha256: sha256 ?? side?.sha256,
@@ -120,6 +120,6 @@ export const peerSource = async (
   await refuseHidden(catalog, peer.caller, storage, [packAt])
   const from = await catalog.storages.open(storage)
   const md5 = sha256 === undefined ? await packMd5(from, metadata && inFolder(metadata), signal) : undefined
-  const known = { manifest, local: false, origin: JSON.stringify([peer.server.url, storage]), sha256, md5 }
+  const known = { manifest, catalog: peer.server.url, origin: JSON.stringify([peer.server.url, storage]), sha256, md5 }
   return providerSource(from, packAt, known, signal)
 }

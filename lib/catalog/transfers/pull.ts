@@ -7,7 +7,7 @@ import type { CatalogManifest } from '../manifest.ts'
 import { checkTrust } from '../pack/side-file.ts'
 import type { Peer } from '../remote/peer.ts'
 import type { TransferContext } from './context.ts'
-import { type Following, fillWith } from './fill.ts'
+import { type Following, fillSteps, fillWith } from './fill.ts'
 import { localSource } from './local-source.ts'
 import type { PackSource, SourceFor } from './pack-source.ts'
 import { peerOf } from './peer-of.ts'
@@ -68,28 +68,36 @@ const fetchMachine = async (
   { machine_name: name }: PullManifest,
   following: Following,
 ): Promise<Pulled> => {
+  const { work } = following
   let cached: string | undefined
+  let filled = false
   const machine = await context.machines.adopt(
     { name, work: { ...following.work, signal: following.signal } },
     async folder => {
       cached = await fillWith(context, source, folder, following)
-      following.work.begin('pull_register_stage')
+      filled = true
+      work.begin('pull_register_stage')
     },
   )
+  // It was made before the service was killed.
+  if (!filled) {
+    for (const step of fillSteps) work.skip(step, 'not needed, the machine was there')
+    work.begin('pull_register_stage')
+  }
   return { machine, manifest: source.manifest, cached: cached ?? '' }
 }
 
 /** What says that a pack is not there, or not what it should be: also when another has taken its place. */
 const isOfPack = (error: unknown): boolean => isFault(error, 'not-found') || isFault(error, 'upstream')
 
-/** Finds the pack of a request and makes a machine of it; of the new one when a push replaces it meanwhile. */
+/** Makes a machine of the pack of a request; of the new one when a push replaces it meanwhile. */
 const fetchCurrent = async (
   context: TransferContext,
   request: PullManifest,
-  find: () => Promise<PackSource>,
+  { first, find }: { readonly first: PackSource; readonly find: () => Promise<PackSource> },
   how: Following,
 ): Promise<Pulled> => {
-  for (let source = await find(); ;)
+  for (let source = first; ;)
     try {
       return await fetchMachine(context, source, request, how)
     } catch (error) {
@@ -124,10 +132,11 @@ export const pullManifest = async (
   const find = async (): Promise<PackSource> => {
     const source = await sourceOf(context, caller, request, through, { job: work.id, signal })
     checkSource(context, source, warn)
-    work.end('pull_validate_stage')
     return source
   }
-  const { machine, manifest, cached } = await fetchCurrent(context, request, find, { caller, work, signal })
+  const first = await find()
+  work.end('pull_validate_stage')
+  const { machine, manifest, cached } = await fetchCurrent(context, request, { first, find }, { caller, work, signal })
   work.end('pull_register_stage')
   if (start) {
     work.begin('pull_start_stage')

@@ -19,14 +19,14 @@ const remove = async (
   { before, earlier }: Left,
   signal: AbortSignal,
 ): Promise<void> => {
+  // What another host has registered by now is not left of an earlier push.
+  const after = await target.before(request, architecture).catch(() => undefined)
+  if (!after || !['', sha256].includes(after.pack_sha256)) return
   const folder = request.catalog_id
   const keeps = await target.others(registered)
   const earlierAt = earlier ? packEnds.map(end => `${folder}/${packName(name, earlier.digest, before, end)}`) : []
   for (const path of earlierAt) if (path !== packAt && !(await keeps(path))) await provider.remove(path)
-  // What another host has registered by now is not left of an earlier push.
-  const after = await target.before(request, architecture).catch(() => undefined)
-  if (after && ['', sha256].includes(after.pack_sha256))
-    await sweepPacks(provider, { folder, name, kept: packAt, keeps }, signal)
+  await sweepPacks(provider, { folder, name, kept: packAt, keeps }, signal)
 }
 
 /** Removes what is left. The push is done: what cannot be removed, as in a registry that forbids it, is told to the log. */

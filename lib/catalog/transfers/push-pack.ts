@@ -34,7 +34,7 @@ export const packMachine = (
           chunkBytes: 0,
         }
     work.end('push_compress_stage')
-    return { type, files, size, packed, is_compressed: hold !== undefined || compression.kind !== 'none' }
+    return { hold, type, files, size, packed, is_compressed: hold !== undefined || compression.kind !== 'none' }
   })
 
 /** A machine that is packed on this host, or whose chunks are on the provider. */

@@ -26,14 +26,26 @@ export interface Published {
 const isRefusal = (error: unknown): boolean =>
   (['invalid', 'forbidden', 'not-found', 'conflict'] as const).some(fault => isFault(error, fault))
 
+/** Removes what was uploaded in vain, unless the catalog has such a manifest by now, or others lead to it. */
+const discard = async (
+  { target, request, architecture }: Push,
+  provider: Provider,
+  paths: readonly string[],
+): Promise<void> => {
+  if (await target.before(request, architecture)) return
+  const keeps = await target.others({ id: '' })
+  for (const path of paths) if (!(await keeps(path))) await provider.remove(path)
+}
+
 /** Uploads under the name that follows from what it replaces, and registers that. */
 const publishAs = async (
-  { context, request, architecture, name, storage, target, work }: Push,
+  push: Push,
   provider: Provider,
-  { type, files, size, packed, is_compressed }: PackedMachine,
+  { hold, type, files, size, packed, is_compressed }: PackedMachine,
   { before, replaced }: { readonly before: KnownBefore | undefined; readonly replaced: Before | undefined },
   signal: AbortSignal,
 ): Promise<Published> => {
+  const { context, request, architecture, name, storage, target, work } = push
   const { digest } = packed
   work.begin('push_check_remote_stage')
   const registration = RegisterManifest.parse({
@@ -60,6 +72,8 @@ const publishAs = async (
     work.skip('push_upload_pack_stage', 'not needed, the provider has it')
   else {
     work.begin('push_upload_pack_stage')
+    // Whoever removes chunks must not begin before this list can be seen.
+    await hold?.renew()
     await provider.write(packAt, sourceOfFile(packed.file, digest.size), {
       signal,
       sha256: digest.sha256,
@@ -76,10 +90,11 @@ const publishAs = async (
   work.end('push_upload_meta_stage')
 
   work.begin('push_register_stage')
+  await hold?.renew()
   const registered = await target.register(registration).catch(async (error: unknown) => {
     // Nobody will lead to it. What the catalog has made of it, when it did not answer, nobody knows.
-    if (!there && !before && isRefusal(error))
-      for (const path of [metadataAt, packAt + sideEnd, packAt]) await provider.remove(path).catch(() => undefined)
+    if (!there && !replaced && isRefusal(error))
+      await discard(push, provider, [metadataAt, packAt + sideEnd, packAt]).catch(() => undefined)
     throw error
   })
   work.end('push_register_stage')

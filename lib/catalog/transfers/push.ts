@@ -14,7 +14,7 @@ import { packMachine } from './push-pack.ts'
 import { type Push, pushPlan } from './push-plan.ts'
 import { publish } from './push-publish.ts'
 import type { PushManifest } from './requests.ts'
-import { targetOf } from './targets.ts'
+import { type KnownBefore, targetOf } from './targets.ts'
 
 /** Refuses a push that is to suspend a machine for somebody who may not do that. */
 const refuseSuspending = (caller: Principal): void => {
@@ -30,19 +30,25 @@ const refuseSuspending = (caller: Principal): void => {
 const pushMachine = async (push: Push): Promise<CatalogManifest> => {
   const { context, request, architecture, name, storage, target, work, folder } = push
   const signal = work.signal ?? new AbortController().signal
-  const before = await target.before(request, architecture)
-  if (before?.revoked)
-    throw new ServiceError('conflict', `${name} was revoked, and stays so. Push the machine as another version.`)
   // What this push itself has registered before the service was killed is not in its way.
   const earlier = await packedEarlier(folder)
-  const own = before && earlier?.digest.sha256 === before.pack_sha256
-  if (before && !own && request.override_existing === false)
-    throw new ServiceError('conflict', `The catalog has ${name} already, and the push is not to replace it.`)
+  const lookBefore = async (): Promise<KnownBefore | undefined> => {
+    const before = await target.before(request, architecture)
+    if (before?.revoked)
+      throw new ServiceError('conflict', `${name} was revoked, and stays so. Push the machine as another version.`)
+    const own = before && earlier?.digest.sha256 === before.pack_sha256
+    if (before && !own && request.override_existing === false)
+      throw new ServiceError('conflict', `The catalog has ${name} already, and the push is not to replace it.`)
+    return before
+  }
+  await lookBefore()
 
   const provider = await context.catalog.storages.open(storage)
   work.end('push_validate_stage')
   await using held = new AsyncDisposableStack()
   const machine = await packMachine(push, provider, held)
+  // Again, for to pack takes its time.
+  const before = await lookBefore()
   const published = await publish(push, provider, machine, before, signal)
   await cleanUp(push, provider, published, { before, earlier }, signal)
   return published.registered
