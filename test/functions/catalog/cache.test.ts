@@ -176,6 +176,48 @@ describe('the cache', () => {
     expect((await asked(['PULL_CATALOG_MANIFEST', 'LAB'], 'mine')).status).toBe(200)
   })
 
+  test('gives what somebody has pulled of another catalog to who is told of it there, and shows it to nobody else', async ({
+    call,
+    network,
+    folder,
+  }) => {
+    await pushed(call, '1')
+    const [{ pack_filename: file, pack_sha256 }] = (await call('GET', '/api/v1/catalog/demo/1/x86_64')).body
+    const pack = readFileSync(join(folder, 'catalog/demo', file))
+    const told = { catalog_id: 'X', name: 'x', version: '1', architecture: 'x86_64', type: 'qemu', pack_sha256 }
+    network.use(http.all('http://127.0.0.1:*', () => passthrough()))
+    const serve = (bytes: Buffer, asked: string[] = []): RequestListener => {
+      return (request, response) => {
+        const [, first, last] = /bytes=(\d+)-(\d+)/.exec(request.headers.range ?? '') ?? []
+        if (!request.url!.includes('content='))
+          return void response.setHeader('content-type', 'application/json').end(JSON.stringify(told))
+        if (first === undefined) return void response.writeHead(404).end()
+        asked.push(`${first}-${last}`)
+        response.writeHead(206, {
+          'content-type': 'application/octet-stream',
+          'content-range': `bytes ${first}-${last}/${bytes.length}`,
+        })
+        response.end(bytes.subarray(Number(first), Number(last) + 1))
+      }
+    }
+    const asked: string[] = []
+    using theirs = await startService(serve(pack, asked))
+    using lying = await startService(serve(Buffer.alloc(pack.length)))
+    const pullFrom = (who: string, url: string, machine_name: string) =>
+      call('PUT', '/api/v1/catalog/pull', {
+        as: [who, 'PULL_CATALOG_MANIFEST'],
+        body: { catalog_id: 'x', version: '1', machine_name, connection: `host=key@${url}` },
+      })
+    expect((await pullFrom('PULL_OWN_CACHE', theirs.url, 'first')).status).toBe(200)
+    const fetched = asked.length
+    expect((await pullFrom('other', lying.url, 'stolen')).status).toBe(502)
+    expect(await list(call, ['other', 'LIST_CACHE'])).toEqual([])
+    expect(await list(call, ['LIST_CACHE'])).toHaveLength(1)
+    expect((await pullFrom('other', theirs.url, 'second')).status).toBe(200)
+    // The size alone was asked for again.
+    expect(asked.slice(fetched)).toEqual(['0-0'])
+  })
+
   test('tells of what comes and goes', async ({ call }) => {
     await pushed(call, '1')
     await pull(call, '1')
