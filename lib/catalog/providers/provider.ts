@@ -55,4 +55,6 @@ export interface Provider {
   list(folder: string, signal?: AbortSignal): AsyncIterable<ObjectStat>
   /** Removes an object; no error when there is none. */
   remove(path: string, signal?: AbortSignal): Promise<void>
+  /** Ends what writes of an object that is there have left: of a storage that keeps that apart from the object. */
+  settle?(path: string, signal?: AbortSignal): Promise<void>
 }

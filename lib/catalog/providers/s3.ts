@@ -115,6 +115,10 @@ export const createS3 = async (
       }
     },
 
+    async settle(path, signal) {
+      const key = keyOf(path)
+      if (!writing.has(key)) await uploads.end(key, signal)
+    },
     async remove(path, signal) {
       const key = keyOf(path)
       const object = client.ask({ method: 'DELETE', key, signal }).catch((error: unknown) => {

@@ -68,9 +68,11 @@ const publishAs = async (
   const there = await provider.stat(packAt, signal)
   work.end('push_check_remote_stage')
 
-  if (there?.size === digest.size && there.sha256 === digest.sha256)
+  if (there?.size === digest.size && there.sha256 === digest.sha256) {
     work.skip('push_upload_pack_stage', 'not needed, the provider has it')
-  else {
+    // A kill right after its upload was complete has left the note of that.
+    await provider.settle?.(packAt, signal)
+  } else {
     work.begin('push_upload_pack_stage')
     // Whoever removes chunks must not begin before this list can be seen.
     await hold?.renew()
