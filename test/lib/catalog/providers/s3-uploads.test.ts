@@ -138,4 +138,11 @@ describe('an upload in parts', () => {
     expect(await failure(s3.write('a', sourceOf(bytes), { sha256 }))).toMatchObject({ fault: 'upstream' })
     expect(seen).not.toContain(`end ${uploadId}`)
   })
+
+  test('whose end was not noted any more is settled: its note goes, and what others have begun of it', async () => {
+    const note = `.vmhost-uploads/${hash('sha256', Buffer.from('a'))}/${sha256}`
+    const seen = bucketWith([], [], { [note]: { text: `${uploadId}\na`, at: new Date().toISOString() } })
+    await s3.settle!('a')
+    expect(seen.filter(one => one.startsWith('end')).toSorted()).toEqual(['end new', 'end note', 'end old'])
+  })
 })
