@@ -1,13 +1,11 @@
 import type { Principal } from '#lib/auth/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { Inventory } from './inventory.ts'
+import { newest } from './latest.ts'
 import { architectureOf, normalCatalogId } from './names.ts'
 import type { Place } from './place.ts'
 import type { Kept } from './shown.ts'
 import { visibleTo } from './visible.ts'
-
-const newest = (manifests: readonly Kept[]): Kept | undefined =>
-  manifests.reduce<Kept | undefined>((best, one) => (best && best.created_at >= one.created_at ? best : one), undefined)
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 

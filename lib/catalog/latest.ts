@@ -8,6 +8,10 @@ const latest = 'latest'
 export const isLatest = ({ tags }: Pick<StoredManifest, 'tags'>): boolean =>
   tags.some(tag => tag.toLowerCase() === latest)
 
+/** The manifest that was added last. */
+export const newest = (manifests: readonly Kept[]): Kept | undefined =>
+  manifests.reduce<Kept | undefined>((best, one) => (best && best.created_at >= one.created_at ? best : one), undefined)
+
 /** Tags with that of the latest version, or without it. */
 export const tagsWith = (tags: readonly string[], isTheLatest: boolean): string[] => [
   ...tags.filter(tag => !isLatest({ tags: [tag] })),
@@ -26,9 +30,6 @@ export const heirsOf = (inventory: Inventory, removed: Kept): readonly Kept[] =>
   const others = inventory.of(removed.catalog_id).filter(({ id }) => id !== removed.id)
   if (!isLatest(removed) || others.some(isLatest)) return []
   const usable = others.filter(({ revoked }) => !revoked)
-  const newest = usable.reduce<Kept | undefined>(
-    (found, one) => (found && found.created_at >= one.created_at ? found : one),
-    undefined,
-  )
-  return usable.filter(({ version }) => version === newest?.version)
+  const heir = newest(usable)
+  return usable.filter(({ version }) => version === heir?.version)
 }
