@@ -57,8 +57,10 @@ export const createSteps = (changed: (when: 'now' | 'soon') => void): Steps => {
         for (const step of all) steps.set(step.name, planned(step))
       },
       begin(name) {
-        const { message: _, ...step } = stepOf(name)
-        steps.set(name, { ...step, state: 'running' })
+        // One that begins again, as when another pack has taken the place of its own, has done nothing yet.
+        const { message: _, value: __, total: ___, rate: ____, eta: _____, ...step } = stepOf(name)
+        running.delete(name)
+        steps.set(name, { ...step, state: 'running', current_percentage: 0 })
         changed('now')
       },
       advance(name, value, total) {
