@@ -36,7 +36,7 @@ if (!values['if-stale'] || !isFresh()) {
   const routes = exposedRoutes(await readRoutes(), { include: listOf(values.include), exclude: listOf(values.exclude) })
   const host = await buildHost('dist', routes)
   const edge = await buildEdge('dist/edge.mjs', edgeRoutes)
-  console.log(
-    `Built ${routes.length} endpoints, ${edgeRoutes.length} of them for the edge too:\n${table(host)}\n${table(edge)}`,
-  )
+  const built = `Built ${routes.length} endpoints, ${edgeRoutes.length} of them for the edge too`
+  // Before a start, what the start says is what matters.
+  console.log(values['if-stale'] ? `${built}.` : `${built}:\n${table(host)}\n${table(edge)}`)
 }

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild'
 import type { Route } from '#lib/http/endpoint.ts'
-import { servedPath } from '#lib/http/paths.ts'
+import { servedPath } from '#lib/calls/paths.ts'
 import { licensesOf } from './licenses.ts'
 import { tableText } from './table.ts'
 
@@ -45,7 +45,7 @@ const common = {
   logLevel: 'warning',
 } as const satisfies BuildOptions
 
-/** Bundles the service for Node into `folder`: vmhost.mjs and events.mjs, its lazy chunks with v86.wasm beside them, routes.json, LICENSES.txt. */
+/** Bundles the service for Node into `folder`: vmhost.mjs, events.mjs and recorder.mjs, its lazy chunks with v86.wasm beside them, routes.json, LICENSES.txt. */
 export const buildHost = async (folder: string, routes: readonly Route[]): Promise<Metafile> => {
   // Chunks have their content in their names, so those of an earlier build would stay.
   rmSync(join(folder, 'chunks'), { recursive: true, force: true })
@@ -62,7 +62,7 @@ export const buildHost = async (folder: string, routes: readonly Route[]): Promi
   })
   // On its own: shared chunks would make the service load in pieces what it always needs.
   await build({
-    entryPoints: { events: 'lib/entry/events.ts' },
+    entryPoints: { events: 'lib/entry/events.ts', recorder: 'lib/entry/recorder.ts' },
     ...common,
     outdir: folder,
   })

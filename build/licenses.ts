@@ -4,11 +4,13 @@ import type { Metafile } from 'esbuild'
 
 const packageOf = /^(?:.*\/)?(node_modules\/(?:@[^/]+\/)?[^/]+)\//
 
+/** The folders of the packages that are in a bundle, in order. */
+export const packagesOf = ({ inputs }: Metafile): readonly string[] =>
+  [...new Set(Object.keys(inputs).flatMap(file => packageOf.exec(file)?.[1] ?? []))].sort()
+
 /** The licenses of every package that is in a bundle, as one text: most ask to go along with their code. */
-export const licensesOf = ({ inputs }: Metafile): string => {
-  const folders = new Set(Object.keys(inputs).flatMap(file => packageOf.exec(file)?.[1] ?? []))
-  return [...folders]
-    .sort()
+export const licensesOf = (metafile: Metafile): string =>
+  packagesOf(metafile)
     .map(folder => {
       const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
         name: string
@@ -21,4 +23,3 @@ export const licensesOf = ({ inputs }: Metafile): string => {
       return [`${name} ${version} (${license ?? 'see its text'})`, ...texts].join('\n\n')
     })
     .join(`\n\n${'-'.repeat(80)}\n\n`)
-}

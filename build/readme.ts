@@ -1,6 +1,7 @@
 /**
- * Runs README.md as a newcomer would: clones the last commit, runs every command of it in order in one shell, and compares
- * what is printed with what it says. `…` in an expected line stands for anything, an id for any id.
+ * Runs README.md, and then docs/build-farm.md, as a newcomer would: clones the last commit, runs every command of them in order in
+ * one shell, and compares what is printed with what they say. `…` in an expected line stands for anything, an id for any id. In place of `npm ci` the
+ * dependencies are linked from here, where they come from the same lock file.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,7 +16,9 @@ interface Block {
 const readme = readFileSync('README.md', 'utf8')
 const [forUsers = '', forDevelopers = ''] = readme.split('\n## Development\n')
 
-const blocks: readonly Block[] = [...forUsers.matchAll(/```sh\n(.*?)```(?:\n\n```text\n(.*?)```)?/gs)].map(match => ({
+const walk = forUsers + readFileSync('docs/build-farm.md', 'utf8')
+
+const blocks: readonly Block[] = [...walk.matchAll(/```sh\n(.*?)```(?:\n\n```text\n(.*?)```)?/gs)].map(match => ({
   commands: match[1]!,
   expected: match[2]?.trimEnd().split('\n'),
 }))
@@ -38,17 +41,19 @@ const matches = (line: string | undefined, expected: string): boolean =>
       .replace(uuid, uuid.source)}$`,
   ).test(line ?? '')
 
+const withoutInstalling = (commands: string): string => commands.replace(/^npm ci\n/m, '')
+
 const run = (folder: string): string => {
   const script = [
     'set -um',
-    ...blocks.map(({ commands }, at) => `${inBackground(commands)}\necho "${marker(at)}"`),
+    ...blocks.map(({ commands }, at) => `${inBackground(withoutInstalling(commands))}\necho "${marker(at)}"`),
     // The shell of the background job, npm and the service are one process group each time only under job control.
     'for job in $(jobs -p); do kill -TERM -- -$job; done',
   ].join('\n')
   writeFileSync(join(folder, 'readme.sh'), script)
   const { stdout, stderr } = spawnSync('bash', ['readme.sh'], {
     cwd: folder,
-    env: { ...process.env, XDG_STATE_HOME: join(folder, 'state') },
+    env: { ...process.env, XDG_STATE_HOME: join(folder, 'state'), TMPDIR: folder },
     encoding: 'utf8',
     timeout: 300_000,
   })
@@ -72,6 +77,12 @@ const undeclared = [...forDevelopers.matchAll(/^npm (?:run )?([\w:]+)/gm)]
 const folder = mkdtempSync(join(tmpdir(), 'vmhost-readme-'))
 try {
   spawnSync('git', ['clone', '-q', '.', join(folder, 'clone')], { stdio: 'inherit' })
+  // Where that is another file system, the files are copied.
+  const modules = join(folder, 'clone', 'node_modules')
+  if (spawnSync('cp', ['-al', 'node_modules', modules]).status !== 0) {
+    rmSync(modules, { recursive: true, force: true })
+    spawnSync('cp', ['-a', 'node_modules', modules], { stdio: 'inherit' })
+  }
   const output = run(join(folder, 'clone'))
   const parts = output.split(/^----- block \d+ ends -----$/m).map(part =>
     part

@@ -1,6 +1,6 @@
 /** Writes the routing tables from the files under functions/; `--check` fails where one on disk is stale. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { edgeProvides } from '#lib/entry/edge-provides.ts'
+import { edgeProvides } from '#lib/compose/edge-provides.ts'
 import { readRoutes, tableText } from './table.ts'
 
 const routes = await readRoutes()

@@ -1,5 +1,5 @@
 /**
- * The closed list of ways in which the service says no. Domain code throws these names; only `lib/http/errors.ts`
+ * The closed list of ways in which the service says no. Domain code throws these names; only `lib/calls/statuses.ts`
  * knows which HTTP status each one has.
  */
 export type Fault =

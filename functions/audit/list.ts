@@ -4,10 +4,10 @@ import { endpoint } from '#lib/http/endpoint.ts'
 export default endpoint({
   method: 'GET',
   path: '/v1/audit',
-  summary: 'Show what was done and refused, by whom and from where; newest first',
+  summary: 'List audit entries: what was done or refused, by whom and from where; newest first',
   access: { roles: ['SUPER_USER'] },
   effect: 'read',
   uses: ['audit'],
   query: AuditQuery,
   reply: AuditPage,
-}).handle(({ query }, { audit }) => audit.page(query))
+}).handle(({ query }, { audit }) => audit.readPage(query))

@@ -1,5 +1,5 @@
 import { ApiKeyReference } from '#lib/auth/api-key-schemas.ts'
-import { Accepted, accepted } from '#lib/http/accepted.ts'
+import { DeletionReply, confirmDeletion } from '#lib/calls/deletion-reply.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
 export default endpoint({
@@ -8,11 +8,12 @@ export default endpoint({
   summary: 'Delete an API key',
   access: { claims: ['DELETE_API_KEY'] },
   effect: 'change',
+  essential: true,
   uses: ['apiKeys'],
   params: ApiKeyReference,
-  reply: Accepted,
+  reply: DeletionReply,
   status: 202,
-}).handle(async ({ params }, { apiKeys }) => {
-  await apiKeys.remove(params.id)
-  return accepted(`The API key ${params.id} was deleted.`)
+}).handle(async ({ params, caller }, { apiKeys }) => {
+  await apiKeys.remove(params.id, caller!)
+  return confirmDeletion(`The API key ${params.id} was deleted.`)
 })

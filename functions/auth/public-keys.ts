@@ -4,7 +4,7 @@ import { endpoint } from '#lib/http/endpoint.ts'
 export default endpoint({
   method: 'GET',
   path: '/.well-known/jwks.json',
-  summary: 'Show the public keys that tokens can be verified with (RFC 7517)',
+  summary: 'Show the public keys that verify tokens (RFC 7517)',
   access: 'public',
   effect: 'read',
   uses: ['keys'],

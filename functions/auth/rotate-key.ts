@@ -4,7 +4,7 @@ import { endpoint } from '#lib/http/endpoint.ts'
 export default endpoint({
   method: 'POST',
   path: '/v1/auth/key/rotate',
-  summary: 'Sign tokens with a new key from now on; those of the old one stay valid until they expire',
+  summary: 'Sign tokens with a new key from now on; existing tokens stay valid until they expire',
   access: { roles: ['SUPER_USER'] },
   effect: 'change',
   uses: ['keys'],

@@ -1,18 +1,19 @@
 import { ServiceError } from '#lib/errors.ts'
-import { Accepted, accepted } from '#lib/http/accepted.ts'
+import { DeletionReply, confirmDeletion } from '#lib/calls/deletion-reply.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
 export default endpoint({
   method: 'DELETE',
   path: '/v1/auth/token',
-  summary: 'Sign out: end the token that this request carries',
+  summary: 'Sign out: end the token of this request',
   access: 'signed-in',
   effect: 'change',
+  essential: true,
   uses: ['sessions'],
-  reply: Accepted,
+  reply: DeletionReply,
   status: 202,
 }).handle(async ({ bearer }, { sessions }) => {
   if (!bearer) throw new ServiceError('invalid', 'This request carries no token that could be ended.')
   await sessions.end(bearer)
-  return accepted('The token is not valid any more.')
+  return confirmDeletion('The token is not valid any more.')
 })

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { Segment } from '#lib/catalog/place.ts'
-import { Accepted, accepted } from '#lib/http/accepted.ts'
+import { Segment } from '#lib/catalog/reference.ts'
+import { DeletionReply, confirmDeletion } from '#lib/calls/deletion-reply.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
 export default endpoint({
@@ -11,14 +11,14 @@ export default endpoint({
     'DELETE /v1/cache/{catalogId}',
     'DELETE /v1/cache/{catalogId}/{version}',
   ],
-  summary: 'Delete what is kept of a catalog id, or of one of its versions',
+  summary: 'Delete the cached machines of a catalog id, or of one of its versions',
   access: { claims: ['DELET_CACHE_ITEM'] },
   effect: 'change',
   uses: ['catalogCache'],
   params: z.object({ catalogId: Segment, version: Segment.optional() }),
-  reply: Accepted,
+  reply: DeletionReply,
   status: 202,
 }).handle(async ({ caller, params }, { catalogCache }) => {
   const count = await catalogCache.remove(caller!, params)
-  return accepted(`${count === 1 ? '1 item was' : `${count} items were`} deleted from the cache.`)
+  return confirmDeletion(`${count === 1 ? '1 item was' : `${count} items were`} deleted from the cache.`)
 })

@@ -1,12 +1,12 @@
 import * as z from 'zod'
-import { CachedManifest } from '#lib/catalog/cache/record.ts'
+import { CachedManifest } from '#lib/transfers/cache/cached-manifest.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
 export default endpoint({
   method: 'GET',
   path: '/v1/catalog/cache',
   also: ['GET /v1/cache'],
-  summary: 'List the machines that are kept for the next pull, the one that was used last first',
+  summary: 'List the cached machines, most recently used first',
   access: { claims: ['LIST_CACHE'] },
   effect: 'read',
   uses: ['catalogCache'],

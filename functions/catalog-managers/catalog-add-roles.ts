@@ -1,5 +1,5 @@
 import { endpoint } from '#lib/http/endpoint.ts'
-import { editing } from '#lib/managers/contracts.ts'
+import { editing } from '#lib/remote-catalogs/managers/contracts.ts'
 
 export default endpoint({
   ...editing,

@@ -1,6 +1,8 @@
-import { Accepted, accepted } from '#lib/http/accepted.ts'
+import { DeletionReply, confirmDeletion } from '#lib/calls/deletion-reply.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
-import { CatalogPlace, PassedQuery } from '#lib/managers/catalog-schemas.ts'
+import { CatalogPlace, PassedQuery } from '#lib/remote-catalogs/managers/catalog-schemas.ts'
+import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
+import { DeleteQuery } from '#lib/catalog/schemas.ts'
 
 export default endpoint({
   method: 'DELETE',
@@ -9,15 +11,17 @@ export default endpoint({
     'DELETE /v1/catalog-managers/{id}/catalog/{catalogId}/{version}',
     'DELETE /v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}',
   ],
-  summary: 'Delete a catalog id, a version or an architecture of a remote catalog, as far as you may see it',
+  summary: 'Delete a catalog id, a version or an architecture of a remote catalog; manifests that you may not see stay',
   access: { anyClaim: ['DELETE_CATALOG_MANIFEST', 'CATALOG_MANAGER_DELETE_CATALOG_MANIFEST_OWN'] },
   effect: 'change',
   uses: ['managedCatalogs'],
   params: CatalogPlace,
   query: PassedQuery,
-  reply: Accepted,
+  faults: remoteFaults,
+  passThrough: { query: DeleteQuery },
+  reply: DeletionReply,
   status: 202,
 }).handle(async (call, { managedCatalogs }) => {
   await managedCatalogs.remove(call)
-  return accepted(`${Object.values(call.params).slice(1).join(' ')} was deleted from the remote catalog.`)
+  return confirmDeletion(`${Object.values(call.params).slice(1).join(' ')} was deleted from the remote catalog.`)
 })

@@ -1,8 +1,11 @@
 import { endpoint } from '#lib/http/endpoint.ts'
-import { importing } from '#lib/managers/contracts.ts'
+import { importing } from '#lib/remote-catalogs/managers/contracts.ts'
+import { passedImport } from '#lib/remote-catalogs/managers/catalog-schemas.ts'
+import { ImportMachine } from '#lib/transfers/schemas.ts'
 
 export default endpoint({
   ...importing,
   path: '/v1/catalog-managers/{id}/catalog/import-vm',
   summary: 'Import a machine into a remote catalog from its storage',
+  passThrough: { ...passedImport, body: ImportMachine },
 }).handle((call, { managedCatalogs }) => managedCatalogs.import(call, 'import-vm'))

@@ -1,17 +1,19 @@
-import { pulling, pullJob } from '#lib/catalog/transfers/contracts.ts'
+import { pulling, pullJob } from '#lib/transfers/contracts.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
-import { CatalogManagerReference } from '#lib/managers/schemas.ts'
+import { CatalogManagerReference } from '#lib/remote-catalogs/managers/schemas.ts'
+import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
 
 export default endpoint({
   ...pulling,
   path: '/v1/catalog-managers/{id}/catalog/pull/async',
   also: ['POST /v1/catalog-managers/{id}/catalog/pull/async'],
-  summary: 'Begin a pull of a remote catalog; the answer is its job',
+  summary: 'Start a pull from a remote catalog; the reply is its job',
   access: { anyClaim: ['PULL_CATALOG_MANIFEST', 'CATALOG_MANAGER_PULL_CATALOG_MANIFEST_OWN'] },
   uses: ['managedCatalogs', 'transfers'],
+  faults: remoteFaults,
   params: CatalogManagerReference,
   job: { ...pullJob, detached: true },
 }).handle(async (call, { managedCatalogs, transfers }) => {
   const peer = await managedCatalogs.peer(call.caller!, call.params.id, 'pull')
-  return transfers.pull(call.caller!, call.body, call.work, peer)
+  return transfers.pull(call.caller!, call.body, call.progress, peer)
 })

@@ -1,7 +1,8 @@
-import { pushing, pushJob } from '#lib/catalog/transfers/contracts.ts'
+import { pushing, pushJob } from '#lib/transfers/contracts.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
-import { untilGone } from '#lib/http/until-gone.ts'
-import { CatalogManagerReference } from '#lib/managers/schemas.ts'
+import { cancelOnDisconnect } from '#lib/http/cancel-on-disconnect.ts'
+import { CatalogManagerReference } from '#lib/remote-catalogs/managers/schemas.ts'
+import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
 
 export default endpoint({
   ...pushing,
@@ -9,9 +10,10 @@ export default endpoint({
   summary: 'Push a machine of this host to a remote catalog',
   access: { anyClaim: ['PUSH_CATALOG_MANIFEST', 'CATALOG_MANAGER_PUSH_CATALOG_MANIFEST_OWN'] },
   uses: ['managedCatalogs', 'transfers'],
+  faults: remoteFaults,
   params: CatalogManagerReference,
   job: pushJob,
 }).handle(async (call, { managedCatalogs, transfers }) => {
   const peer = await managedCatalogs.peer(call.caller!, call.params.id, 'push')
-  return [await transfers.push(call.caller!, call.body, untilGone(call), peer)]
+  return [await transfers.push(call.caller!, call.body, cancelOnDisconnect(call), peer)]
 })

@@ -1,5 +1,14 @@
 import { endpoint } from '#lib/http/endpoint.ts'
-import { bodyLimit, Catalog, PassedQuery, RegisteredBody, RemoteManifests } from '#lib/managers/catalog-schemas.ts'
+import {
+  bodyLimit,
+  Catalog,
+  passedManifests,
+  PassedQuery,
+  RegisteredBody,
+  RemoteManifests,
+} from '#lib/remote-catalogs/managers/catalog-schemas.ts'
+import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
+import { RegisterManifest } from '#lib/catalog/schemas.ts'
 
 export default endpoint({
   method: 'POST',
@@ -13,5 +22,7 @@ export default endpoint({
   body: RegisteredBody,
   bodyLimit,
   audited: ['catalog_id', 'version', 'architecture'],
+  faults: remoteFaults,
+  passThrough: { ...passedManifests, body: RegisterManifest },
   reply: RemoteManifests,
 }).handle((call, { managedCatalogs }) => managedCatalogs.register(call))

@@ -1,10 +1,10 @@
 import { endpoint } from '#lib/http/endpoint.ts'
-import { editing } from '#lib/managers/contracts.ts'
+import { editing } from '#lib/remote-catalogs/managers/contracts.ts'
 
 export default endpoint({
   ...editing,
   method: 'DELETE',
   path: '/v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/claims',
-  summary: 'Remove claims of a manifest of a remote catalog',
+  summary: 'Remove claims from a manifest of a remote catalog',
   audited: ['required_claims', 'required_roles', 'tags'],
 }).handle((call, { managedCatalogs }) => managedCatalogs.change(call, 'DELETE', 'claims'))

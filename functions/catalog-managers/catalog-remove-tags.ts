@@ -1,10 +1,10 @@
 import { endpoint } from '#lib/http/endpoint.ts'
-import { editing } from '#lib/managers/contracts.ts'
+import { editing } from '#lib/remote-catalogs/managers/contracts.ts'
 
 export default endpoint({
   ...editing,
   method: 'DELETE',
   path: '/v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/tags',
-  summary: 'Remove tags of a manifest of a remote catalog',
+  summary: 'Remove tags from a manifest of a remote catalog',
   audited: ['tags'],
 }).handle((call, { managedCatalogs }) => managedCatalogs.change(call, 'DELETE', 'tags'))

@@ -1,5 +1,11 @@
 import { endpoint } from '#lib/http/endpoint.ts'
-import { CatalogPlace, PassedQuery, RemoteManifests } from '#lib/managers/catalog-schemas.ts'
+import {
+  CatalogPlace,
+  passedManifests,
+  PassedQuery,
+  RemoteManifests,
+} from '#lib/remote-catalogs/managers/catalog-schemas.ts'
+import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
 
 export default endpoint({
   method: 'GET',
@@ -14,5 +20,7 @@ export default endpoint({
   uses: ['managedCatalogs'],
   params: CatalogPlace,
   query: PassedQuery,
+  faults: remoteFaults,
+  passThrough: passedManifests,
   reply: RemoteManifests,
 }).handle((call, { managedCatalogs }) => managedCatalogs.show(call))

@@ -1,9 +1,9 @@
 import { endpoint } from '#lib/http/endpoint.ts'
-import { marking } from '#lib/managers/contracts.ts'
+import { marking } from '#lib/remote-catalogs/managers/contracts.ts'
 
 export default endpoint({
   ...marking,
   method: 'PATCH',
   path: '/v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/untaint',
-  summary: 'Take that mark away again',
+  summary: 'Untaint a manifest of a remote catalog',
 }).handle((call, { managedCatalogs }) => managedCatalogs.change(call, 'PATCH', 'untaint'))

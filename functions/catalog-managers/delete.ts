@@ -1,6 +1,6 @@
-import { Accepted, accepted } from '#lib/http/accepted.ts'
+import { DeletionReply, confirmDeletion } from '#lib/calls/deletion-reply.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
-import { CatalogManagerReference } from '#lib/managers/schemas.ts'
+import { CatalogManagerReference } from '#lib/remote-catalogs/managers/schemas.ts'
 
 export default endpoint({
   method: 'DELETE',
@@ -10,9 +10,9 @@ export default endpoint({
   effect: 'change',
   uses: ['catalogManagers'],
   params: CatalogManagerReference,
-  reply: Accepted,
+  reply: DeletionReply,
   status: 202,
 }).handle(async ({ params, caller }, { catalogManagers }) => {
   await catalogManagers.remove(caller!, params.id)
-  return accepted(`The catalog manager ${params.id} was deleted.`)
+  return confirmDeletion(`The catalog manager ${params.id} was deleted.`)
 })

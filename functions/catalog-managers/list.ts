@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { endpoint } from '#lib/http/endpoint.ts'
-import { CatalogManagerRecord } from '#lib/managers/schemas.ts'
+import { CatalogManagerRecord } from '#lib/remote-catalogs/managers/schemas.ts'
 
 export default endpoint({
   method: 'GET',

@@ -1,5 +1,5 @@
 import { endpoint } from '#lib/http/endpoint.ts'
-import { CatalogManagerRecord, CatalogManagerReference } from '#lib/managers/schemas.ts'
+import { CatalogManagerRecord, CatalogManagerReference } from '#lib/remote-catalogs/managers/schemas.ts'
 
 export default endpoint({
   method: 'GET',

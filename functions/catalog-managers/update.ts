@@ -1,5 +1,11 @@
 import { endpoint } from '#lib/http/endpoint.ts'
-import { audited, CatalogManagerRecord, CatalogManagerReference, UpdateCatalogManager } from '#lib/managers/schemas.ts'
+import {
+  audited,
+  CatalogManagerRecord,
+  CatalogManagerReference,
+  UpdateCatalogManager,
+} from '#lib/remote-catalogs/managers/schemas.ts'
+import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
 
 export default endpoint({
   method: 'PUT',
@@ -11,7 +17,8 @@ export default endpoint({
   params: CatalogManagerReference,
   body: UpdateCatalogManager,
   audited,
+  faults: remoteFaults,
   reply: CatalogManagerRecord,
-}).handle(({ params, body, caller, again }, { catalogManagers }) =>
-  catalogManagers.update(caller!, params.id, body, again),
+}).handle(({ params, body, caller, reauthenticate }, { catalogManagers }) =>
+  catalogManagers.update(caller!, params.id, body, reauthenticate),
 )

@@ -1,4 +1,4 @@
-import { manifestCall } from '#lib/catalog/call.ts'
+import { manifestCall } from '#lib/catalog/manifest-call.ts'
 import { editingLists } from '#lib/catalog/contracts.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 

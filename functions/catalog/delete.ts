@@ -1,7 +1,8 @@
-import * as z from 'zod'
-import { CatalogPlace } from '#lib/catalog/place.ts'
-import { Accepted, accepted } from '#lib/http/accepted.ts'
+import { CatalogPlace } from '#lib/catalog/reference.ts'
+import { DeleteQuery } from '#lib/catalog/schemas.ts'
+import { DeletionReply, confirmDeletion } from '#lib/calls/deletion-reply.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
+import { storageFaults } from '#lib/catalog/contracts.ts'
 
 export default endpoint({
   method: 'DELETE',
@@ -12,13 +13,17 @@ export default endpoint({
   effect: 'change',
   uses: ['catalog'],
   params: CatalogPlace,
-  query: z.object({
-    clean_remote: z.stringbool().default(true).meta({ description: 'false leaves the objects on the provider' }),
-  }),
-  reply: Accepted,
+  query: DeleteQuery,
+  conditional: true,
+  faults: storageFaults,
+  reply: DeletionReply,
   status: 202,
-}).handle(async ({ caller, params, query, ifMatch }, { catalog }) => {
-  const count = await catalog.remove(caller!, params, { cleanRemote: query.clean_remote, ifMatch: ifMatch() })
+}).handle(async ({ caller, params, query, ifMatch, signal }, { catalog }) => {
+  const how = { cleanRemote: query.clean_remote, ifMatch, signal }
+  const { count, left } = await catalog.remove(caller!, params, how)
   const what = count === 1 ? '1 manifest' : `${count} manifests`
-  return accepted(`${Object.values(params).join(' ')} was deleted from the catalog: ${what}.`)
+  const shown = left.length > 3 ? `${left.slice(0, 3).join(', ')} and ${left.length - 3} more` : left.join(', ')
+  const stays = `Left on the provider, for no push of this service put it there: ${shown}.`
+  const told = `${Object.values(params).join(' ')} was deleted from the catalog: ${what}.`
+  return confirmDeletion(left.length === 0 ? told : `${told} ${stays}`)
 })

@@ -1,6 +1,6 @@
-import { manifestCall } from '#lib/catalog/call.ts'
+import { manifestCall } from '#lib/catalog/manifest-call.ts'
 import { editing } from '#lib/catalog/contracts.ts'
-import { DescribeManifest } from '#lib/catalog/requests.ts'
+import { DescribeManifest } from '#lib/catalog/schemas.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
 export default endpoint({

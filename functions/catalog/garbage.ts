@@ -1,15 +1,17 @@
-import { aboutGarbage, CollectedGarbage, CollectGarbage } from '#lib/catalog/garbage.ts'
+import { aboutGarbage, CollectedGarbage, CollectGarbage } from '#lib/catalog/chunk-garbage.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
+import { storageFaults } from '#lib/catalog/contracts.ts'
 
 export default endpoint({
   method: 'POST',
   path: '/v1/catalog/garbage',
-  summary: 'Remove the chunks of a provider that no pack there uses any more, or only count them',
+  summary: 'Collect the garbage of a provider: remove the chunks that no pack there uses, or only count them',
   access: { roles: ['SUPER_USER'] },
   effect: 'change',
   uses: ['catalog'],
   body: CollectGarbage,
   audited: ['dry_run', 'grace_hours'],
+  faults: storageFaults,
   reply: CollectedGarbage,
-  job: { type: 'catalog', operation: 'garbage', always: true, about: aboutGarbage },
-}).handle(({ body, work }, { catalog }) => catalog.collectGarbage(body, work))
+  job: { type: 'catalog', operation: 'garbage', always: true, summarize: aboutGarbage },
+}).handle(({ body, progress }, { catalog }) => catalog.collectGarbage(body, progress))

@@ -1,13 +1,14 @@
-import { importing } from '#lib/catalog/transfers/contracts.ts'
-import { ImportMachine, ImportResult } from '#lib/catalog/transfers/requests.ts'
+import { importing } from '#lib/transfers/contracts.ts'
+import { ImportMachine } from '#lib/transfers/schemas.ts'
+import { ImportResult } from '#lib/catalog/schemas.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
-import { untilGone } from '#lib/http/until-gone.ts'
+import { cancelOnDisconnect } from '#lib/http/cancel-on-disconnect.ts'
 
 export default endpoint({
   ...importing,
   path: '/v1/catalog/import-vm',
-  summary: 'Take a pvm or macvm machine into the catalog that is on a provider without a description',
+  summary: 'Import a pvm or macvm machine from a provider that has no description of it',
   job: { type: 'catalog', operation: 'import-vm', record: 'catalog_manifest', always: true },
   body: ImportMachine,
   reply: ImportResult,
-}).handle((call, { transfers }) => transfers.importMachine(call.caller!, call.body, untilGone(call)))
+}).handle((call, { transfers }) => transfers.importMachine(call.caller!, call.body, cancelOnDisconnect(call)))

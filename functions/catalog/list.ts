@@ -1,5 +1,5 @@
-import * as z from 'zod'
-import { CatalogManifests } from '#lib/catalog/manifest.ts'
+import { CatalogManifests } from '#lib/catalog/manifest-schema.ts'
+import { CatalogQuery } from '#lib/catalog/schemas.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
 export default endpoint({
@@ -9,16 +9,9 @@ export default endpoint({
   access: { claims: ['LIST_CATALOG_MANIFEST'] },
   effect: 'read',
   uses: ['catalog'],
-  query: z.object({
-    limit: z.coerce
-      .number()
-      .int()
-      .min(1)
-      .max(1000)
-      .optional()
-      .meta({ description: 'Manifests on a page; all when left out' }),
-    cursor: z.string().max(512).optional().meta({ description: 'From the Link of the page before' }),
-  }),
+  query: CatalogQuery,
   filter: 'handled',
+  hasETag: true,
+  paged: true,
   reply: CatalogManifests,
 }).handle(({ caller, query, filter }, { catalog }) => catalog.list(caller!, query, filter))

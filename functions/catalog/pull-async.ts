@@ -1,10 +1,10 @@
-import { pulling, pullJob } from '#lib/catalog/transfers/contracts.ts'
+import { pulling, pullJob } from '#lib/transfers/contracts.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
 export default endpoint({
   ...pulling,
   path: '/v1/catalog/pull/async',
   also: ['POST /v1/catalog/pull/async'],
-  summary: 'Begin a pull; the answer is its job',
+  summary: 'Start a pull; the reply is its job',
   job: { ...pullJob, detached: true },
-}).handle((call, { transfers }) => transfers.pull(call.caller!, call.body, call.work))
+}).handle((call, { transfers }) => transfers.pull(call.caller!, call.body, call.progress))

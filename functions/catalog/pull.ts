@@ -1,6 +1,6 @@
-import { pulling, pullJob } from '#lib/catalog/transfers/contracts.ts'
+import { pulling, pullJob } from '#lib/transfers/contracts.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
-import { untilGone } from '#lib/http/until-gone.ts'
+import { cancelOnDisconnect } from '#lib/http/cancel-on-disconnect.ts'
 
 export default endpoint({
   ...pulling,
@@ -8,4 +8,4 @@ export default endpoint({
   also: ['POST /v1/catalog/pull'],
   summary: 'Pull a machine from a catalog',
   job: pullJob,
-}).handle((call, { transfers }) => transfers.pull(call.caller!, call.body, untilGone(call)))
+}).handle((call, { transfers }) => transfers.pull(call.caller!, call.body, cancelOnDisconnect(call)))

@@ -1,6 +1,7 @@
-import { CatalogManifests } from '#lib/catalog/manifest.ts'
-import { bodyLimit, RegisterManifest } from '#lib/catalog/requests.ts'
+import { CatalogManifests } from '#lib/catalog/manifest-schema.ts'
+import { bodyLimit, RegisterManifest } from '#lib/catalog/schemas.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
+import { storageFaults } from '#lib/catalog/contracts.ts'
 
 export default endpoint({
   method: 'POST',
@@ -12,5 +13,7 @@ export default endpoint({
   body: RegisterManifest,
   bodyLimit,
   audited: ['catalog_id', 'version', 'architecture'],
+  hasETag: true,
+  faults: storageFaults,
   reply: CatalogManifests,
-}).handle(({ caller, body }, { catalog }) => catalog.register(caller!, body))
+}).handle(({ caller, body, signal }, { catalog }) => catalog.register(caller!, body, signal))

@@ -1,5 +1,5 @@
-import { CatalogManifests } from '#lib/catalog/manifest.ts'
-import { CatalogPlace } from '#lib/catalog/place.ts'
+import { CatalogManifests } from '#lib/catalog/manifest-schema.ts'
+import { CatalogPlace } from '#lib/catalog/reference.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
 export default endpoint({
@@ -11,5 +11,6 @@ export default endpoint({
   effect: 'read',
   uses: ['catalog'],
   params: CatalogPlace,
+  hasETag: true,
   reply: CatalogManifests,
 }).handle(({ caller, params }, { catalog }) => catalog.show(caller!, params))

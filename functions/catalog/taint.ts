@@ -1,4 +1,4 @@
-import { manifestCall } from '#lib/catalog/call.ts'
+import { manifestCall } from '#lib/catalog/manifest-call.ts'
 import { marking } from '#lib/catalog/contracts.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
@@ -6,5 +6,5 @@ export default endpoint({
   ...marking,
   method: 'PATCH',
   path: '/v1/catalog/{catalogId}/{version}/{architecture}/taint',
-  summary: 'Mark a manifest as not to be used',
+  summary: 'Taint a manifest: nobody can use it until it is untainted',
 }).handle((call, { catalog }) => catalog.mark(manifestCall(call), 'taint'))

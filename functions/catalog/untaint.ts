@@ -1,4 +1,4 @@
-import { manifestCall } from '#lib/catalog/call.ts'
+import { manifestCall } from '#lib/catalog/manifest-call.ts'
 import { marking } from '#lib/catalog/contracts.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
@@ -6,5 +6,5 @@ export default endpoint({
   ...marking,
   method: 'PATCH',
   path: '/v1/catalog/{catalogId}/{version}/{architecture}/untaint',
-  summary: 'Take back that a manifest is not to be used',
+  summary: 'Untaint a manifest: it can be used again',
 }).handle((call, { catalog }) => catalog.mark(manifestCall(call), 'untaint'))

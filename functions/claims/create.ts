@@ -4,7 +4,7 @@ import { endpoint } from '#lib/http/endpoint.ts'
 export default endpoint({
   method: 'POST',
   path: '/v1/auth/claims',
-  summary: 'Create a claim, for catalogs to ask for',
+  summary: 'Create a claim, which catalog manifests can require',
   access: { claims: ['CREATE_CLAIM'] },
   effect: 'change',
   uses: ['claims'],

@@ -5,7 +5,7 @@ import { endpoint } from '#lib/http/endpoint.ts'
 export default endpoint({
   method: 'GET',
   path: '/v1/auth/claims/grouped',
-  summary: 'List the claims by what they are about',
+  summary: 'List the claims, grouped by what they protect',
   access: { claims: ['LIST_CLAIM'] },
   effect: 'read',
   uses: ['claims'],

@@ -5,7 +5,7 @@ import { endpoint } from '#lib/http/endpoint.ts'
 export default endpoint({
   method: 'GET',
   path: '/v1/auth/claims',
-  summary: 'List the claims and who holds them directly',
+  summary: 'List the claims and the users who hold them directly',
   access: { claims: ['LIST_CLAIM'] },
   effect: 'read',
   uses: ['claims'],

@@ -5,7 +5,7 @@ import { endpoint } from '#lib/http/endpoint.ts'
 export default endpoint({
   method: 'GET',
   path: '/v1/ws/clients',
-  summary: 'List the WebSockets that read events',
+  summary: 'List the WebSockets that receive events',
   access: { roles: ['SUPER_USER'] },
   effect: 'read',
   uses: ['subscriptions'],

@@ -4,7 +4,7 @@ import { endpoint } from '#lib/http/endpoint.ts'
 export default endpoint({
   method: 'GET',
   path: '/v1/ws/stats',
-  summary: 'Show figures of the WebSockets that read events',
+  summary: 'Show statistics of the WebSockets that receive events',
   access: { roles: ['SUPER_USER'] },
   effect: 'read',
   uses: ['subscriptions'],

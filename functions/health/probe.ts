@@ -4,9 +4,12 @@ import { endpoint } from '#lib/http/endpoint.ts'
 export default endpoint({
   method: 'GET',
   path: '/health/probe',
-  summary: 'Tell that the service answers',
+  summary: 'Check that the service answers and accepts changes',
   access: 'public',
   effect: 'read',
-  uses: [],
+  uses: ['readiness'],
   reply: z.object({ status: z.literal('OK') }),
-}).handle(() => ({ status: 'OK' }))
+}).handle((_, { readiness }) => {
+  readiness.check()
+  return { status: 'OK' }
+})

@@ -4,7 +4,7 @@ import { endpoint } from '#lib/http/endpoint.ts'
 export default endpoint({
   method: 'GET',
   path: '/v1/health/system',
-  summary: 'Tell how each part of the service is',
+  summary: 'Show the health of each part of the service',
   access: 'signed-in',
   effect: 'read',
   uses: ['health'],

@@ -4,7 +4,7 @@ import { Job, JobReference } from '#lib/jobs/schemas.ts'
 export default endpoint({
   method: 'POST',
   path: '/v1/jobs/{id}/cancel',
-  summary: 'Cancel a job: its work gives up and ends in a stable state',
+  summary: 'Cancel a job: its work stops in a stable state',
   access: { anyClaim: ['JOB_MANAGER_DELETE', 'JOB_MANAGER_LIST_OWN'] },
   effect: 'change',
   uses: ['jobs'],

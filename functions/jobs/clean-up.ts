@@ -1,4 +1,4 @@
-import { Accepted, accepted } from '#lib/http/accepted.ts'
+import { DeletionReply, confirmDeletion } from '#lib/calls/deletion-reply.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
 export default endpoint({
@@ -8,9 +8,9 @@ export default endpoint({
   access: { anyClaim: ['JOB_MANAGER_DELETE', 'JOB_MANAGER_LIST_OWN'] },
   effect: 'change',
   uses: ['jobs'],
-  reply: Accepted,
+  reply: DeletionReply,
   status: 202,
 }).handle(async ({ caller }, { jobs }) => {
-  const count = await jobs.clean(caller!)
-  return accepted(count === 1 ? '1 job was deleted.' : `${count} jobs were deleted.`)
+  const count = await jobs.removeEnded(caller!)
+  return confirmDeletion(count === 1 ? '1 job was deleted.' : `${count} jobs were deleted.`)
 })

@@ -1,4 +1,4 @@
-import { Accepted, accepted } from '#lib/http/accepted.ts'
+import { DeletionReply, confirmDeletion } from '#lib/calls/deletion-reply.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 import { JobReference } from '#lib/jobs/schemas.ts'
 
@@ -10,9 +10,9 @@ export default endpoint({
   effect: 'change',
   uses: ['jobs'],
   params: JobReference,
-  reply: Accepted,
+  reply: DeletionReply,
   status: 202,
 }).handle(async ({ params, caller }, { jobs }) => {
   await jobs.remove(params.id, caller!)
-  return accepted(`The job ${params.id} was deleted.`)
+  return confirmDeletion(`The job ${params.id} was deleted.`)
 })

@@ -5,7 +5,7 @@ import { Job } from '#lib/jobs/schemas.ts'
 export default endpoint({
   method: 'GET',
   path: '/v1/jobs',
-  summary: 'List your jobs, newest first; with JOB_MANAGER_LIST those of everybody',
+  summary: 'List your jobs, newest first; with JOB_MANAGER_LIST the jobs of all users',
   access: { anyClaim: ['JOB_MANAGER_LIST', 'JOB_MANAGER_LIST_OWN'] },
   effect: 'read',
   uses: ['jobs'],

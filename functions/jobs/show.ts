@@ -4,7 +4,7 @@ import { Job, JobReference } from '#lib/jobs/schemas.ts'
 export default endpoint({
   method: 'GET',
   path: '/v1/jobs/{id}',
-  summary: 'Show a job: how far it is, and how it ended',
+  summary: 'Show a job: its progress, and how it ended',
   access: { anyClaim: ['JOB_MANAGER_LIST', 'JOB_MANAGER_LIST_OWN'] },
   effect: 'read',
   uses: ['jobs'],

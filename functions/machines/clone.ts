@@ -1,21 +1,23 @@
 import * as z from 'zod'
 import { endpoint } from '#lib/http/endpoint.ts'
-import { ClonedMachine, CloneMachine, MachineReference } from '#lib/machines/schemas.ts'
+import { ClonedMachine, CloneMachine, hypervisorFaults, MachineReference } from '#lib/machines/schemas.ts'
 
 export default endpoint({
   method: 'PUT',
   path: '/v1/machines/{id}/clone',
-  summary: 'Copy a machine; linked=true shares the disks that there are',
+  summary: 'Clone a machine; with linked=true the clone shares the disks of its source',
   access: { claims: ['CREATE_VM'] },
   effect: 'change',
-  job: { type: 'machines', operation: 'clone', record: 'virtual_machine' },
+  job: { type: 'machines', operation: 'clone', record: 'virtual_machine', repeatable: true },
+  acceptsWait: true,
   uses: ['machines'],
   params: MachineReference,
   query: z.object({ linked: z.stringbool().default(false) }),
   body: CloneMachine,
   audited: ['clone_name'],
+  faults: hypervisorFaults,
   reply: ClonedMachine,
-}).handle(async ({ params, query, body, work }, { machines }) => ({
-  id: await machines.clone(params.id, body.clone_name, { ...query, work }),
+}).handle(async ({ params, query, body, progress }, { machines }) => ({
+  id: await machines.clone(params.id, body.clone_name, { ...query, work: progress }),
   status: 'Success',
 }))

@@ -1,5 +1,5 @@
 import { endpoint } from '#lib/http/endpoint.ts'
-import { CreatedMachine, CreateMachine } from '#lib/machines/schemas.ts'
+import { CreatedMachine, CreateMachine, hypervisorFaults } from '#lib/machines/schemas.ts'
 
 export default endpoint({
   method: 'POST',
@@ -11,6 +11,7 @@ export default endpoint({
   uses: ['machines'],
   body: CreateMachine,
   audited: ['name'],
+  faults: hypervisorFaults,
   reply: CreatedMachine,
   status: 201,
 }).handle(({ body }, { machines }) => machines.create(body))

@@ -1,6 +1,6 @@
 import { endpoint } from '#lib/http/endpoint.ts'
-import { Accepted, accepted } from '#lib/http/accepted.ts'
-import { ForceQuery, MachineReference } from '#lib/machines/schemas.ts'
+import { DeletionReply, confirmDeletion } from '#lib/calls/deletion-reply.ts'
+import { ForceQuery, hypervisorFaults, MachineReference } from '#lib/machines/schemas.ts'
 
 export default endpoint({
   method: 'DELETE',
@@ -9,12 +9,14 @@ export default endpoint({
   access: { claims: ['DELETE_VM'] },
   effect: 'change',
   job: { type: 'machines', operation: 'delete' },
+  acceptsWait: true,
   uses: ['machines'],
   params: MachineReference,
   query: ForceQuery,
-  reply: Accepted,
+  faults: hypervisorFaults,
+  reply: DeletionReply,
   status: 202,
-}).handle(async ({ params, query }, { machines }) => {
-  await machines.remove(params.id, query)
-  return accepted(`The machine ${params.id} was deleted.`)
+}).handle(async ({ params, query, progress }, { machines }) => {
+  await machines.remove(params.id, { ...query, work: progress })
+  return confirmDeletion(`The machine ${params.id} was deleted.`)
 })

@@ -10,5 +10,6 @@ export default endpoint({
   effect: 'read',
   uses: ['machines'],
   filter: true,
+  hasETag: true,
   reply: z.array(MachineRecord),
 }).handle((_, { machines }) => machines.list())

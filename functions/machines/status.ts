@@ -4,7 +4,7 @@ import { MachineReference, MachineStatus } from '#lib/machines/schemas.ts'
 export default endpoint({
   method: 'GET',
   path: '/v1/machines/{id}/status',
-  summary: "Tell a machine's state and address",
+  summary: "Show a machine's state and address",
   access: { claims: ['LIST_VM'] },
   effect: 'read',
   uses: ['machines'],

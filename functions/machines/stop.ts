@@ -1,5 +1,5 @@
 import { endpoint } from '#lib/http/endpoint.ts'
-import { ForceQuery, MachineReference, OperationResult } from '#lib/machines/schemas.ts'
+import { ForceQuery, hypervisorFaults, MachineReference, OperationResult } from '#lib/machines/schemas.ts'
 
 export default endpoint({
   method: 'GET',
@@ -9,8 +9,10 @@ export default endpoint({
   access: { claims: ['UPDATE_VM_STATES'] },
   effect: 'change',
   job: { type: 'machines', operation: 'stop', record: 'virtual_machine', repeatable: true },
+  acceptsWait: true,
   uses: ['machines'],
   params: MachineReference,
   query: ForceQuery,
+  faults: hypervisorFaults,
   reply: OperationResult,
-}).handle(({ params, query, work }, { machines }) => machines.run(params.id, 'stop', { ...query, signal: work.signal }))
+}).handle(({ params, query, progress }, { machines }) => machines.run(params.id, 'stop', { ...query, work: progress }))

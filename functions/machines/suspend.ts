@@ -1,5 +1,5 @@
 import { endpoint } from '#lib/http/endpoint.ts'
-import { MachineReference, OperationResult } from '#lib/machines/schemas.ts'
+import { hypervisorFaults, MachineReference, OperationResult } from '#lib/machines/schemas.ts'
 
 export default endpoint({
   method: 'GET',
@@ -9,7 +9,9 @@ export default endpoint({
   access: { claims: ['UPDATE_VM_STATES'] },
   effect: 'change',
   job: { type: 'machines', operation: 'suspend', record: 'virtual_machine', repeatable: true },
+  acceptsWait: true,
   uses: ['machines'],
   params: MachineReference,
+  faults: hypervisorFaults,
   reply: OperationResult,
-}).handle(({ params, work }, { machines }) => machines.run(params.id, 'suspend', { signal: work.signal }))
+}).handle(({ params, progress }, { machines }) => machines.run(params.id, 'suspend', { work: progress }))

@@ -4,9 +4,10 @@ import { endpoint } from '#lib/http/endpoint.ts'
 export default endpoint({
   method: 'GET',
   path: '/metrics',
-  summary: 'Show figures of the service, for Prometheus',
+  summary: 'Show metrics of the service for Prometheus',
   access: 'signed-in',
   effect: 'read',
   uses: ['metrics'],
+  media: 'text/plain',
   reply: z.unknown(),
-}).handle((_, { metrics }) => metrics.show())
+}).handle((_, { metrics }) => metrics.render())

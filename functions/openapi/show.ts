@@ -8,5 +8,6 @@ export default endpoint({
   access: 'public',
   effect: 'read',
   uses: ['openapi'],
+  hasETag: true,
   reply: z.record(z.string(), z.unknown()),
-}).handle((_, { openapi }) => ({ ...openapi.document() }))
+}).handle((_, { openapi }) => openapi.document())

@@ -10,6 +10,7 @@ export default endpoint({
   uses: ['roles'],
   body: CreateRole,
   audited: ['name', 'claims'],
+  faults: ['not-found'],
   reply: RoleRecord,
   status: 201,
 }).handle(({ body, caller }, { roles }) => roles.add(body, caller!))

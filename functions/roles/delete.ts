@@ -1,5 +1,5 @@
 import { RoleReference } from '#lib/auth/role-schemas.ts'
-import { Accepted, accepted } from '#lib/http/accepted.ts'
+import { DeletionReply, confirmDeletion } from '#lib/calls/deletion-reply.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
 export default endpoint({
@@ -8,11 +8,12 @@ export default endpoint({
   summary: 'Delete a role that nobody has',
   access: { claims: ['DELETE_ROLE'] },
   effect: 'change',
+  essential: true,
   uses: ['roles'],
   params: RoleReference,
-  reply: Accepted,
+  reply: DeletionReply,
   status: 202,
 }).handle(async ({ params }, { roles }) => {
   await roles.remove(params.id)
-  return accepted(`The role ${params.id} was deleted.`)
+  return confirmDeletion(`The role ${params.id} was deleted.`)
 })

@@ -1,5 +1,5 @@
 import { RoleClaimReference } from '#lib/auth/role-schemas.ts'
-import { Accepted, accepted } from '#lib/http/accepted.ts'
+import { DeletionReply, confirmDeletion } from '#lib/calls/deletion-reply.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
 export default endpoint({
@@ -8,11 +8,12 @@ export default endpoint({
   summary: 'Remove a claim from a role',
   access: { claims: ['UPDATE_ROLE'] },
   effect: 'change',
+  essential: true,
   uses: ['roles'],
   params: RoleClaimReference,
-  reply: Accepted,
+  reply: DeletionReply,
   status: 202,
 }).handle(async ({ params, caller }, { roles }) => {
   await roles.removeClaim(params.id, params.claim, caller!)
-  return accepted(`The role ${params.id} does not have the claim ${params.claim} any more.`)
+  return confirmDeletion(`The role ${params.id} does not have the claim ${params.claim} any more.`)
 })

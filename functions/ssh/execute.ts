@@ -11,5 +11,6 @@ export default endpoint({
   body: SshRequest,
   // Neither what is run nor what it runs with: either may hold a secret.
   audited: ['host', 'port', 'username'],
+  faults: ['upstream', 'timeout'],
   reply: SshResult,
-}).handle(({ body, signal }, { ssh }) => ssh.execute(body, signal()))
+}).handle(({ body, signal }, { ssh }) => ssh.execute(body, signal))

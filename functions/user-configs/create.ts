@@ -4,7 +4,7 @@ import { endpoint } from '#lib/http/endpoint.ts'
 export default endpoint({
   method: 'POST',
   path: '/v1/user/configs',
-  summary: 'Create a setting of yours',
+  summary: 'Create one of your settings',
   access: 'signed-in',
   effect: 'change',
   uses: ['userConfigs'],

@@ -1,5 +1,5 @@
 import { UserConfigReference } from '#lib/user-configs/schemas.ts'
-import { Accepted, accepted } from '#lib/http/accepted.ts'
+import { DeletionReply, confirmDeletion } from '#lib/calls/deletion-reply.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
 export default endpoint({
@@ -10,9 +10,9 @@ export default endpoint({
   effect: 'change',
   uses: ['userConfigs'],
   params: UserConfigReference,
-  reply: Accepted,
+  reply: DeletionReply,
   status: 202,
 }).handle(async ({ params, caller }, { userConfigs }) => {
   await userConfigs.remove(caller!.id, params.id)
-  return accepted(`The setting ${params.id} was deleted.`)
+  return confirmDeletion(`The setting ${params.id} was deleted.`)
 })

@@ -10,6 +10,7 @@ export default endpoint({
   uses: ['users'],
   body: CreateUser,
   audited: ['username', 'email', 'roles', 'claims', 'is_super_user'],
+  faults: ['not-found'],
   reply: UserRecord,
   status: 201,
 }).handle(({ body, caller }, { users }) => users.add(body, caller!))

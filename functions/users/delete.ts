@@ -1,5 +1,5 @@
 import { UserReference } from '#lib/auth/user-schemas.ts'
-import { Accepted, accepted } from '#lib/http/accepted.ts'
+import { DeletionReply, confirmDeletion } from '#lib/calls/deletion-reply.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
 export default endpoint({
@@ -8,11 +8,12 @@ export default endpoint({
   summary: 'Delete a user with their API keys and settings',
   access: { claims: ['DELETE_USER'] },
   effect: 'change',
+  essential: true,
   uses: ['users'],
   params: UserReference,
-  reply: Accepted,
+  reply: DeletionReply,
   status: 202,
 }).handle(async ({ params, caller }, { users }) => {
   await users.remove(params.id, caller!)
-  return accepted(`The user ${params.id} was deleted.`)
+  return confirmDeletion(`The user ${params.id} was deleted.`)
 })

@@ -1,5 +1,5 @@
 import { UserClaimReference } from '#lib/auth/user-schemas.ts'
-import { Accepted, accepted } from '#lib/http/accepted.ts'
+import { DeletionReply, confirmDeletion } from '#lib/calls/deletion-reply.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
 export default endpoint({
@@ -8,11 +8,12 @@ export default endpoint({
   summary: 'Take a claim from a user',
   access: { claims: ['UPDATE_USER'] },
   effect: 'change',
+  essential: true,
   uses: ['users'],
   params: UserClaimReference,
-  reply: Accepted,
+  reply: DeletionReply,
   status: 202,
 }).handle(async ({ params, caller }, { users }) => {
-  await users.takeClaim(params.id, params.claim, caller!)
-  return accepted(`The user ${params.id} does not have the claim ${params.claim} any more.`)
+  await users.revokeClaim(params.id, params.claim, caller!)
+  return confirmDeletion(`The user ${params.id} does not have the claim ${params.claim} any more.`)
 })

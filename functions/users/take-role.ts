@@ -1,5 +1,5 @@
 import { UserRoleReference } from '#lib/auth/user-schemas.ts'
-import { Accepted, accepted } from '#lib/http/accepted.ts'
+import { DeletionReply, confirmDeletion } from '#lib/calls/deletion-reply.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
 export default endpoint({
@@ -8,11 +8,12 @@ export default endpoint({
   summary: 'Take a role from a user',
   access: { claims: ['UPDATE_USER'] },
   effect: 'change',
+  essential: true,
   uses: ['users'],
   params: UserRoleReference,
-  reply: Accepted,
+  reply: DeletionReply,
   status: 202,
 }).handle(async ({ params, caller }, { users }) => {
-  await users.takeRole(params.id, params.role, caller!)
-  return accepted(`The user ${params.id} does not have the role ${params.role} any more.`)
+  await users.revokeRole(params.id, params.role, caller!)
+  return confirmDeletion(`The user ${params.id} does not have the role ${params.role} any more.`)
 })

@@ -1,5 +1,5 @@
 import { UserReference } from '#lib/auth/user-schemas.ts'
-import { Accepted, accepted } from '#lib/http/accepted.ts'
+import { DeletionReply, confirmDeletion } from '#lib/calls/deletion-reply.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
 export default endpoint({
@@ -10,9 +10,9 @@ export default endpoint({
   effect: 'change',
   uses: ['users'],
   params: UserReference,
-  reply: Accepted,
+  reply: DeletionReply,
   status: 202,
 }).handle(async ({ params, caller }, { users }) => {
   await users.unlock(params.id, caller!)
-  return accepted(`The user ${params.id} can sign in again.`)
+  return confirmDeletion(`The user ${params.id} can sign in again.`)
 })

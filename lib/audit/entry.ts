@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
 
-/** One thing that was done or refused: who, from where, what, and how it ended. Never a secret. */
+/** An entry of the audit: who asked for what, from where, and how it ended. It never holds a secret. */
 export const AuditEntry = z.object({
   at: z.string(),
   request_id: z.string(),
@@ -28,14 +28,14 @@ export const AuditEntry = z.object({
 })
 export type AuditEntry = z.infer<typeof AuditEntry>
 
-/** What is told of an entry; its place in the chain comes from the log. */
+/** An entry without its hashes, which follow from its position in the chain. */
 export type AuditFacts = Omit<AuditEntry, 'previous_hash' | 'hash'>
 
-const members = Object.keys(AuditEntry.shape).filter(name => name !== 'hash') as (keyof AuditEntry)[]
+const hashedMembers = Object.keys(AuditEntry.shape).filter(name => name !== 'hash') as (keyof AuditEntry)[]
 
-/** The entry's members in the order of the schema, whatever order they came in: equal entries have equal hashes. */
-const hashOf = (entry: Omit<AuditEntry, 'hash'>, seq: number): string => {
-  const ordered = members.flatMap(name => {
+/** The hash of an entry. Members are hashed in the order of the schema, so that equal entries have equal hashes. */
+const computeHash = (entry: Omit<AuditEntry, 'hash'>, seq: number): string => {
+  const ordered = hashedMembers.flatMap(name => {
     const value = (entry as AuditEntry)[name]
     return value === undefined ? [] : [[name, value] as const]
   })
@@ -44,23 +44,23 @@ const hashOf = (entry: Omit<AuditEntry, 'hash'>, seq: number): string => {
     .digest('hex')
 }
 
-/** The first entry follows this. */
-const beginning = '0'.repeat(64)
+/** The previous hash of the first entry. */
+const genesisHash = '0'.repeat(64)
 
-/** An entry that follows another: its hash covers that one's, so that neither can be changed or taken out unseen. */
-export const chained = (facts: AuditFacts, seq: number, previous: AuditEntry | undefined): AuditEntry => {
-  const entry = { ...facts, previous_hash: previous?.hash ?? beginning }
-  return { ...entry, hash: hashOf(entry, seq) }
+/** Chains an entry to the previous one: its hash covers the hash of that entry, so that a change or removal is detected. */
+export const chainEntry = (facts: AuditFacts, seq: number, previous: AuditEntry | undefined): AuditEntry => {
+  const entry = { ...facts, previous_hash: previous?.hash ?? genesisHash }
+  return { ...entry, hash: computeHash(entry, seq) }
 }
 
-type Numbered = AuditEntry & { readonly seq: number }
+type NumberedEntry = AuditEntry & { readonly seq: number }
 
 /**
- * What is wrong between two entries that should follow each other, in words; undefined when nothing is. Without a first
- * one only the second is looked at.
+ * Checks two entries that should follow each other, or the second alone when there is no first. Gives what is wrong in
+ * words; undefined when the chain is whole.
  */
-export const breakBetween = (first: Numbered | undefined, second: Numbered): string | undefined => {
-  if (hashOf(second, second.seq) !== second.hash) return `entry ${second.seq} was changed`
+export const findChainBreak = (first: NumberedEntry | undefined, second: NumberedEntry): string | undefined => {
+  if (computeHash(second, second.seq) !== second.hash) return `entry ${second.seq} was changed`
   if (!first) return undefined
   if (second.seq !== first.seq + 1) return `the entries between ${first.seq} and ${second.seq} are missing`
   return second.previous_hash === first.hash ? undefined : `entry ${second.seq} does not follow entry ${first.seq}`

@@ -4,8 +4,8 @@ import { AuditEntry } from './entry.ts'
 export const AuditRecord = AuditEntry.extend({ seq: z.int() }).meta({ id: 'AuditEntry' })
 export type AuditRecord = z.infer<typeof AuditRecord>
 
-const number = z.coerce.number('must be a number').int('must be a whole number')
-const time = z.iso.datetime({ offset: true, error: 'must be a time of RFC 3339' })
+const number = z.coerce.number().int()
+const time = z.iso.datetime({ offset: true })
 
 export const AuditQuery = z
   .object({

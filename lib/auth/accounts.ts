@@ -1,42 +1,42 @@
 import { ServiceError } from '#lib/errors.ts'
 import type { Stored } from '#lib/storage/store.ts'
-import { claimNames } from './claims.ts'
+import { claimNames } from '#lib/access/claims.ts'
 import type { Directory } from './directory.ts'
 import type { User } from './directory-schemas.ts'
 import { userEvent } from './identity-events.ts'
 import type { PasswordRules } from './password-policy.ts'
 import type { Passwords } from './passwords.ts'
-import type { Principal } from './principal.ts'
+import type { Principal } from '#lib/access/principal.ts'
 
-/** The people who can sign in, as the sign-in sees them. */
+/** The users as sign-in needs them: found by name, with their passwords and rights. */
 export interface Accounts {
-  /** The user of this e-mail address, user name or id, in any case. */
+  /** Finds a user by e-mail address, user name or id, in any case. */
   find(identifier: string): Promise<(User & Stored) | undefined>
   get(id: string): Promise<(User & Stored) | undefined>
-  /** What the user of this id may do now; undefined when there is none. */
+  /** The present rights of a user; undefined when the user does not exist. */
   principal(id: string): Promise<Principal | undefined>
   /**
-   * Gives a user a new password, which the caller has checked, in place of the one that they have here. Tokens of the
-   * old one are not believed any more. Throws `conflict` when it was changed meanwhile.
+   * Replaces the password that `user` has with a new one, which the caller has checked against the rules. Tokens issued
+   * for the old password end. Throws `conflict` when the stored password has changed since `user` was read.
    */
   setPassword(user: User & Stored, password: string): Promise<void>
-  /** Keeps the password and writes its hash by today's method. */
+  /** Hashes the user's password again with the configured method. The password and the tokens stay valid. */
   rehash(user: User & Stored, password: string): Promise<void>
   /**
-   * Makes sure that there is a root user. A password that is given becomes root's; it must satisfy the rules.
-   * On the first start without one makes one up and gives it: nothing else ever shows it.
+   * Makes sure that there is a root user. A given password becomes root's; it must satisfy the rules. Without one the
+   * first start generates a password and returns it, which is the only time that it is shown. Throws `invalid`.
    */
   ensureRoot(password: string | undefined): Promise<{ readonly id: string; readonly newPassword?: string }>
 }
 
 interface Options {
-  readonly directory: Pick<Directory, 'users' | 'commit' | 'tell' | 'find' | 'principal' | 'change'>
+  readonly directory: Pick<Directory, 'users' | 'commit' | 'publish' | 'find' | 'principal' | 'runExclusive'>
   readonly passwords: Passwords
   readonly rules: PasswordRules
 }
 
 export const createAccounts = ({ directory, passwords, rules }: Options): Accounts => {
-  const { users, tell } = directory
+  const { users, publish } = directory
 
   const createRoot = async (id: string, password: string): Promise<void> => {
     const now = new Date().toISOString()
@@ -52,17 +52,17 @@ export const createAccounts = ({ directory, passwords, rules }: Options): Accoun
       created_at: now,
       updated_at: now,
     }
-    await directory.change(() => directory.commit([users.put(root), tell(userEvent('ADDED', id))]))
+    await directory.runExclusive(() => directory.commit([users.put(root), publish(userEvent('ADDED', id))]))
   }
   const setPassword = async ({ id, generation }: User & Stored, password: string): Promise<void> => {
     const hash = await passwords.hash(password)
     const change = (user: User): User => {
-      // Whoever knew the old password must not undo that somebody took it away.
+      // A user who knows the old password must not undo a reset of it.
       if (user.generation !== generation)
         throw new ServiceError('conflict', 'The password was changed meanwhile; sign in again.')
       return { ...user, password: hash, generation: generation + 1, updated_at: new Date().toISOString() }
     }
-    await users.update(id, change, [tell(userEvent('UPDATED', id))])
+    await users.update(id, change, [publish(userEvent('UPDATED', id))], { essential: true })
   }
 
   return {
@@ -75,7 +75,7 @@ export const createAccounts = ({ directory, passwords, rules }: Options): Accoun
     setPassword,
     async rehash({ id, password: old }, password) {
       const hash = await passwords.hash(password)
-      // Somebody may have changed it meanwhile: then theirs stays.
+      // A password that was changed since then is kept.
       await users.update(id, user => (user.password === old ? { ...user, password: hash } : user))
     },
     async ensureRoot(password) {
@@ -83,7 +83,7 @@ export const createAccounts = ({ directory, passwords, rules }: Options): Accoun
       const root = await users.find('username', 'root')
       if (!root) {
         const id = crypto.randomUUID()
-        const newPassword = password ?? rules.random()
+        const newPassword = password ?? rules.generate()
         await createRoot(id, newPassword)
         return { id, ...(password === undefined && { newPassword }) }
       }

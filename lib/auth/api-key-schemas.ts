@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { claimNames } from './claims.ts'
+import { knownObject } from '#lib/access/known-members.ts'
 
-/** What is kept of a key: of its secret only a keyed digest. */
+/** An API key as it is stored: a keyed digest stands in for its secret. */
 export const ApiKey = z.object({
   id: z.uuid(),
   key: z.string(),
@@ -13,7 +13,7 @@ export const ApiKey = z.object({
   updated_at: z.string(),
   revoked_at: z.string().optional(),
   expires_at: z.string().optional(),
-  /** What the key may do of what its owner may; all of it when left out. */
+  /** The claims that the key is narrowed to; without them it has all rights of its owner. */
   claims: z.array(z.string()).optional(),
 })
 export type ApiKey = z.infer<typeof ApiKey>
@@ -23,25 +23,35 @@ const Text = z
   .max(256, 'must not be longer than 256 characters')
   .refine(text => text.isWellFormed(), 'must have whole characters')
 
-/** Times of a request are ignored: they are the service's to say. */
-export const CreateApiKey = z.object({
-  name: Text.trim().min(1, 'must not be empty'),
-  key: Text.trim().optional().meta({ description: 'Made up when left out' }),
-  secret: Text.optional().meta({ description: 'Made up when left out' }),
-  revoked: z.boolean('must be true or false').default(false),
-  user_id: z
-    .uuid('must be the id of a user')
-    .optional()
-    .meta({ description: 'Whose key it is; the caller’s when left out' }),
-  expires_at: z.iso.datetime({ offset: true, error: 'must be a time of RFC 3339' }).optional(),
-  claims: z
-    .array(z.enum(claimNames as [string, ...string[]], 'must be a claim of this service'))
-    .optional()
-    .meta({ description: 'Narrows the key to these of its owner’s claims' }),
-})
+/** Members that clients may send back from a record. The service sets them, so they are ignored. */
+const Ignored = z.unknown().optional().meta({ description: 'Ignored: the service says that' })
+const ignored = { id: Ignored, encoded: Ignored, created_at: Ignored, updated_at: Ignored, revoked_at: Ignored }
+
+/** Unknown members are refused: a misspelled `expires_at` must not make a key that never expires. */
+export const CreateApiKey = knownObject(
+  'an API key',
+  {
+    name: Text.trim().min(1, 'must not be empty'),
+    key: Text.trim().optional().meta({ description: 'Made up when left out' }),
+    secret: Text.optional().meta({ description: 'Made up when left out' }),
+    revoked: z.boolean('must be true or false').default(false),
+    user_id: z
+      .string('must be a text')
+      .min(1, 'must not be empty')
+      .optional()
+      .meta({ description: 'Id, e-mail address or user name of whose key it is; the caller’s when left out' }),
+    expires_at: z.iso.datetime({ offset: true, error: 'must be a time of RFC 3339' }).optional(),
+    claims: z
+      .array(z.string('must be a text').min(1).max(128))
+      .max(256)
+      .optional()
+      .meta({ description: 'Narrows the key to these of its owner’s claims' }),
+  },
+  ignored,
+)
 export type CreateApiKey = z.infer<typeof CreateApiKey>
 
-/** Spec 2.1, and what else there is to know. `encoded` holds the credential in the reply to a creation, and "" after it. */
+/** An API key as clients see it (spec 2.1). `encoded` holds the credential in the reply to its creation, and "" later. */
 export const ApiKeyRecord = ApiKey.omit({ digest: true }).extend({ encoded: z.string() }).meta({ id: 'ApiKey' })
 export type ApiKeyRecord = z.infer<typeof ApiKeyRecord>
 

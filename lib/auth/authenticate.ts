@@ -1,5 +1,5 @@
 import type { ApiKeys } from './api-keys.ts'
-import type { Principal } from './principal.ts'
+import type { Authenticate } from '#lib/access/credential.ts'
 import type { Sessions } from './sessions.ts'
 
 interface Options {
@@ -7,15 +7,12 @@ interface Options {
   readonly apiKeys: Pick<ApiKeys, 'principal'>
 }
 
-interface Credential {
-  readonly bearer: string | undefined
-  readonly apiKey: string | undefined
-}
-
-/** Finds out who sends a request; of a token and an API key the token counts. Throws `unauthenticated` for a bad one. */
+/** Finds the principal of a request's credential. A token takes precedence over an API key. Throws `unauthenticated`. */
 export const createAuthenticate =
-  ({ sessions, apiKeys }: Options) =>
-  async ({ bearer, apiKey }: Credential): Promise<Principal | undefined> => {
-    if (bearer !== undefined) return sessions.principal(bearer)
+  ({ sessions, apiKeys }: Options): Authenticate =>
+  credential => {
+    const { bearer } = credential
+    if (bearer !== undefined) return sessions.principal(bearer, credential.connection)
+    const { apiKey } = credential
     return apiKey === undefined ? undefined : apiKeys.principal(apiKey)
   }

@@ -1,86 +1,95 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { claimRecord, serviceClaimRecords } from './claim-records.ts'
-import { canonicalClaim } from './claims.ts'
+import { toClaimRecord, unknownClaimError, serviceClaimRecords } from './claim-records.ts'
+import { canonicalizeClaim, plannedClaims, roleClaims } from '#lib/access/claims.ts'
 import type { Directory } from './directory.ts'
 import type { CustomClaim } from './directory-schemas.ts'
 import { checkClaimGrant } from './grants.ts'
 import { claimEvent } from './identity-events.ts'
-import { normalName } from './names.ts'
-import type { Principal } from './principal.ts'
+import { normalizeName } from '#lib/access/normal-name.ts'
+import type { Principal } from '#lib/access/principal.ts'
 import type { ClaimGroup, ClaimRecord, ClaimWithUsers, CreateClaim } from './role-schemas.ts'
-import { holders } from './roles.ts'
+import { listHolders } from './roles.ts'
 
 /** The claims: those of the service, and those that operators add for their catalogs. A reference is a name, in any case. */
 export interface Claims {
+  /** Lists all claims except those of planned features, which grant nothing yet. */
   list(): Promise<readonly ClaimWithUsers[]>
-  /** By group and resource, in the order of the service's own table; added ones come last. */
+  /** Lists the same claims by group and resource, in the order of the service's table; added claims come last. */
   grouped(): Promise<readonly ClaimGroup[]>
   /** Throws `not-found`. */
   show(reference: string): Promise<ClaimWithUsers>
-  /** Throws `conflict`. */
+  /** Adds a claim. Throws `conflict` for a name that a claim or a role of the service has, because readers would confuse them. */
   add(request: CreateClaim): Promise<ClaimRecord>
   /**
-   * Only an added one that no user holds; roles lose it, which only somebody can take from them who holds it. Throws
-   * `forbidden`, `conflict`, `not-found`.
+   * Removes an added claim that no user holds directly. Roles lose it too; for that the caller must hold the claim. Throws
+   * `not-found`, `conflict` while a user holds it, and `forbidden`.
    */
   remove(reference: string, caller: Principal): Promise<void>
 }
 
-const records = async (directory: Directory): Promise<readonly ClaimRecord[]> => [
+const listAll = async (directory: Directory): Promise<readonly ClaimRecord[]> => [
   ...serviceClaimRecords,
-  ...(await directory.claims.list()).map(claim => claimRecord(claim.name, claim)),
+  ...(await directory.claims.list()).map(claim => toClaimRecord(claim.name, claim)),
 ]
 
-/** Groups a list by one of its properties, in the order in which its values first appear. */
-const groupsOf = <T>(items: readonly T[], keyOf: (item: T) => string): readonly (readonly [string, readonly T[]])[] => [
+const listUsable = async (directory: Directory): Promise<readonly ClaimRecord[]> =>
+  (await listAll(directory)).filter(({ name }) => !plannedClaims.has(name))
+
+/** Groups items by a key. The groups are in the order in which their keys first appear. */
+const groupBy = <T>(items: readonly T[], keyOf: (item: T) => string): readonly (readonly [string, readonly T[]])[] => [
   ...Map.groupBy(items, keyOf),
 ]
 
 export const createClaims = (directory: Directory): Claims => {
-  const withUsers = async (claim: ClaimRecord): Promise<ClaimWithUsers> => ({
+  const addUsers = async (claim: ClaimRecord): Promise<ClaimWithUsers> => ({
     ...claim,
-    users: holders(await directory.users.list(), user => user.claims.includes(claim.name)),
+    users: listHolders(await directory.users.list(), user => user.claims.includes(claim.name)),
   })
   const find = async (reference: string): Promise<ClaimRecord> => {
-    const name = canonicalClaim(normalName(reference))
-    const found = (await records(directory)).find(claim => claim.name === name)
-    if (!found) throw new ServiceError('not-found', `There is no claim ${name}.`)
+    const name = canonicalizeClaim(normalizeName(reference))
+    const found = (await listAll(directory)).find(claim => claim.name === name)
+    if (!found) throw unknownClaimError(name)
     return found
   }
 
   return {
-    list: async () => Promise.all((await records(directory)).map(withUsers)),
+    list: async () => Promise.all((await listUsable(directory)).map(addUsers)),
     async grouped() {
-      const all = await records(directory)
-      return groupsOf(all, claim => claim.group ?? 'Custom').map(([group, claims]) => ({
+      const all = await listUsable(directory)
+      return groupBy(all, claim => claim.group ?? 'Custom').map(([group, claims]) => ({
         group,
-        resources: groupsOf(claims, claim => claim.resource ?? claim.name).map(([resource, claims]) => ({
+        resources: groupBy(claims, claim => claim.resource ?? claim.name).map(([resource, claims]) => ({
           resource,
           claims: [...claims],
         })),
       }))
     },
-    show: async reference => withUsers(await find(reference)),
+    show: async reference => addUsers(await find(reference)),
     add: ({ name: given, description }) =>
-      directory.change(async () => {
-        const name = canonicalClaim(normalName(given))
-        const exists = (): ServiceError => new ServiceError('conflict', `The claim ${name} exists already.`)
-        if (directory.claimExists(name)) throw exists()
+      directory.runExclusive(async () => {
+        const name = canonicalizeClaim(normalizeName(given))
+        const conflictError = (): ServiceError => new ServiceError('conflict', `The claim ${name} exists already.`)
+        if (directory.claimExists(name)) throw conflictError()
+        if (name in roleClaims)
+          throw new ServiceError(
+            'conflict',
+            `${name} is the name of a role of the service. Choose another for the claim.`,
+          )
         const claim: CustomClaim = { id: crypto.randomUUID(), name, ...(description && { description }) }
         await directory
-          .commit([directory.claims.put(claim), directory.tell(claimEvent('ADDED', name))])
+          .commit([directory.claims.put(claim), directory.publish(claimEvent('ADDED', name))])
           .catch((error: unknown) => {
-            throw isFault(error, 'conflict') ? exists() : error
+            throw isFault(error, 'conflict') ? conflictError() : error
           })
-        return claimRecord(name, claim)
+        return toClaimRecord(name, claim)
       }),
     remove: (reference, caller) =>
-      directory.change(async () => {
+      directory.runExclusive(async () => {
         const { name, internal } = await find(reference)
         const claim = await directory.claims.find('name', name)
         if (internal || !claim)
           throw new ServiceError('forbidden', `The claim ${name} is part of the service and cannot be removed.`)
-        const users = holders(await directory.users.list(), user => user.claims.includes(name))
+        const users = listHolders(await directory.users.list(), user => user.claims.includes(name))
         if (users.length > 0)
           throw new ServiceError(
             'conflict',
@@ -88,11 +97,14 @@ export const createClaims = (directory: Directory): Claims => {
           )
         const roles = [...directory.roleTable().values()].filter(role => role.claims.includes(name))
         if (roles.length > 0) checkClaimGrant(caller, name)
-        await directory.commit([
-          directory.claims.remove(claim),
-          directory.tell(claimEvent('REMOVED', name)),
-          ...roles.map(role => directory.roles.put({ ...role, claims: role.claims.filter(one => one !== name) })),
-        ])
+        await directory.commit(
+          [
+            directory.claims.remove(claim),
+            directory.publish(claimEvent('REMOVED', name)),
+            ...roles.map(role => directory.roles.put({ ...role, claims: role.claims.filter(one => one !== name) })),
+          ],
+          { essential: true },
+        )
       }),
   }
 }

@@ -1,34 +1,34 @@
-import type { Tell } from '#lib/events/events.ts'
+import type { Publish } from '#lib/events/events.ts'
 import type { Collection, Store, Stored } from '#lib/storage/store.ts'
-import { claimNames, roleClaims } from './claims.ts'
+import { claimNames, roleClaims } from '#lib/access/claims.ts'
 import { CustomClaim, Role, User } from './directory-schemas.ts'
-import { principalOf } from './effective.ts'
-import type { Principal } from './principal.ts'
+import { createPrincipal } from './effective-claims.ts'
+import type { Principal } from '#lib/access/principal.ts'
 
-/** Users, roles and claims: what is kept of who may do what. */
+/** The stored users, roles and claims, from which the rights of each user follow. */
 export interface Directory {
   readonly users: Collection<User>
   readonly roles: Collection<Role>
   readonly claims: Collection<CustomClaim>
   readonly commit: Store['commit']
-  readonly tell: Tell
-  /** The user of this e-mail address, user name or id, in any case. */
+  readonly publish: Publish
+  /** Finds a user by e-mail address, user name or id, in any case. */
   find(identifier: string): Promise<(User & Stored) | undefined>
-  /** What a user may do now. */
+  /** The present rights of a user. */
   principal(user: User & Stored): Principal
-  /** Every role, by its name. */
+  /** All roles by name. */
   roleTable(): ReadonlyMap<string, Role & Stored>
-  /** Every claim that there is: those of the service and the added ones. */
+  /** Whether a claim exists: one of the service, or an added one. */
   claimExists(name: string): boolean
   /**
-   * Runs one change after the other: what a change has checked (the role exists, nobody holds it any more) still holds
-   * when it commits, because this process is the only writer.
+   * Runs changes one after the other. This process is the only writer, so what a change has checked (that a role exists, that
+   * nobody holds it) is still true when it commits.
    */
-  change<T>(work: () => Promise<T>): Promise<T>
+  runExclusive<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** The roles of a fresh installation; USER and ADMIN are the operator's to change. */
-const firstRoles = (): readonly Role[] =>
+/** The roles of a new installation. Operators may change USER and ADMIN. */
+const createInitialRoles = (): readonly Role[] =>
   (['USER', 'ADMIN', 'SUPER_USER'] as const).map(name => ({
     id: crypto.randomUUID(),
     name,
@@ -36,33 +36,33 @@ const firstRoles = (): readonly Role[] =>
     claims: [...roleClaims[name]],
   }))
 
-/** Opens the directory in a store; a store without any role gets those of a fresh installation. */
-export const openDirectory = async (store: Store, tell: Tell): Promise<Directory> => {
+/** Opens the directory of a store. A store without roles gets those of a new installation. */
+export const openDirectory = async (store: Store, publish: Publish): Promise<Directory> => {
   const users = store.collection('users', User, {
     unique: { email: user => user.email.toLowerCase(), username: user => user.username.toLowerCase() },
   })
   const roles = store.collection('roles', Role, { unique: { name: role => role.name } })
   const claims = store.collection('claims', CustomClaim, { unique: { name: claim => claim.name } })
-  if ((await roles.list()).length === 0) await store.commit(firstRoles().map(role => roles.put(role)))
+  if ((await roles.list()).length === 0) await store.commit(createInitialRoles().map(role => roles.put(role)))
 
-  let table: ReadonlyMap<string, Role & Stored> = new Map()
-  let names: ReadonlySet<string> = new Set()
-  // A stored document never changes, so what follows from it holds as long as itself and the roles.
+  let rolesByName: ReadonlyMap<string, Role & Stored> = new Map()
+  let existingClaims: ReadonlySet<string> = new Set()
+  // Stored documents are immutable, so a user's principal can be cached until roles or claims change.
   let principals = new WeakMap<User & Stored, Principal>()
   const refresh = async (): Promise<void> => {
-    table = new Map((await roles.list()).map(role => [role.name, role]))
-    names = new Set([...claimNames, ...(await claims.list()).map(claim => claim.name)])
+    rolesByName = new Map((await roles.list()).map(role => [role.name, role]))
+    existingClaims = new Set([...claimNames, ...(await claims.list()).map(claim => claim.name)])
     principals = new WeakMap()
   }
   await refresh()
 
-  let last: Promise<unknown> = Promise.resolve()
+  let lastChange: Promise<unknown> = Promise.resolve()
   return {
     users,
     roles,
     claims,
     commit: store.commit,
-    tell,
+    publish,
     async find(identifier) {
       const wanted = identifier.normalize('NFC').toLowerCase()
       return (await users.find('email', wanted)) ?? (await users.find('username', wanted)) ?? (await users.get(wanted))
@@ -70,16 +70,16 @@ export const openDirectory = async (store: Store, tell: Tell): Promise<Directory
     principal(user) {
       const known = principals.get(user)
       if (known) return known
-      const principal = principalOf(user, table)
+      const principal = createPrincipal(user, rolesByName)
       principals.set(user, principal)
       return principal
     },
-    roleTable: () => table,
-    claimExists: name => names.has(name),
-    change(work) {
-      const turn = last.then(work).finally(refresh)
-      last = turn.catch(() => undefined)
-      return turn
+    roleTable: () => rolesByName,
+    claimExists: name => existingClaims.has(name),
+    runExclusive(work) {
+      const result = lastChange.then(work).finally(refresh)
+      lastChange = result.catch(() => undefined)
+      return result
     },
   }
 }

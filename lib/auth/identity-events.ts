@@ -1,6 +1,6 @@
 import type { NewEvent } from '#lib/events/event.ts'
 
-/** What subscribers are told of users, roles, claims and API keys: the wire's names, and ours for what has none there. */
+/** An event about users, roles, claims or API keys, for holders of these claims and for these users. */
 const event = (
   message: string,
   body: Readonly<Record<string, string>>,

@@ -1,18 +1,20 @@
-import type { Tell } from '#lib/events/events.ts'
-import type { Services } from '#lib/services.ts'
+import { isFault, ServiceError } from '#lib/errors.ts'
+import type { Publish } from '#lib/events/events.ts'
 import type { Store, Write } from '#lib/storage/store.ts'
 import { createAccounts } from './accounts.ts'
 import { createApiKeys } from './api-keys.ts'
 import { createAuthenticate } from './authenticate.ts'
+import type { Authenticate } from '#lib/access/credential.ts'
 import { createClaims } from './claim-list.ts'
 import { openDirectory } from './directory.ts'
 import type { KeyRing } from './key-ring.ts'
+import type { IdentityServices } from './identity-services.ts'
 import { openLockout } from './lockout.ts'
 import type { LockoutPolicy } from './lockout-policy.ts'
 import { createChangeOwnPassword } from './own-password.ts'
 import { createPasswordRules, type PasswordPolicy } from './password-policy.ts'
 import type { Passwords } from './passwords.ts'
-import type { Principal } from './principal.ts'
+import type { Principal } from '#lib/access/principal.ts'
 import { openRevocations } from './revocations.ts'
 import { createRoles } from './roles.ts'
 import { createSessions } from './sessions.ts'
@@ -20,72 +22,65 @@ import { createSignIn } from './sign-in.ts'
 import { createTokens } from './tokens.ts'
 import { createUsers } from './users.ts'
 
-type IdentityServices =
-  | 'signIn'
-  | 'tokens'
-  | 'sessions'
-  | 'changeOwnPassword'
-  | 'keys'
-  | 'apiKeys'
-  | 'users'
-  | 'roles'
-  | 'claims'
-
-/** Who people and programs are, and what they may do: the services that are about it, made to fit. */
+/** Users, credentials and rights: the services of identity, and the authentication of requests. */
 export interface Identity {
-  readonly services: Pick<Services, IdentityServices>
-  readonly authenticate: ReturnType<typeof createAuthenticate>
-  /** What the user of this id may do now; undefined when there is none. */
-  principal(id: string): Promise<Principal | undefined>
-  /** What root may do, for those who need no credential because the host is theirs. */
+  readonly services: IdentityServices
+  readonly authenticate: Authenticate
+  /**
+   * The present rights of a user, or of the user's API key if one was used. Throws `forbidden` when the user does not exist
+   * any more, or the key is revoked, expired or gone.
+   */
+  actingFor(who: { readonly id: string; readonly apiKeyId: string | undefined }): Promise<Principal>
+  /** The principal of root, for the command line, which proves its right by access to the state folder. */
   root(): Promise<Principal>
-  /** The password that was made up for root, on the first start alone. */
+  /** The password that the first start generated for root; undefined on every other start. */
   readonly newPassword: string | undefined
 }
 
 interface Options {
   readonly store: Store
-  readonly tell: Tell
+  readonly publish: Publish
   readonly passwords: Passwords
   readonly keys: KeyRing
   readonly pepper: Uint8Array
-  /** Synchronous SHA-256 of a text. */
-  readonly digest: (text: string) => string
+  /** Computes the SHA-256 of a text synchronously. */
+  readonly sha256: (text: string) => string
   readonly policy: {
     readonly password: PasswordPolicy
     readonly lockout: LockoutPolicy
     /** Seconds that a token lives. */
     readonly tokenLifetime: number
   }
-  /** Root's password from now on, if it is given. */
+  /** Becomes root's password, if it is given. */
   readonly rootPassword: string | undefined
-  /** What belongs to users outside of this folder: the writes that delete it together with the user. */
-  readonly belongings?: readonly ((userId: string) => Promise<readonly Write[]>)[]
+  /** Each gives the writes that delete a user's documents in another collection, for the commit that deletes the user. */
+  readonly onRemoveUser?: readonly ((userId: string) => Promise<readonly Write[]>)[]
 }
 
+/** Opens the identity of a store and makes sure that root exists. Throws `invalid` for a root password that is too weak. */
 export const openIdentity = async (options: Options): Promise<Identity> => {
-  const { store, tell, passwords, keys, pepper, digest, policy, rootPassword, belongings = [] } = options
+  const { store, publish, passwords, keys, pepper, sha256, policy, rootPassword, onRemoveUser = [] } = options
   const rules = createPasswordRules(policy.password)
-  const directory = await openDirectory(store, tell)
+  const directory = await openDirectory(store, publish)
   const accounts = createAccounts({ directory, passwords, rules })
   const { id: rootId, newPassword } = await accounts.ensureRoot(rootPassword)
   const lockout = await openLockout(store, policy.lockout)
-  const apiKeys = createApiKeys({ store, tell, accounts, pepper })
-  const tokens = createTokens({ keys, lifetime: policy.tokenLifetime, digest })
+  const apiKeys = createApiKeys({ store, publish, accounts, directory, rootId, pepper })
+  const tokens = createTokens({ keys, lifetime: policy.tokenLifetime, sha256 })
   const revocations = await openRevocations(store)
-  const sessions = createSessions({ tokens, revocations, accounts, directory, apiKeys })
+  const sessions = createSessions({ tokens, revocations, directory, apiKeys })
   const users = createUsers({
     directory,
     passwords,
     rules,
     lockout,
     rootId,
-    belongings: [apiKeys.removalOf, ...belongings],
+    onRemoveUser: [apiKeys.prepareRemoval, ...onRemoveUser],
   })
   return {
     services: {
       signIn: createSignIn({ accounts, apiKeys, passwords, lockout, tokens }),
-      tokens: sessions,
+      tokenVerifier: sessions,
       sessions,
       changeOwnPassword: createChangeOwnPassword({ accounts, passwords, lockout, rules }),
       keys,
@@ -95,7 +90,16 @@ export const openIdentity = async (options: Options): Promise<Identity> => {
       claims: createClaims(directory),
     },
     authenticate: createAuthenticate({ sessions, apiKeys }),
-    principal: accounts.principal,
+    async actingFor({ id, apiKeyId }) {
+      if (apiKeyId !== undefined)
+        return apiKeys.principalOf(apiKeyId).catch((error: unknown) => {
+          if (!isFault(error, 'unauthenticated')) throw error
+          throw new ServiceError('forbidden', `This was asked for with an API key. ${error.message}`)
+        })
+      const principal = await accounts.principal(id)
+      if (!principal) throw new ServiceError('forbidden', 'Who asked for this is not a user any more.')
+      return principal
+    },
     root: async () => (await accounts.principal(rootId))!,
     newPassword,
   }

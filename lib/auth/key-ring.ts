@@ -12,32 +12,39 @@ import {
   renameSynced,
   writeFileAtomic,
 } from '#lib/platform/files.ts'
-import { type Algorithm, algorithms, isSecret } from './algorithms.ts'
+import { type Algorithm, algorithms, usesSharedSecret } from './algorithms.ts'
 import { checkPrivate, generateKey, readPrivateKey } from './signing-key.ts'
-import { publicJwk, readVerificationText, type TokenKey, tokenKeyOf, verificationText } from './token-key.ts'
+import {
+  exportPublicJwk,
+  importVerificationKey,
+  type SigningKey,
+  type TokenKey,
+  createTokenKey,
+  exportVerificationKey,
+} from './token-key.ts'
 
-/** The keys of this host's tokens: one signs, and earlier ones verify until the last token of theirs has expired. */
+/** The keys of this host's tokens. One signs; retired ones verify until the last token that they signed has expired. */
 export interface KeyRing {
   readonly algorithm: Algorithm
-  /** The key that signs. */
-  current(): TokenKey
-  /** The key of a `kid`; undefined for one that is not known, or not any more. */
+  /** The signing key. */
+  current(): SigningKey
+  /** The key of a `kid`, or the signing key without one; undefined for an unknown or expired key. */
   find(keyId: string | undefined): TokenKey | undefined
-  /** The public keys, for others who verify tokens; none where a secret signs. */
+  /** The public keys, with which other services can verify tokens. None when tokens are signed with a secret. */
   publicKeys(): Promise<readonly JWK[]>
-  /** Makes new keys and signs with them from now on. Gives the `kid` of the new one. */
+  /** Generates new keys and signs with them from now on. Gives the `kid` of the new key. */
   rotate(): Promise<string>
 }
 
 interface Options {
-  /** `signing.pem`, `signing.secret` and `retired/`. */
+  /** The folder of `signing.pem`, `signing.secret` and `retired/`. */
   readonly folder: string
   readonly algorithm: Algorithm
-  /** Seconds that a token lives. */
+  /** The lifetime of a token in seconds. */
   readonly lifetime: number
-  /** The host's private key, as it is in `signing.pem`. */
+  /** The host's private key, which is stored in `signing.pem`. */
   readonly privateKey: KeyObject
-  /** Puts a new private key in place of the old one, and does around it whatever else hangs on that key. */
+  /** Replaces the private key by calling `putInPlace`, and updates around it what else depends on that key. */
   readonly replace: (next: KeyObject, putInPlace: () => Promise<void>) => Promise<void>
 }
 
@@ -49,8 +56,8 @@ const Retired = z.object({
 })
 
 const secretSize = 64
-/** Milliseconds that the old key goes on signing at most, after it was written down as one of before. */
-const replacing = 60_000
+/** Milliseconds that the old key may go on signing after it was stored as retired. */
+const replacementGrace = 60_000
 
 const loadSecret = async (file: string): Promise<KeyObject> => {
   if (!(await exists(file))) {
@@ -67,6 +74,10 @@ const loadSecret = async (file: string): Promise<KeyObject> => {
   return createSecretKey(bytes)
 }
 
+/**
+ * Opens the keys in a folder, and creates the secret when the algorithm needs one. Throws `unavailable` when the secret is
+ * damaged, or others than its owner can read it.
+ */
 export const openKeyRing = async (options: Options): Promise<KeyRing> => {
   const { folder, algorithm, lifetime, replace } = options
   const files = {
@@ -78,8 +89,8 @@ export const openKeyRing = async (options: Options): Promise<KeyRing> => {
   const retired = new Map<string, TokenKey & { readonly expiresAt: number }>()
   let { privateKey } = options
 
-  const currentKey = async (): Promise<TokenKey> =>
-    tokenKeyOf(algorithm, isSecret(algorithm) ? await loadSecret(files.secret) : privateKey)
+  const currentKey = async (): Promise<SigningKey> =>
+    createTokenKey(algorithm, usesSharedSecret(algorithm) ? await loadSecret(files.secret) : privateKey)
   const loadRetired = async (): Promise<void> => {
     const names = await readdir(files.retired).catch((error: unknown) => {
       if (isSystemError(error, 'ENOENT')) return []
@@ -93,27 +104,27 @@ export const openKeyRing = async (options: Options): Promise<KeyRing> => {
       else if (record.algorithm === algorithm)
         retired.set(record.key_id, {
           id: record.key_id,
-          verification: readVerificationText(algorithm, record.key),
+          verification: importVerificationKey(algorithm, record.key),
           expiresAt,
         })
     }
   }
   const retire = async (key: TokenKey): Promise<void> => {
-    const expiresAt = Date.now() + lifetime * 1000 + replacing
+    const expiresAt = Date.now() + lifetime * 1000 + replacementGrace
     const record: z.infer<typeof Retired> = {
       algorithm,
       key_id: key.id,
-      key: verificationText(key),
+      key: exportVerificationKey(key),
       expires_at: new Date(expiresAt).toISOString(),
     }
     await makePrivateFolder(files.retired)
     await writeFileAtomic(join(files.retired, `${key.id}.json`), JSON.stringify(record))
     retired.set(key.id, { id: key.id, verification: key.verification, expiresAt })
   }
-  const living = (): readonly TokenKey[] =>
+  const listUnexpired = (): readonly TokenKey[] =>
     [...retired.values()].filter(({ id, expiresAt }) => id !== current.id && expiresAt > Date.now())
 
-  // A rotation that did not come to its end: the old key is still in place.
+  // Left by a rotation that was interrupted before it replaced the old key.
   await rm(files.nextKey, { force: true })
   await removeUnfinished(folder)
   await loadRetired()
@@ -124,11 +135,11 @@ export const openKeyRing = async (options: Options): Promise<KeyRing> => {
     await rm(files.nextKey, { force: true })
     await generateKey(files.nextKey, privateKey.asymmetricKeyDetails?.modulusLength ?? 2048)
     const next = await readPrivateKey(files.nextKey)
-    // Written before the new key is in place: tokens of the old one stay good whenever this process ends.
+    // The old key is stored as retired first, so that its tokens stay valid whenever this process ends.
     await retire(current)
     await replace(next, () => renameSynced(files.nextKey, files.key))
     privateKey = next
-    if (isSecret(algorithm)) await writeFileAtomic(files.secret, randomBytes(secretSize))
+    if (usesSharedSecret(algorithm)) await writeFileAtomic(files.secret, randomBytes(secretSize))
     current = await currentKey()
     return current.id
   }
@@ -142,7 +153,9 @@ export const openKeyRing = async (options: Options): Promise<KeyRing> => {
       return key && key.expiresAt > Date.now() ? key : undefined
     },
     publicKeys: async () =>
-      isSecret(algorithm) ? [] : Promise.all([current, ...living()].map(key => publicJwk(algorithm, key))),
+      usesSharedSecret(algorithm)
+        ? []
+        : Promise.all([current, ...listUnexpired()].map(key => exportPublicJwk(algorithm, key))),
     rotate: () => (rotation ??= rotate().finally(() => (rotation = undefined))),
   }
 }

@@ -1,35 +1,35 @@
 import { isIPv6 } from 'node:net'
 
-/** How wrong passwords are slowed down (spec 5.7); times in seconds. */
+/** How failed sign-ins lock accounts and addresses (spec 5.7). Times are in seconds. */
 export interface LockoutPolicy {
-  /** Failures of one account that are free; 0 counts none. */
+  /** The failures of one account that do not lock it; 0 switches the lock-out of accounts off. */
   readonly attempts: number
-  /** Failures from one address that are free; 0 counts none. */
+  /** The failures from one address that do not lock it; 0 switches the lock-out of addresses off. */
   readonly addressAttempts: number
-  /** The lock after the last free failure; each further failure adds as much. */
+  /** The length of the first lock. Each further failure makes it longer by as much. */
   readonly delay: number
   /** The longest lock. */
-  readonly limit: number
-  /** Failures are forgotten so long after the last one. */
-  readonly memory: number
+  readonly maxDelay: number
+  /** Failures are forgotten when none was added for this long. */
+  readonly resetAfter: number
 }
 
-/** Failures in a row, and when the last one was, in ms since 1970. */
+/** The number of failures in a row, and the time of the last one in ms since 1970. */
 export interface Failures {
   readonly count: number
   readonly at: number
 }
 
-/** Until when (ms since 1970) these failures lock; undefined when they do not. */
-export const lockedUntil = (
+/** The end (ms since 1970) of the lock that these failures cause; undefined when they cause none. */
+export const computeLockEnd = (
   { count, at }: Failures,
   attempts: number,
-  { delay, limit }: LockoutPolicy,
+  { delay, maxDelay }: LockoutPolicy,
 ): number | undefined =>
-  attempts === 0 || count < attempts ? undefined : at + Math.min(delay * (count - attempts + 1), limit) * 1000
+  attempts === 0 || count < attempts ? undefined : at + Math.min(delay * (count - attempts + 1), maxDelay) * 1000
 
-/** What counts as one address: of IPv6 the first 64 bits, because one host has all the others to choose from. */
-export const addressGroup = (address: string): string => {
+/** The addresses that are counted together: an IPv6 address stands for its /64, from which one host can choose freely. */
+export const groupAddress = (address: string): string => {
   if (!isIPv6(address)) return address
   if (address.startsWith('::ffff:')) return address.slice('::ffff:'.length)
   const [head = '', tail] = address.split('%')[0]!.split('::')

@@ -1,44 +1,45 @@
 import * as z from 'zod'
-import { ServiceError } from '#lib/errors.ts'
+import { isFault, ServiceError } from '#lib/errors.ts'
 import type { Store } from '#lib/storage/store.ts'
-import { addressGroup, type Failures, lockedUntil, type LockoutPolicy } from './lockout-policy.ts'
+import { groupAddress, type Failures, computeLockEnd, type LockoutPolicy } from './lockout-policy.ts'
 
 const FailureRecord = z.object({ id: z.uuid(), subject: z.string(), count: z.int(), at: z.number() })
 
-/** Who tries to sign in. */
+/** An attempt to sign in. */
 export interface Attempt {
-  /** The id of the user, or undefined where nobody has the name. */
+  /** The id of the user; undefined when no user has the name. */
   readonly userId: string | undefined
-  /** What was typed. */
+  /** The name that was typed. */
   readonly identifier: string
   readonly address: string
 }
 
-/** Counts wrong passwords by account and by address, and refuses whoever had too many. Survives a restart. */
+/** Counts failed sign-ins by account and by address, and refuses more after too many. The counts survive a restart. */
 export interface Lockout {
   /**
-   * Runs `check`, which says whether the password is right, unless the account or the address is locked: then throws
-   * `locked-out` without running it, whatever the password. Never runs more checks at once than failures are left.
+   * Runs `check`, which says whether the password is right, and counts a failure. Throws `locked-out` without running it
+   * when the account or the address is locked. Never runs more checks at once than failures are left before a lock, and
+   * throws `unavailable` when too many wait.
    */
   guard(attempt: Attempt, check: () => Promise<boolean>): Promise<boolean>
-  /** Until when (ms since 1970) sign-in of this user is refused. */
+  /** The time (ms since 1970) until which sign-in of this user is refused; undefined when it is not. */
   lockedUntil(userId: string): number | undefined
   /** Forgets the failures of a user. */
   unlock(userId: string): Promise<void>
 }
 
-/** Subjects that have no record on disk: names that nobody has. Bounded, for anybody can make them up. */
-const rememberedNames = 10_000
-const waitingRoom = 256
+/** The most names of nobody that are counted. They are in memory only and bounded, because anybody can invent them. */
+const maxUnknownNames = 10_000
+const maxWaiting = 256
 
-interface Gate {
+interface Semaphore {
   running: number
   readonly waiting: (() => void)[]
 }
 
 const isAddress = (subject: string): boolean => subject.startsWith('address ')
 
-const refused = (subject: string, until: number): ServiceError => {
+const lockedOutError = (subject: string, until: number): ServiceError => {
   const seconds = Math.max(1, Math.ceil((until - Date.now()) / 1000))
   return new ServiceError(
     'locked-out',
@@ -51,100 +52,108 @@ const refused = (subject: string, until: number): ServiceError => {
 
 export const openLockout = async (store: Store, policy: LockoutPolicy): Promise<Lockout> => {
   const records = store.collection('lockouts', FailureRecord, { unique: { subject: ({ subject }) => subject } })
-  const kept = new Map((await records.list()).map(({ subject, id, count, at }) => [subject, { id, count, at }]))
-  const unknown = new Map<string, Failures>()
-  const gates = new Map<string, Gate>()
+  const storedFailures = new Map(
+    (await records.list()).map(({ subject, id, count, at }) => [subject, { id, count, at }]),
+  )
+  const unstoredFailures = new Map<string, Failures>()
+  const semaphores = new Map<string, Semaphore>()
 
-  const attemptsOf = (subject: string): number => (isAddress(subject) ? policy.addressAttempts : policy.attempts)
-  const failuresOf = (subject: string): Failures => {
-    const failures = kept.get(subject) ?? unknown.get(subject)
-    return failures && failures.at + policy.memory * 1000 > Date.now() ? failures : { count: 0, at: 0 }
+  const getAllowedAttempts = (subject: string): number =>
+    isAddress(subject) ? policy.addressAttempts : policy.attempts
+  const getFailures = (subject: string): Failures => {
+    const failures = storedFailures.get(subject) ?? unstoredFailures.get(subject)
+    return failures && failures.at + policy.resetAfter * 1000 > Date.now() ? failures : { count: 0, at: 0 }
   }
-  const lockOf = (subject: string): number | undefined => {
-    const until = lockedUntil(failuresOf(subject), attemptsOf(subject), policy)
+  const getLockEnd = (subject: string): number | undefined => {
+    const until = computeLockEnd(getFailures(subject), getAllowedAttempts(subject), policy)
     return until !== undefined && until > Date.now() ? until : undefined
   }
 
-  const forget = async (subject: string): Promise<void> => {
-    unknown.delete(subject)
-    const record = kept.get(subject)
+  const clearFailures = async (subject: string): Promise<void> => {
+    unstoredFailures.delete(subject)
+    const record = storedFailures.get(subject)
     if (!record) return
-    kept.delete(subject)
+    storedFailures.delete(subject)
     await store.commit([records.remove(record)])
   }
-  const fail = async (subject: string): Promise<void> => {
-    const failures = { count: failuresOf(subject).count + 1, at: Date.now() }
+  const recordFailure = async (subject: string): Promise<void> => {
+    const failures = { count: getFailures(subject).count + 1, at: Date.now() }
     if (subject.startsWith('name ')) {
-      unknown.delete(subject)
-      if (unknown.size >= rememberedNames) unknown.delete(unknown.keys().next().value!)
-      unknown.set(subject, failures)
+      unstoredFailures.delete(subject)
+      if (unstoredFailures.size >= maxUnknownNames) unstoredFailures.delete(unstoredFailures.keys().next().value!)
+      unstoredFailures.set(subject, failures)
       return
     }
-    const old = kept.get(subject)
-    const record = { id: crypto.randomUUID(), ...failures }
-    // In memory first: the next attempt must not wait for the disk to be refused.
-    kept.set(subject, record)
-    await store.commit([...(old ? [records.remove(old)] : []), records.put({ subject, ...record })])
-    if (kept.size % 1000 === 0) await forgetOld().catch(() => undefined)
+    // A subject keeps its id, so that the next record replaces this one whether or not this one could be written.
+    const record = { id: storedFailures.get(subject)?.id ?? crypto.randomUUID(), ...failures }
+    // In memory first, so that the next attempt is refused before the disk has answered.
+    storedFailures.set(subject, record)
+    await store
+      .commit([records.remove({ id: record.id }), records.put({ subject, ...record })])
+      .catch((error: unknown) => {
+        // The failure counts in memory until a restart. The user gets the answer to a wrong password, not an error of the disk.
+        if (!isFault(error, 'no-space')) throw error
+      })
+    if (storedFailures.size % 1000 === 0) await removeExpired().catch(() => undefined)
   }
 
-  /** Waits until the subject may have one more check under way. Throws `locked-out`. */
-  const enter = async (subject: string): Promise<void> => {
+  /** Waits until one more check of the subject may run. Throws `locked-out`, and `unavailable` when too many wait. */
+  const acquire = async (subject: string): Promise<void> => {
     for (;;) {
-      const until = lockOf(subject)
-      if (until !== undefined) throw refused(subject, until)
-      const gate = gates.get(subject) ?? { running: 0, waiting: [] }
-      gates.set(subject, gate)
-      // After a lock one try at a time, before it as many as may still fail.
-      if (gate.running < Math.max(1, attemptsOf(subject) - failuresOf(subject).count)) {
-        gate.running += 1
+      const until = getLockEnd(subject)
+      if (until !== undefined) throw lockedOutError(subject, until)
+      const semaphore = semaphores.get(subject) ?? { running: 0, waiting: [] }
+      semaphores.set(subject, semaphore)
+      // Before a lock as many checks run as may still fail; after it one at a time.
+      if (semaphore.running < Math.max(1, getAllowedAttempts(subject) - getFailures(subject).count)) {
+        semaphore.running += 1
         return
       }
-      if (gate.waiting.length >= waitingRoom)
+      if (semaphore.waiting.length >= maxWaiting)
         throw new ServiceError('unavailable', 'Too many people are signing in at this moment; try again in a second.', {
           headers: { 'Retry-After': '1' },
         })
-      await new Promise<void>(resolve => void gate.waiting.push(resolve))
+      await new Promise<void>(resolve => void semaphore.waiting.push(resolve))
     }
   }
-  const leave = (subject: string): void => {
-    const gate = gates.get(subject)!
-    gate.running -= 1
-    if (gate.running === 0) gates.delete(subject)
-    // Everybody looks again: how many more may run can have changed by more than one.
-    for (const wake of gate.waiting) wake()
-    gate.waiting.length = 0
+  const release = (subject: string): void => {
+    const semaphore = semaphores.get(subject)!
+    semaphore.running -= 1
+    if (semaphore.running === 0) semaphores.delete(subject)
+    // All waiting attempts check again, because the number that may run can have changed by more than one.
+    for (const wake of semaphore.waiting) wake()
+    semaphore.waiting.length = 0
   }
 
-  const forgetOld = async (): Promise<void> => {
-    const old = [...kept].filter(([subject]) => failuresOf(subject).count === 0)
-    for (const [subject] of old) kept.delete(subject)
+  const removeExpired = async (): Promise<void> => {
+    const old = [...storedFailures].filter(([subject]) => getFailures(subject).count === 0)
+    for (const [subject] of old) storedFailures.delete(subject)
     if (old.length > 0) await store.commit(old.map(([, { id }]) => records.remove({ id })))
   }
-  await forgetOld()
+  await removeExpired()
 
   return {
     async guard({ userId, identifier, address }, check) {
       const account = userId === undefined ? `name ${identifier.toLowerCase().slice(0, 256)}` : `account ${userId}`
-      const subjects = [account, ...(address === '' ? [] : [`address ${addressGroup(address)}`])].filter(
-        subject => attemptsOf(subject) > 0,
+      const subjects = [account, ...(address === '' ? [] : [`address ${groupAddress(address)}`])].filter(
+        subject => getAllowedAttempts(subject) > 0,
       )
-      const entered: string[] = []
+      const acquired: string[] = []
       try {
         for (const subject of subjects) {
-          await enter(subject)
-          entered.push(subject)
+          await acquire(subject)
+          acquired.push(subject)
         }
-        const right = await check()
-        // The password was right, whether or not the disk can be told so.
-        if (right) await forget(account).catch(() => undefined)
-        else await Promise.all(subjects.map(fail))
-        return right
+        const matches = await check()
+        // The password was right, even if the disk cannot be written.
+        if (matches) await clearFailures(account).catch(() => undefined)
+        else await Promise.all(subjects.map(recordFailure))
+        return matches
       } finally {
-        for (const subject of entered) leave(subject)
+        for (const subject of acquired) release(subject)
       }
     },
-    lockedUntil: userId => lockOf(`account ${userId}`),
-    unlock: userId => forget(`account ${userId}`),
+    lockedUntil: userId => getLockEnd(`account ${userId}`),
+    unlock: userId => clearFailures(`account ${userId}`),
   }
 }

@@ -3,11 +3,12 @@ import type { Accounts } from './accounts.ts'
 import type { Lockout } from './lockout.ts'
 import type { PasswordRules } from './password-policy.ts'
 import type { Passwords } from './passwords.ts'
-import type { Principal } from './principal.ts'
+import type { Principal } from '#lib/access/principal.ts'
 
 /**
- * Changes the caller's own password; every token of theirs ends. Throws `forbidden` for a wrong one (which counts as a
- * failed sign-in), `locked-out`, `invalid` for a new one that is too weak, and `conflict` when somebody else changed it.
+ * Changes the caller's own password and ends all their tokens. Throws `forbidden` when the present password is wrong (which
+ * counts as a failed sign-in), `locked-out`, `invalid` when the new password is too weak, and `conflict` when the password
+ * was changed at the same time.
  */
 export type ChangeOwnPassword = (
   passwords: { readonly password: string; readonly new_password: string },
@@ -26,10 +27,10 @@ export const createChangeOwnPassword =
   ({ accounts, passwords, lockout, rules }: Options): ChangeOwnPassword =>
   async ({ password, new_password: next }, { id, username }, address) => {
     const user = await accounts.get(id)
-    const right = await lockout.guard({ userId: id, identifier: username, address }, () =>
+    const matches = await lockout.guard({ userId: id, identifier: username, address }, () =>
       passwords.verify(password, user?.password),
     )
-    if (!user || !right) {
+    if (!user || !matches) {
       const message = 'The present password is not right.'
       throw new ServiceError('forbidden', message, {
         extra: { error: 'password_mismatch', error_description: message },

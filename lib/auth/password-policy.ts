@@ -1,16 +1,16 @@
 import { randomInt } from 'node:crypto'
 import { ServiceError } from '#lib/errors.ts'
 
-/** bcrypt reads no further; a longer password is refused, never cut. */
-export const longestPassword = 72
+/** The most bytes that bcrypt reads. A longer password is refused, never truncated. */
+export const maxPasswordBytes = 72
 
-/** What a password must have (spec 5.8). */
+/** The requirements of a password (spec 5.8). */
 export interface PasswordPolicy {
-  /** Characters. */
-  readonly shortest: number
-  /** Bytes. */
-  readonly longest: number
-  readonly kinds: readonly CharacterKind[]
+  /** In characters. */
+  readonly minLength: number
+  /** In bytes. */
+  readonly maxBytes: number
+  readonly requiredKinds: readonly CharacterKind[]
 }
 
 const characterKinds = {
@@ -23,48 +23,48 @@ export type CharacterKind = keyof typeof characterKinds
 
 export const characterKindNames = Object.keys(characterKinds) as readonly CharacterKind[]
 
-/** A policy at work. */
+/** Checks and generates passwords by a policy. */
 export interface PasswordRules {
-  /** Passes a password that satisfies every rule. Throws `invalid`, naming each broken one. */
-  check(password: string, whose: string): void
-  /** A random password that satisfies the rules; without characters that look alike. More than 120 bits. */
-  random(): string
+  /** Passes a password that satisfies every rule. Throws `invalid` with each broken rule; `subject` begins the message. */
+  check(password: string, subject: string): void
+  /** Generates a password of more than 120 bits that satisfies the rules, without characters that look alike. */
+  generate(): string
 }
 
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789'
 
-export const createPasswordRules = ({ shortest, longest, kinds }: PasswordPolicy): PasswordRules => {
+export const createPasswordRules = ({ minLength, maxBytes, requiredKinds }: PasswordPolicy): PasswordRules => {
   const rules: readonly (readonly [string, (password: string) => boolean])[] = [
-    [`at least ${shortest} characters`, password => [...password].length >= shortest],
-    [`at most ${longest} bytes`, password => Buffer.byteLength(password) <= longest],
-    // bcrypt repeats what it is given with a NUL after each time: a short password looks like itself twice, and is.
+    [`at least ${minLength} characters`, password => [...password].length >= minLength],
+    [`at most ${maxBytes} bytes`, password => Buffer.byteLength(password) <= maxBytes],
+    // bcrypt repeats the password, with a NUL after each copy: "a" and "a\0a" would have the same hash.
     ['whole characters other than NUL', password => password.isWellFormed() && !password.includes('\0')],
-    ...kinds.map(kind => {
+    ...requiredKinds.map(kind => {
       const [rule, pattern] = characterKinds[kind]
       return [rule, (password: string) => pattern.test(password)] as const
     }),
   ]
-  const brokenBy = (password: string): readonly string[] =>
-    rules.filter(([, holds]) => !holds(password)).map(([rule]) => rule)
-  // Groups of six and a dash; four of them are enough for any attacker, more only where the policy asks for length.
-  const length = Math.max(27, shortest)
+  const findBrokenRules = (password: string): readonly string[] =>
+    rules.filter(([, isMet]) => !isMet(password)).map(([rule]) => rule)
+  // Groups of six letters and a dash. Four groups resist any attacker; there are more only when the policy requires it.
+  const length = Math.max(27, minLength)
   const groups = Math.ceil((length + 1) / 7)
 
   return {
-    check(password, whose) {
-      const broken = brokenBy(password)
+    check(password, subject) {
+      const broken = findBrokenRules(password)
       if (broken.length === 0) return
-      const message = `${whose} is too weak: it needs ${broken.join(', ')}.`
+      const message = `${subject} is too weak: it needs ${broken.join(', ')}.`
       throw new ServiceError('invalid', message, {
         stack: broken.map(rule => ({ error: `it needs ${rule}`, path: 'password' })),
         extra: { error: 'password_validation', error_description: message },
       })
     },
-    random() {
+    generate() {
       for (;;) {
         const letters = (): string => Array.from({ length: 6 }, () => alphabet[randomInt(alphabet.length)]).join('')
         const password = Array.from({ length: groups }, letters).join('-').slice(0, length)
-        if (brokenBy(password).length === 0) return password
+        if (findBrokenRules(password).length === 0) return password
       }
     },
   }

@@ -3,9 +3,9 @@ import type { MessagePort } from 'node:worker_threads'
 import { hashPassword, passwordMatches } from './password-hashes.ts'
 import type { HashJob, HashResult } from './passwords.ts'
 
-/** The thread's side of `passwords.ts`: one job after the other, the blocking way, because nothing else runs here. */
+/** Runs the jobs of `passwords.ts` in a worker thread, one after the other. They may block, because nothing else runs there. */
 export const serve = (port: MessagePort): void => {
-  // Whoever signs in waits gladly a moment more than everybody else. On Linux this is about this thread alone.
+  // Signing in may take a little longer, so that other requests do not. On Linux the priority is that of this thread alone.
   if (process.platform === 'linux') setPriority(19)
   port.on('message', ({ id, password, hash, method }: HashJob) => {
     const value = hash === undefined ? hashPassword(password, method) : passwordMatches(password, hash)

@@ -1,20 +1,20 @@
 import type { Worker } from 'node:worker_threads'
 import { ServiceError } from '#lib/errors.ts'
-import { type HashMethod, methodOf, nobodysHash, usualCost } from './hash-methods.ts'
+import { type HashMethod, detectHashMethod, createDummyHash, defaultCost } from './hash-methods.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 
 export interface Passwords {
   hash(password: string): Promise<string>
-  /** Whether the password has this hash; without a hash takes as long and is false. */
+  /** Whether the password has this hash. Without a hash the answer is false and takes as long. */
   verify(password: string, hash: string | undefined): Promise<boolean>
-  /** Whether a hash was made by another method or at another cost than new ones are. */
+  /** Whether a hash was made with another method or cost than the configured one. */
   isOutdated(hash: string): boolean
-  /** Passwords that wait to be hashed. */
-  waiting(): number
+  /** The number of jobs that are waiting or running. */
+  pending(): number
   close(): Promise<void>
 }
 
-/** What the thread is asked: with a hash to compare, without one to make it. */
+/** A job for the thread: to compare the password with a hash, or to hash it when there is none. */
 export interface HashJob {
   readonly id: number
   readonly password: string
@@ -29,42 +29,42 @@ export interface HashResult {
 
 interface Options {
   readonly startWorker: StartWorker
-  /** How new passwords are hashed; bcrypt at its usual cost when left out. */
+  /** How new passwords are hashed; bcrypt at its default cost when left out. */
   readonly method?: HashMethod
-  /** Jobs that may wait; more are turned away. */
-  readonly queue?: number
+  /** The most jobs that may wait. More are refused with `unavailable`. */
+  readonly maxQueued?: number
 }
 
-/** Hashes passwords in a thread of its own, started at first use: a hash takes a third of a second. */
+/** Hashes passwords in a worker thread, because a hash takes a third of a second. The thread starts at first use. */
 export const createPasswords = ({
   startWorker,
-  method = { kind: 'bcrypt', cost: usualCost.bcrypt },
-  queue = 64,
+  method = { kind: 'bcrypt', cost: defaultCost.bcrypt },
+  maxQueued = 64,
 }: Options): Passwords => {
-  const nobody = nobodysHash(method)
-  const waiting = new Map<number, PromiseWithResolvers<string | boolean>>()
+  const dummyHash = createDummyHash(method)
+  const pending = new Map<number, PromiseWithResolvers<string | boolean>>()
   let worker: Worker | undefined
-  let last = 0
+  let lastId = 0
 
-  const failAll = (): void => {
+  const rejectAll = (): void => {
     worker = undefined
-    for (const { reject } of waiting.values()) reject(new ServiceError('unavailable', 'Signing in failed; try again.'))
-    waiting.clear()
+    for (const { reject } of pending.values()) reject(new ServiceError('unavailable', 'Signing in failed; try again.'))
+    pending.clear()
   }
-  const start = (): Worker => {
+  const startThread = (): Worker => {
     const started = startWorker('passwords')
     started.on('message', ({ id, value }: HashResult) => {
-      waiting.get(id)?.resolve(value)
-      waiting.delete(id)
-      // Only a thread that is at work keeps the program alive.
-      if (waiting.size === 0) started.unref()
+      pending.get(id)?.resolve(value)
+      pending.delete(id)
+      // An idle thread must not keep the process alive.
+      if (pending.size === 0) started.unref()
     })
-    started.once('error', failAll)
-    started.once('exit', failAll)
+    started.once('error', rejectAll)
+    started.once('exit', rejectAll)
     return started
   }
-  const ask = (password: string, hash: string | undefined): Promise<string | boolean> => {
-    if (waiting.size >= queue)
+  const enqueue = (password: string, hash: string | undefined): Promise<string | boolean> => {
+    if (pending.size >= maxQueued)
       throw new ServiceError(
         'unavailable',
         'Too many people are signing in at this moment; try again in some seconds.',
@@ -72,25 +72,25 @@ export const createPasswords = ({
           headers: { 'Retry-After': '5' },
         },
       )
-    worker ??= start()
+    worker ??= startThread()
     worker.ref()
-    const id = (last += 1)
-    const pending = Promise.withResolvers<string | boolean>()
-    waiting.set(id, pending)
+    const id = (lastId += 1)
+    const deferred = Promise.withResolvers<string | boolean>()
+    pending.set(id, deferred)
     worker.postMessage({ id, password, hash, method } satisfies HashJob)
-    return pending.promise
+    return deferred.promise
   }
 
   return {
-    hash: async password => String(await ask(password, undefined)),
+    hash: async password => String(await enqueue(password, undefined)),
     async verify(password, hash) {
-      return (await ask(password, hash ?? nobody)) === true && hash !== undefined
+      return (await enqueue(password, hash ?? dummyHash)) === true && hash !== undefined
     },
     isOutdated(hash) {
-      const { kind, cost } = methodOf(hash)
+      const { kind, cost } = detectHashMethod(hash)
       return kind !== method.kind || cost !== method.cost
     },
-    waiting: () => waiting.size,
+    pending: () => pending.size,
     async close() {
       await worker?.terminate()
     },

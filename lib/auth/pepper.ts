@@ -6,7 +6,10 @@ import { isSystemError, makePrivateFolder, writeFileAtomic } from '#lib/platform
 
 const size = 32
 
-/** The random bytes in `file`, made on the first start. Throws `unavailable` when they are not whole: then no key would fit. */
+/**
+ * Reads the random bytes in `file`, which the first start creates. Throws `unavailable` when the file is damaged, because no
+ * API key would match then.
+ */
 export const loadPepper = async (file: string): Promise<Uint8Array> => {
   const bytes = await readFile(file).catch(async (error: unknown) => {
     if (!isSystemError(error, 'ENOENT')) throw error

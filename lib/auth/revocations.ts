@@ -1,13 +1,13 @@
 import * as z from 'zod'
 import type { Store } from '#lib/storage/store.ts'
 
-/** A token that was signed out of before it expired. `id` is the token's own (`jti`). */
+/** A token that was ended before it expired. `id` is its `jti`. */
 const Revocation = z.object({ id: z.uuid(), expires_at: z.number().meta({ description: 'Seconds since 1970' }) })
 
-/** Tokens that are not believed any more though their time is not over. Survives a restart. */
+/** The tokens that were ended before they expired. They survive a restart. */
 export interface Revocations {
   has(tokenId: string): boolean
-  /** `expiresAt` in seconds since 1970: after that nothing needs to be remembered. */
+  /** Ends a token. `expiresAt` is its expiry in seconds since 1970, after which the revocation is removed. */
   add(tokenId: string, expiresAt: number): Promise<void>
 }
 
@@ -18,18 +18,18 @@ export const openRevocations = async (store: Store): Promise<Revocations> => {
     has: tokenId => ids.has(tokenId),
     async add(tokenId, expiresAt) {
       if (ids.has(tokenId)) return
-      const over = (await collection.list()).filter(one => one.expires_at * 1000 <= Date.now())
-      // In memory first: the token must not open anything while the disk is written.
+      const expired = (await collection.list()).filter(one => one.expires_at * 1000 <= Date.now())
+      // In memory first: the token must not be accepted while the disk is written.
       ids.add(tokenId)
-      const forgotten = over.map(({ id }) => collection.remove({ id }))
+      const removals = expired.map(({ id }) => collection.remove({ id }))
       await store
-        .commit([collection.put({ id: tokenId, expires_at: expiresAt }), ...forgotten])
+        .commit([collection.put({ id: tokenId, expires_at: expiresAt }), ...removals], { essential: true })
         .catch((error: unknown) => {
-          // It would come back with a restart: whoever asked is told that it failed, and can ask again.
+          // The token would be valid again after a restart, so the caller gets the error and can retry.
           ids.delete(tokenId)
           throw error
         })
-      for (const { id } of over) ids.delete(id)
+      for (const { id } of expired) ids.delete(id)
     },
   }
 }

@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { Holder, Named } from './user-schemas.ts'
 
-const description = z.string('must be a text').max(1024).optional()
+const description = z.string().max(1024).optional()
 
 export const CreateRole = Named.extend({
   description,
-  claims: z.array(z.string('must be a text').min(1).max(128)).max(256).default([]),
+  claims: z.array(z.string().min(1).max(128)).max(256).default([]),
 })
 export type CreateRole = z.infer<typeof CreateRole>
 
@@ -18,7 +18,7 @@ export const ClaimReference = z.object({
   id: z.string().min(1).meta({ description: 'Name of the claim, in any case' }),
 })
 
-/** A claim and what it is about; added ones have no group. */
+/** A claim with its group, resource and action. Added claims have none of these. */
 export const ClaimRecord = z
   .object({
     id: z.string(),

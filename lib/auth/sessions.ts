@@ -1,51 +1,59 @@
 import { ServiceError } from '#lib/errors.ts'
-import type { Accounts } from './accounts.ts'
+import type { MaybePromise } from '#lib/async/maybe-promise.ts'
 import type { ApiKeys } from './api-keys.ts'
 import type { Directory } from './directory.ts'
-import type { Principal } from './principal.ts'
+import type { Principal } from '#lib/access/principal.ts'
 import type { Revocations } from './revocations.ts'
 import type { TokenClaims, Tokens } from './tokens.ts'
 
-/** Whether a token still stands for somebody: it is looked at anew on each request. */
+/** The tokens in use. Whether a token's user still exists and has not signed out is checked on each request. */
 export interface Sessions {
-  /** Throws `unauthenticated` for a token that is bad, expired, signed out, or whose user or API key is no more. */
-  verify(token: string): Promise<TokenClaims>
-  /** Who a token stands for. Throws as `verify` does. */
-  principal(token: string): Promise<Principal>
-  /** Ends a token before its time. */
+  /** Gives a token's claims. Throws `unauthenticated` when it is invalid, expired or ended, or its user or API key is gone. */
+  verify(token: string, connection?: object): Promise<TokenClaims>
+  /** The principal of a token. Synchronous for a token that was verified before. Throws as `verify` does. */
+  principal(token: string, connection?: object): MaybePromise<Principal>
+  /** Ends a token before it expires. Throws as `verify` does. */
   end(token: string): Promise<void>
 }
 
 interface Options {
-  readonly tokens: Pick<Tokens, 'verify'>
+  readonly tokens: Pick<Tokens, 'verify' | 'getVerified'>
   readonly revocations: Revocations
-  readonly accounts: Pick<Accounts, 'get'>
-  readonly directory: Pick<Directory, 'principal'>
+  readonly directory: Pick<Directory, 'users' | 'principal'>
   readonly apiKeys: Pick<ApiKeys, 'principalOf'>
 }
 
-const refused = (message: string): ServiceError =>
+const invalidTokenError = (message: string): ServiceError =>
   new ServiceError('unauthenticated', message, { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } })
 
 export const createSessions = (options: Options): Sessions => {
-  const { tokens, revocations, accounts, directory, apiKeys } = options
+  const { tokens, revocations, directory, apiKeys } = options
 
-  const open = async (token: string): Promise<{ claims: TokenClaims; principal: Principal }> => {
-    const claims = await tokens.verify(token)
-    if (revocations.has(claims.jti)) throw refused('This token was signed out; sign in again.')
-    if (claims.api_key_id !== undefined) return { claims, principal: await apiKeys.principalOf(claims.api_key_id) }
-    const user = await accounts.get(claims.uid)
-    if (!user) throw refused('The user of this token does not exist any more.')
-    // Tokens of before there were generations are of the first one.
-    if ((claims.gen ?? 0) !== user.generation) throw refused('The password was changed meanwhile; sign in again.')
-    return { claims, principal: directory.principal(user) }
+  /** The present principal of a verified token. This is never cached, so that changes of rights take effect at once. */
+  const findPrincipal = (claims: TokenClaims): MaybePromise<Principal> => {
+    if (revocations.has(claims.jti)) throw invalidTokenError('This token was signed out; sign in again.')
+    if (claims.api_key_id !== undefined) return apiKeys.principalOf(claims.api_key_id)
+    const user = directory.users.getSync(claims.uid)
+    if (!user) throw invalidTokenError('The user of this token does not exist any more.')
+    // Tokens from before generations existed belong to the first one.
+    if ((claims.gen ?? 0) !== user.generation)
+      throw invalidTokenError('The password was changed meanwhile; sign in again.')
+    return directory.principal(user)
+  }
+  const verify = async (token: string, connection?: object): Promise<TokenClaims> => {
+    const claims = await tokens.verify(token, connection)
+    await findPrincipal(claims)
+    return claims
   }
   return {
-    verify: async token => (await open(token)).claims,
-    principal: async token => (await open(token)).principal,
+    verify,
+    principal(token, connection) {
+      const claims = tokens.getVerified(token, connection)
+      return claims ? findPrincipal(claims) : tokens.verify(token, connection).then(findPrincipal)
+    },
     async end(token) {
-      const { claims } = await open(token)
-      await revocations.add(claims.jti, claims.exp)
+      const { jti, exp } = await verify(token)
+      await revocations.add(jti, exp)
     },
   }
 }

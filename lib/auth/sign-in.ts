@@ -1,11 +1,11 @@
 import type { Stored } from '#lib/storage/store.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import type { Accounts } from './accounts.ts'
-import { type ApiKeys, readCredential } from './api-keys.ts'
+import { type ApiKeys, parseCredential } from './api-keys.ts'
 import type { User } from './directory-schemas.ts'
 import type { Lockout } from './lockout.ts'
 import type { Passwords } from './passwords.ts'
-import type { Principal } from './principal.ts'
+import type { Principal } from '#lib/access/principal.ts'
 import type { Tokens } from './tokens.ts'
 
 export interface Credentials {
@@ -16,23 +16,23 @@ export interface Credentials {
 }
 
 /**
- * Gives a token for the right password or API key; `expires_at` in seconds since 1970. Throws `unauthenticated`, and
- * `locked-out` while there were too many failures.
+ * Issues a token for a password or an API key; `expires_at` is in seconds since 1970. Throws `invalid` for incomplete
+ * credentials, `unauthenticated` for wrong ones, and `locked-out` after too many failures.
  */
 export type SignIn = (
   credentials: Credentials,
   address: string,
-  /** Is told whose sign-in it is, as soon as that is known; also when it fails. */
-  identified?: (who: Pick<Principal, 'id' | 'username'>) => void,
+  /** Called with the user as soon as it is known, also when the sign-in fails afterwards. */
+  setActor?: (who: Pick<Principal, 'id' | 'username'>) => void,
 ) => Promise<{ readonly email: string; readonly expires_at: number; readonly token: string }>
 
-const incomplete = (message: string): ServiceError => new ServiceError('invalid', message)
+const invalidRequestError = (message: string): ServiceError => new ServiceError('invalid', message)
 
-const refused = (message = 'Invalid User or Password'): ServiceError =>
+const unauthenticatedError = (message = 'Invalid User or Password'): ServiceError =>
   new ServiceError('unauthenticated', message, { extra: { error: 'invalid_grant', error_description: message } })
 
-/** What a token was issued for: it ends with it. */
-type Proof = { readonly gen: number } | { readonly api_key_id: string }
+/** What a token was issued for: a generation of the password, or an API key. The token ends with it. */
+type TokenBasis = { readonly gen: number } | { readonly api_key_id: string }
 
 interface Options {
   readonly accounts: Pick<Accounts, 'find' | 'principal' | 'rehash'>
@@ -42,24 +42,24 @@ interface Options {
   readonly tokens: Pick<Tokens, 'issue'>
 }
 
-/** Sign-in with an API key, or with `email` or `username`: either may hold an e-mail address, a user name or an id. */
+/** Signs in with an API key, or with `email` or `username`; either may hold an e-mail address, a user name or an id. */
 export const createSignIn = ({ accounts, apiKeys, passwords, lockout, tokens }: Options): SignIn => {
-  const withPassword = async (
+  const checkPassword = async (
     user: (User & Stored) | undefined,
     { identifier, password, address }: Record<'identifier' | 'password' | 'address', string>,
   ): Promise<User & Stored> => {
-    // Unknown users are counted, and cost a comparison too, so that neither answer nor time tells who exists.
-    const right = await lockout.guard({ userId: user?.id, identifier, address }, () =>
+    // Unknown users are counted and compared too, so that neither the answer nor the time tells who exists.
+    const matches = await lockout.guard({ userId: user?.id, identifier, address }, () =>
       passwords.verify(password, user?.password),
     )
-    if (!right || !user?.password) throw refused()
-    // The password was right, whether or not its new hash can be kept.
+    if (!matches || !user?.password) throw unauthenticatedError()
+    // The password was right, even if its new hash cannot be stored.
     if (passwords.isOutdated(user.password)) await accounts.rehash(user, password).catch(() => undefined)
     return user
   }
-  const withApiKey = async (credential: string, address: string): Promise<Principal> => {
-    const given = readCredential(credential)
-    if (!given) throw incomplete('api_key must be base64 of KEY:SECRET.')
+  const checkApiKey = async (credential: string, address: string): Promise<Principal> => {
+    const given = parseCredential(credential)
+    if (!given) throw invalidRequestError('api_key must be base64 of KEY:SECRET.')
     let found: Principal | undefined
     let failure: unknown
     await lockout.guard({ userId: undefined, identifier: `api key ${given.key}`, address }, async () => {
@@ -70,28 +70,28 @@ export const createSignIn = ({ accounts, apiKeys, passwords, lockout, tokens }: 
       return found !== undefined
     })
     if (found) return found
-    throw isFault(failure, 'unauthenticated') ? refused(failure.message) : failure
+    throw isFault(failure, 'unauthenticated') ? unauthenticatedError(failure.message) : failure
   }
-  const issue = async ({ id: uid, email, username, roles, claims }: Principal, proof: Proof) => {
+  const issue = async ({ id: uid, email, username, roles, claims }: Principal, basis: TokenBasis) => {
     const user = { uid, email, username, roles: [...roles], claims: [...claims] }
-    const { token, expiresAt } = await tokens.issue({ ...user, ...proof })
+    const { token, expiresAt } = await tokens.issue({ ...user, ...basis })
     return { email, expires_at: expiresAt, token }
   }
 
-  return async ({ email, username, password, api_key: apiKey }, address, identified = () => {}) => {
+  return async ({ email, username, password, api_key: apiKey }, address, setActor = () => {}) => {
     if (apiKey) {
-      const principal = await withApiKey(apiKey, address)
-      identified(principal)
+      const principal = await checkApiKey(apiKey, address)
+      setActor(principal)
       return issue(principal, { api_key_id: principal.apiKeyId! })
     }
     const identifier = email || username
-    if (!identifier) throw incomplete('Either email, username or api_key must be provided.')
-    if (!password) throw incomplete(`Password is required for ${email ? 'email' : 'username'} login.`)
+    if (!identifier) throw invalidRequestError('Either email, username or api_key must be provided.')
+    if (!password) throw invalidRequestError(`Password is required for ${email ? 'email' : 'username'} login.`)
     const found = await accounts.find(identifier)
-    if (found) identified(found)
-    const user = await withPassword(found, { identifier, password, address })
+    if (found) setActor(found)
+    const user = await checkPassword(found, { identifier, password, address })
     const principal = await accounts.principal(user.id)
-    if (!principal) throw refused()
+    if (!principal) throw unauthenticatedError()
     return issue(principal, { gen: user.generation })
   }
 }

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { exists, isSystemError, makePrivateFolder, writeFileAtomic } from '#lib/platform/files.ts'
 
-/** Writes a new private RSA key (PKCS#8, PEM) that its owner alone can read. Throws `conflict` when the file exists. */
+/** Writes a new private RSA key (PKCS#8, PEM) to a file that only its owner can read. Throws `conflict` when the file exists. */
 export const generateKey = async (file: string, bits: number): Promise<void> => {
   if (await exists(file)) throw new ServiceError('conflict', `${file} exists already; it is not overwritten.`)
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: bits })
@@ -13,13 +13,13 @@ export const generateKey = async (file: string, bits: number): Promise<void> => 
   await writeFileAtomic(file, privateKey.export({ type: 'pkcs8', format: 'pem' }))
 }
 
-/** Passes a file that its owner alone can read. Throws `unavailable`. */
+/** Passes a file that only its owner can read. Throws `unavailable` for any other. */
 export const checkPrivate = async (file: string): Promise<void> => {
   const { mode } = await stat(file)
   if ((mode & 0o077) !== 0)
     throw new ServiceError(
       'unavailable',
-      `The key ${file} can be read by others than its owner. Run chmod 600 on it, and make a new one if they may have.`,
+      `The key ${file} can be read by others than its owner. Run chmod 600 on it, and make a new key if somebody may have read it.`,
     )
 }
 
@@ -39,8 +39,8 @@ export const readPrivateKey = async (file: string): Promise<KeyObject> => {
   }
 }
 
-/** Copies a private key into `retired/` below `folder`, under the time of its retirement. */
-export const keepPrivateKey = async (file: string, folder: string): Promise<void> => {
+/** Copies a private key into `retired/` below `folder`. The name of the copy has the present time. */
+export const retirePrivateKey = async (file: string, folder: string): Promise<void> => {
   const retired = join(folder, 'retired')
   await makePrivateFolder(retired)
   await writeFileAtomic(
@@ -49,7 +49,10 @@ export const keepPrivateKey = async (file: string, folder: string): Promise<void
   )
 }
 
-/** The private key of this host, made on the first start. A key that is there and cannot be used is never replaced. */
+/**
+ * Reads the private key of this host, which the first start generates. Throws `unavailable` for a key that cannot be used; it
+ * is never replaced.
+ */
 export const loadPrivateKey = async (file: string): Promise<KeyObject> =>
   readPrivateKey(file).catch(async (error: unknown) => {
     if (!isSystemError(error, 'ENOENT')) throw error

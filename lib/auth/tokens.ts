@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
 import type { Algorithm } from './algorithms.ts'
 
-/** What a token says of the user it was issued for. Informative: what they may do now is looked up on each request. */
+/** The claims set of a token. Roles and claims are informative: the present rights are looked up on each request. */
 const TokenClaims = z.object({
   uid: z.string(),
   email: z.string(),
@@ -22,20 +22,24 @@ const TokenClaims = z.object({
 export type TokenClaims = z.infer<typeof TokenClaims>
 
 export interface Tokens {
-  /** A signed token, without roles and claims where there are too many for one; `expiresAt` in seconds since 1970. */
+  /** Issues a signed token, without roles and claims if they are too long. `expiresAt` is in seconds since 1970. */
   issue(user: TokenUser): Promise<{ readonly token: string; readonly expiresAt: number }>
-  /** What the token says. Throws `unauthenticated` for one that is expired, or not from here. */
-  verify(token: string): Promise<TokenClaims>
+  /** Verifies a token and gives its claims set. Throws `unauthenticated` when it is invalid or expired. */
+  verify(token: string, connection?: object): Promise<TokenClaims>
+  /**
+   * The claims set of a token that was verified before; undefined for any other. The last token of a connection is found by
+   * its text alone, without computing a digest. Throws `unauthenticated` for one that has expired.
+   */
+  getVerified(token: string, connection?: object): TokenClaims | undefined
 }
 
 type Key = CryptoKey | KeyObject
 
-/** What tokens are signed and verified with. */
+/** The keys that sign and verify tokens. */
 export interface TokenKeys {
-  /** The only algorithm that is believed: a token cannot choose (RFC 8725, 3.1). */
+  /** The only algorithm that is accepted, whatever a token's header says (RFC 8725, 3.1). */
   readonly algorithm: Algorithm
-  /** Left out where tokens are only verified. */
-  current?(): { readonly id: string; readonly signing?: Key }
+  current(): { readonly id: string; readonly signing: Key }
   /** The key of a token's `kid`. */
   find(keyId: string | undefined): { readonly verification: Key } | undefined
 }
@@ -44,82 +48,102 @@ type TokenUser = Omit<TokenClaims, 'exp' | 'iat' | 'jti'>
 
 interface Options {
   readonly keys: TokenKeys
-  /** Seconds. */
+  /** The lifetime of a token in seconds. */
   readonly lifetime: number
   /**
-   * SHA-256 of a text. Handed in because a host computes it at once, while the web's own way goes through a thread and
-   * costs more than all the rest of a request.
+   * Computes the SHA-256 of a text. It is an option because Node can do this synchronously, while Web Crypto uses a thread,
+   * which costs more than the rest of a request.
    */
-  readonly digest: (text: string) => string | Promise<string>
+  readonly sha256: (text: string) => string
 }
 
-const longest = 16 * 1024
-/** Of what is issued here: a request's header has 16 KiB in all. */
-const longestIssued = 12 * 1024
-const remembered = 10_000
+const maxLength = 16 * 1024
+/** The longest token that is issued. All headers of a request together may have 16 KiB. */
+const maxIssuedLength = 12 * 1024
+const maxCached = 10_000
 
-const invalid = (message: string, cause?: unknown): ServiceError =>
+const invalidTokenError = (message: string, cause?: unknown): ServiceError =>
   new ServiceError('unauthenticated', message, {
     cause,
     headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
   })
-const expired = (): ServiceError => invalid('The token is expired; sign in again.')
+const expiredTokenError = (): ServiceError => invalidTokenError('The token is expired; sign in again.')
 
-/** Issues and verifies tokens. Verified ones are remembered by digest, so that a signature is checked once. */
-export const createTokens = ({ keys, lifetime, digest }: Options): Tokens => {
+/** Issues and verifies tokens. Verified tokens are cached by digest, so that each signature is checked once. */
+export const createTokens = ({ keys, lifetime, sha256 }: Options): Tokens => {
   const verified = new Map<string, TokenClaims>()
+  const lastByConnection = new WeakMap<object, { readonly token: string; readonly claims: TokenClaims }>()
 
-  const remember = (key: string, claims: TokenClaims): void => {
-    // A Map iterates in the order of insertion: the first key is the one that was used longest ago.
-    if (verified.size >= remembered) verified.delete(verified.keys().next().value!)
+  const cache = (key: string, claims: TokenClaims): void => {
+    // A Map iterates in the order of insertion, so the first key is the least recently used one.
+    if (verified.size >= maxCached) verified.delete(verified.keys().next().value!)
     verified.set(key, claims)
   }
 
-  const keyOf = (id: string | undefined): Key => {
+  const findVerificationKey = (id: string | undefined): Key => {
     const key = keys.find(id)
     if (!key) throw new Error('its key is not known here')
     return key.verification
   }
-  const check = async (token: string): Promise<TokenClaims> => {
+  const verifySignature = async (token: string): Promise<TokenClaims> => {
     try {
       const options = { algorithms: [keys.algorithm], typ: 'JWT' }
-      const { payload } = await jwtVerify(token, (header: { kid?: string | undefined }) => keyOf(header.kid), options)
+      const { payload } = await jwtVerify(
+        token,
+        (header: { kid?: string | undefined }) => findVerificationKey(header.kid),
+        options,
+      )
       return TokenClaims.parse(payload)
     } catch (error) {
-      if (error instanceof errors.JWTExpired) throw expired()
-      throw invalid('The token is not valid; sign in again.', error)
+      if (error instanceof errors.JWTExpired) throw expiredTokenError()
+      throw invalidTokenError('The token is not valid; sign in again.', error)
     }
   }
 
+  const getByDigest = (token: string): TokenClaims | undefined => {
+    if (token.length > maxLength) throw invalidTokenError('The token is not valid: it is too long.')
+    const key = sha256(token)
+    const claims = verified.get(key)
+    verified.delete(key)
+    if (claims && claims.exp * 1000 > Date.now()) verified.set(key, claims)
+    return claims
+  }
+  const getVerified = (token: string, connection?: object): TokenClaims | undefined => {
+    const last = connection && lastByConnection.get(connection)
+    const isLast = last?.token === token
+    const claims = isLast ? last.claims : getByDigest(token)
+    if (claims && claims.exp * 1000 <= Date.now()) throw expiredTokenError()
+    if (connection && claims && !isLast) lastByConnection.set(connection, { token, claims })
+    return claims
+  }
+
   return {
+    getVerified,
     async issue(user) {
-      const key = keys.current?.()
-      if (!key?.signing) throw new ServiceError('unavailable', 'Tokens are not issued here.')
+      const key = keys.current()
       const now = Math.floor(Date.now() / 1000)
       const expiresAt = now + lifetime
-      const { signing } = key
-      const sign = (said: TokenUser): Promise<string> =>
-        new SignJWT({ ...said })
+      const sign = (payload: TokenUser): Promise<string> =>
+        new SignJWT({ ...payload })
           .setProtectedHeader({ alg: keys.algorithm, typ: 'JWT', kid: key.id })
           .setIssuedAt(now)
           .setExpirationTime(expiresAt)
           .setJti(crypto.randomUUID())
-          .sign(signing)
+          .sign(key.signing)
       const token = await sign(user)
-      // Rights are looked up on each request: a token that leaves them out opens as much, and one too long opens nothing.
+      // A token without roles and claims grants the same rights, which are looked up on each request. One that is too long
+      // could not be sent.
       return {
-        token: token.length <= longestIssued ? token : await sign({ ...user, roles: [], claims: [] }),
+        token: token.length <= maxIssuedLength ? token : await sign({ ...user, roles: [], claims: [] }),
         expiresAt,
       }
     },
-    async verify(token) {
-      if (token.length > longest) throw invalid('The token is not valid: it is too long.')
-      const key = await digest(token)
-      const known = verified.get(key)
-      verified.delete(key)
-      if (known && known.exp * 1000 <= Date.now()) throw expired()
-      const claims = known ?? (await check(token))
-      remember(key, claims)
+    async verify(token, connection) {
+      const known = getVerified(token, connection)
+      if (known) return known
+      const claims = await verifySignature(token)
+      cache(sha256(token), claims)
+      if (connection) lastByConnection.set(connection, { token, claims })
       return claims
     },
   }

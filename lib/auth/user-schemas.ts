@@ -1,27 +1,28 @@
 import * as z from 'zod'
+import { requireAnyOf } from '#lib/access/member-rules.ts'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Every program that builds an address from these takes them for the folder itself or the one above. */
+/** Whether a name is `.` or `..`. Programs that build a URL from it would take it for a folder. */
 const isDots = (name: string): boolean => name === '.' || name === '..'
 
-const Text = z.string('must be a text').trim()
-const Names = z.array(z.string('must be a text').min(1).max(128)).max(256)
+const Text = z.string().trim()
+const Names = z.array(z.string().min(1).max(128)).max(256)
 
-/** Neither an address nor an id, so that whatever names a user names one user only. */
+/** A user name is neither an e-mail address nor an id, so that no reference can mean two users. */
 const Username = Text.normalize('NFC')
-  .min(1, 'must not be empty')
-  .max(128, 'must not be longer than 128 characters')
+  .min(1)
+  .max(128)
   .regex(/^[^\s@:\p{C}]+$/u, 'must not have white space, @, : or control characters')
   .refine(name => !uuid.test(name), 'must not look like an id')
   .refine(name => !isDots(name), 'must not be . or ..')
 
 const Email = Text.normalize('NFC')
-  .max(254, 'must not be longer than 254 characters')
+  .max(254)
   .regex(/^[^\s@:\p{C}]+@[^\s@:\p{C}]+$/u, 'must be an e-mail address')
 
-const Name = Text.min(1, 'must not be empty').max(256, 'must not be longer than 256 characters')
-const Password = z.string('must be a text').max(1024)
+const Name = Text.min(1).max(256)
+const Password = z.string().max(1024)
 
 export const CreateUser = z.object({
   username: Username,
@@ -30,13 +31,14 @@ export const CreateUser = z.object({
   password: Password.optional().meta({ description: 'Without one the user can use API keys alone' }),
   roles: Names.optional().meta({ description: 'USER when left out' }),
   claims: Names.optional(),
-  is_super_user: z.boolean('must be true or false').default(false),
+  is_super_user: z.boolean().default(false),
 })
 export type CreateUser = z.infer<typeof CreateUser>
 
 export const UpdateUser = z
   .object({ name: Name.optional(), email: Email.optional(), password: Password.optional() })
   .refine(changes => Object.values(changes).some(Boolean), 'name, email or password must be there to be changed')
+  .meta(requireAnyOf('name', 'email', 'password'))
 export type UpdateUser = z.infer<typeof UpdateUser>
 
 export const UserReference = z.object({
@@ -45,9 +47,9 @@ export const UserReference = z.object({
 export const UserRoleReference = UserReference.extend({ role: z.string().min(1) })
 export const UserClaimReference = UserReference.extend({ claim: z.string().min(1) })
 
-/** The name of a role or a claim, as a request gives it and gets it back. */
+/** The name of a role or a claim, in requests and replies. */
 export const Named = z.object({
-  name: Text.min(1, 'must not be empty')
+  name: Text.min(1)
     .max(128)
     .regex(/^\P{C}+$/u, 'must not have control characters')
     .refine(name => !isDots(name), 'must not be . or ..'),
@@ -60,7 +62,7 @@ export const EffectiveClaim = z.object({
   source_role: z.string().optional(),
 })
 
-/** A user as others see them. */
+/** A user as clients see it. */
 export const UserRecord = z
   .object({
     id: z.string(),

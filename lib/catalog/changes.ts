@@ -1,32 +1,43 @@
-import type { Principal } from '#lib/auth/principal.ts'
+import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
-import type { Tell } from '#lib/events/events.ts'
+import type { Publish } from '#lib/events/events.ts'
 import type { Collection, Write } from '#lib/storage/store.ts'
-import type { OwnHolds } from './chunks/own-holds.ts'
-import { nextTime } from './clock.ts'
+import type { IndexParser } from '#lib/packs/chunks/index-parser.ts'
+import type { OwnHolds } from '#lib/packs/chunk-store/own-locks.ts'
+import type { Clock } from './timestamps.ts'
+import type { Contents } from './contents.ts'
 import { findManifest, findManifests } from './find.ts'
 import type { Inventory } from './inventory.ts'
-import type { StoredManifest } from './manifest.ts'
+import { refuseHiddenObjects } from './owners.ts'
+import type { StoredManifest } from './manifest-schema.ts'
 import { describeOnProvider } from './metadata.ts'
-import { manifestName } from './names.ts'
-import type { Place } from './place.ts'
-import { foundTag, type Kept } from './shown.ts'
-import type { Storages } from './storages.ts'
-import type { Turns } from './turns.ts'
+import { manifestName } from './identifiers.ts'
+import type { Place } from './reference.ts'
+import { limitProvider } from './provider-limit.ts'
+import { foundTag, type Kept } from './view.ts'
+import type { Storages } from '#lib/objects/storages.ts'
+import type { KeyedMutex } from '#lib/async/keyed-mutex.ts'
+import { undoAfter } from './undo.ts'
 
 /** What changes of the catalog share. */
 export interface CatalogContext {
   readonly manifests: Collection<StoredManifest>
   readonly inventory: Inventory
+  readonly contents: Contents
   readonly storages: Storages
   readonly ownHolds: OwnHolds
+  readonly indexParser: IndexParser
+  /** The times of manifests. */
+  readonly clock: Clock
+  /** How many manifests one user may have registered. */
+  readonly manifestsPerUser: number
   /**
    * By `turnOf` a manifest for what its provider is asked for, which may take its time; within that by catalog id, whose
    * versions decide together which is the latest.
    */
-  readonly turns: Turns
+  readonly turns: KeyedMutex
   readonly commit: (writes: readonly Write[]) => Promise<void>
-  readonly tell: Tell
+  readonly publish: Publish
 }
 
 /** The key of a manifest's turns. */
@@ -43,15 +54,17 @@ export interface ManifestCall {
   readonly place: Required<Place>
   /** Tags of which the manifest must have one; any when undefined. */
   readonly ifMatch: readonly string[] | undefined
+  /** Of who waits for it. */
+  readonly signal: AbortSignal
 }
 
 /** Whoever could see the manifest is told: a claim of its own is asked of them, and of roles an event knows nothing. */
 export const manifestEvent = (
-  tell: Tell,
+  publish: Publish,
   what: string,
   { id, catalog_id, version, architecture, required_claims, required_roles }: StoredManifest,
 ): Write =>
-  tell({
+  publish({
     type: 'system',
     message: `CATALOG_MANIFEST_${what}`,
     body: { id, catalog_id, version, architecture },
@@ -78,7 +91,7 @@ export const checkMatch = (manifests: readonly Kept[], ifMatch: readonly string[
 interface Change {
   readonly event: string
   /** Throws where the change is not possible, which takes its time to find out. */
-  readonly check?: (manifest: Kept) => Promise<void>
+  readonly check?: (manifest: Kept, signal: AbortSignal) => Promise<void>
   /** Pure; throws where the change is not possible. */
   readonly apply: (manifest: StoredManifest) => StoredManifest
   /** Whether the description on the provider tells of it. */
@@ -90,28 +103,30 @@ interface Change {
  * `precondition-failed`, and what the provider refuses with; then nothing has changed.
  */
 export const changeManifest = (context: CatalogContext, call: ManifestCall, change: Change): Promise<Kept> => {
-  const { manifests, inventory, storages, turns, tell } = context
+  const { manifests, inventory, turns, publish, clock } = context
   const found = findManifest(inventory, call.caller, call.place)
-  return turns(turnOf(found), async () => {
+  const changed = async (): Promise<Kept> => {
+    using limited = limitProvider()
     // By its id: a tag may lead to another one by now.
     const before = findManifests(inventory, call.caller, { catalogId: found.id })[0]!
     checkMatch([before], call.ifMatch)
-    await change.check?.(before)
-    const now = change.described ? nextTime() : before.updated_at
+    if (change.described) await refuseHiddenObjects(context, call.caller, before)
+    await change.check?.(before, AbortSignal.any([limited.signal, call.signal]))
+    const now = change.described ? clock.next() : before.updated_at
     const apply = (manifest: StoredManifest): StoredManifest => ({
       ...change.apply(manifest),
       edition: manifest.edition + 1,
       updated_at: now,
     })
     const next = apply(before)
-    const undo = change.described ? await describeOnProvider(storages, next) : async () => {}
+    const undo = change.described ? await describeOnProvider(context, next, limited.signal) : async () => {}
     try {
-      const after = await manifests.update(before.id, apply, [manifestEvent(tell, change.event, next)])
+      const after = await manifests.update(before.id, apply, [manifestEvent(publish, change.event, next)])
       await inventory.refresh(before.id)
       return after
     } catch (error) {
-      await undo()
-      throw error
+      throw await undoAfter(error, undo)
     }
-  })
+  }
+  return turns(turnOf(found), changed, call.signal)
 }

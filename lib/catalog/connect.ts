@@ -1,13 +1,13 @@
 import { ServiceError } from '#lib/errors.ts'
 import { type CatalogContext, changeManifest, type ManifestCall } from './changes.ts'
-import { chunksOf } from './chunks/chunk-list.ts'
-import { isListPath, readListObject } from './chunks/list-object.ts'
-import { chunkPath } from './chunks/stored-chunk.ts'
-import { parseConnection, type Storage } from './connection.ts'
-import { objectsOf, packPath } from './objects.ts'
+import { type Chunked, chunksOf } from '#lib/packs/chunks/chunk-index.ts'
+import { readIndex } from '#lib/packs/chunk-store/index-object.ts'
+import { chunkPath } from '#lib/packs/chunk-store/stored-chunk.ts'
+import { parseConnection, type Storage } from '#lib/objects/port/connection.ts'
+import { objectsOf, packPath } from './manifest-objects.ts'
 import { refuseHidden } from './owners.ts'
-import type { Provider } from './providers/provider.ts'
-import type { Kept } from './shown.ts'
+import type { Provider } from '#lib/objects/port/provider.ts'
+import type { Kept } from './view.ts'
 
 const storageIn = (connection: string): Storage => {
   const { storage } = parseConnection(connection)
@@ -15,11 +15,14 @@ const storageIn = (connection: string): Storage => {
   return storage
 }
 
-/** Throws `invalid` unless the chunks that a list names are on a provider, and `upstream` for another list. */
-const checkChunks = async (provider: Provider, path: string, sha256: string): Promise<void> => {
-  const list = await readListObject(provider, path, { ...(sha256 !== '' && { sha256 }) })
-  const wanted = new Set(chunksOf(list).keys().map(chunkPath))
-  for await (const chunk of provider.list('chunks')) {
+/** Throws `invalid` unless the chunks that an index names are on a provider. */
+const checkChunks = async (
+  provider: Provider,
+  files: readonly Chunked[],
+  signal: AbortSignal | undefined,
+): Promise<void> => {
+  const wanted = new Set(chunksOf(files).keys().map(chunkPath))
+  for await (const chunk of provider.list('chunks', signal)) {
     wanted.delete(chunk.path)
     if (wanted.size === 0) return
   }
@@ -28,15 +31,22 @@ const checkChunks = async (provider: Provider, path: string, sha256: string): Pr
     throw new ServiceError('invalid', `There is no ${missing} at the new connection; copy the chunks there first.`)
 }
 
-/** Throws `invalid` unless a manifest's pack is at the storage. */
-const checkPack = async ({ storages }: CatalogContext, manifest: Kept, storage: Storage): Promise<void> => {
+/** Throws `invalid` unless a manifest's pack is at the storage, and `upstream` for a damaged or another chunk index. */
+const checkPack = async (
+  { storages, indexParser }: CatalogContext,
+  manifest: Kept,
+  storage: Storage,
+  signal: AbortSignal | undefined,
+): Promise<void> => {
   const path = packPath(manifest)
+  if (path === undefined) return
   const provider = await storages.open(storage)
-  const found = path === undefined ? undefined : await provider.stat(path)
-  if (path !== undefined && !found)
-    throw new ServiceError('invalid', `There is no ${path} at the new connection; copy the pack there first.`)
-  if (found && isListPath(found.path)) return checkChunks(provider, found.path, manifest.pack_sha256)
-  if (found && manifest.pack_size > 0 && found.size !== manifest.pack_size)
+  const found = await provider.stat(path, signal)
+  if (!found) throw new ServiceError('invalid', `There is no ${path} at the new connection; copy the pack there first.`)
+  const sha256 = manifest.pack_sha256 || undefined
+  const files = await readIndex(provider, path, indexParser, { sha256, signal })
+  if (files) return checkChunks(provider, files, signal)
+  if (manifest.pack_size > 0 && found.size !== manifest.pack_size)
     throw new ServiceError(
       'invalid',
       `${path} at the new connection has ${found.size} bytes, not ${manifest.pack_size}.`,
@@ -53,9 +63,9 @@ export const connectManifest = async (
   return changeManifest(context, call, {
     event: 'UPDATED',
     described: true,
-    async check(manifest) {
+    async check(manifest, signal) {
       await refuseHidden(context, call.caller, storage, objectsOf(manifest))
-      await checkPack(context, manifest, storage)
+      await checkPack(context, manifest, storage, signal)
     },
     apply: manifest => ({ ...manifest, provider: { type: storage.type, meta: { ...storage.meta } } }),
   })

@@ -1,8 +1,15 @@
-import { CatalogManifests } from './manifest.ts'
-import { CatalogManifestPlace } from './place.ts'
-import { bodyLimit, EditManifest } from './requests.ts'
+import type { Fault } from '#lib/errors.ts'
+import { CatalogManifests } from './manifest-schema.ts'
+import { CatalogManifestPlace } from './reference.ts'
+import { bodyLimit, EditManifest } from './schemas.ts'
+
+/** What a storage provider can fail with. */
+export const storageFaults = ['upstream', 'timeout'] as const satisfies readonly Fault[]
 
 const changing = {
+  conditional: true,
+  tagged: true,
+  faults: storageFaults,
   effect: 'change',
   uses: ['catalog'],
   params: CatalogManifestPlace,

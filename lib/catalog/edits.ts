@@ -1,6 +1,6 @@
 import { ServiceError } from '#lib/errors.ts'
-import type { StoredManifest } from './manifest.ts'
-import type { DescribeManifest, EditManifest } from './requests.ts'
+import type { StoredManifest } from './manifest-schema.ts'
+import type { DescribeManifest, EditManifest } from './schemas.ts'
 
 /** The lists of a manifest that are edited name by name. */
 const lists = ['required_claims', 'required_roles', 'tags'] as const

@@ -1,11 +1,11 @@
-import type { Principal } from '#lib/auth/principal.ts'
+import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { Inventory } from './inventory.ts'
 import { newest } from './latest.ts'
-import { architectureOf, normalCatalogId } from './names.ts'
-import type { Place } from './place.ts'
-import type { Kept } from './shown.ts'
-import { visibleTo } from './visible.ts'
+import { architectureOf, normalCatalogId } from './identifiers.ts'
+import type { Place } from './reference.ts'
+import type { Kept } from './view.ts'
+import { visibleTo } from './visibility.ts'
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 

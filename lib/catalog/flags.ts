@@ -1,5 +1,5 @@
 import { ServiceError } from '#lib/errors.ts'
-import type { StoredManifest } from './manifest.ts'
+import type { StoredManifest } from './manifest-schema.ts'
 
 /** A change of a manifest by somebody, at a time. Throws where the manifest is not in a state for it. */
 export type Mark = (manifest: StoredManifest, by: string, at: string) => StoredManifest

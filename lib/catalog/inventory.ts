@@ -1,6 +1,6 @@
 import type { Collection } from '#lib/storage/store.ts'
-import type { StoredManifest } from './manifest.ts'
-import type { Kept } from './shown.ts'
+import type { StoredManifest } from './manifest-schema.ts'
+import type { Kept } from './view.ts'
 
 /** Where a manifest stands in the order of the list. */
 export interface Position {
@@ -16,6 +16,8 @@ export interface Inventory {
   /** All versions and architectures of a catalog id, in the same order. */
   of(catalogId: string): readonly Kept[]
   get(id: string): Kept | undefined
+  /** How many manifests a user has registered. */
+  countOf(userId: string): number
   /** Takes in what the store has of a manifest now. */
   refresh(id: string): Promise<void>
 }
@@ -42,6 +44,15 @@ export const openInventory = async (manifests: Collection<StoredManifest>): Prom
   const byCatalog = new Map<string, Kept[]>()
   for (const one of sorted) byCatalog.set(one.catalog_id, [...(byCatalog.get(one.catalog_id) ?? []), one])
 
+  const counts = new Map<string, number>()
+  const count = (one: Kept | undefined, by: 1 | -1): void => {
+    if (one?.owner_id === undefined) return
+    const now = (counts.get(one.owner_id) ?? 0) + by
+    if (now === 0) counts.delete(one.owner_id)
+    else counts.set(one.owner_id, now)
+  }
+  for (const one of sorted) count(one, 1)
+
   const take = (list: Kept[], one: Kept): void => void list.splice(placeOf(list, one), 1)
   const put = (list: Kept[], one: Kept): void => void list.splice(placeOf(list, one), 0, one)
 
@@ -55,10 +66,13 @@ export const openInventory = async (manifests: Collection<StoredManifest>): Prom
     },
     of: catalogId => byCatalog.get(catalogId) ?? [],
     get: id => byId.get(id),
+    countOf: userId => counts.get(userId) ?? 0,
     async refresh(id) {
       const after = await manifests.get(id)
       // Not before: somebody else may take it in meanwhile, and what stood at its place would be taken out.
       const before = byId.get(id)
+      count(before, -1)
+      count(after, 1)
       const siblings = byCatalog.get((before ?? after)?.catalog_id ?? '') ?? []
       for (const list of [sorted, siblings]) {
         if (before) take(list, before)

@@ -1,6 +1,6 @@
 import type { Inventory } from './inventory.ts'
-import type { StoredManifest } from './manifest.ts'
-import type { Kept } from './shown.ts'
+import type { StoredManifest } from './manifest-schema.ts'
+import type { Kept } from './view.ts'
 
 /** The tag that the version has which was added last. */
 const latest = 'latest'

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
-import { type Config, ConfigError, readConfig } from '#lib/config.ts'
-import { settings } from '#lib/settings.ts'
+import { type Config, ConfigError, readConfig } from '#lib/compose/config.ts'
+import { settings } from '#lib/compose/settings.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { auditCommand } from './commands/audit.ts'
 import { catalogCommand } from './commands/catalog.ts'
@@ -12,7 +12,11 @@ import type { Run } from './commands/run.ts'
 import { type OnFiles, storageCommand } from './commands/storage.ts'
 import { usersCommand } from './commands/users.ts'
 import { openLog } from '#lib/platform/log.ts'
-import { version } from './version.ts'
+import { version } from '#lib/compose/version.ts'
+
+const secretKeys = ['root_password', 'storage_password'] as const
+/** No flags: what is on a command line is readable for everybody on the host. */
+const secretSettings: ReadonlySet<string> = new Set(secretKeys)
 
 const configFiles = ['vmhost.toml', '/etc/vmhost/vmhost.toml']
 
@@ -21,13 +25,18 @@ const configFiles = ['vmhost.toml', '/etc/vmhost/vmhost.toml']
  * @param silent keys that help does not list
  */
 const withSettings = (command: Command, keys: readonly string[], silent: readonly string[] = []): Command => {
-  command.option('--config <file>', `configuration file (default: ${configFiles.join(' or ')}, where there is one)`)
-  for (const [key, { help }] of Object.entries(settings))
-    // A password on a command line is readable for everybody on the host.
+  command.option('--config <file>', `configuration file (default: ${configFiles.join(' or ')}, if it exists)`)
+  for (const [key, { help, default: usual }] of Object.entries(settings)) {
+    const without = usual === undefined || String(usual) === '' ? '' : ` (default: ${String(usual)})`
     if (keys.includes(key) || silent.includes(key))
-      command.addOption(new Option(`--${key.replaceAll('_', '-')} <value>`, help).hideHelp(silent.includes(key)))
+      command.addOption(
+        new Option(`--${key.replaceAll('_', '-')} <value>`, help + without).hideHelp(silent.includes(key)),
+      )
+    // These are understood in order to be refused with what to do: nobody has to find out why.
+    if (secretSettings.has(key)) command.addOption(new Option(`--${key.replaceAll('_', '-')} <value>`).hideHelp())
+  }
   if (silent.length > 0)
-    command.addHelpText('after', '\nSettings of the service that matter while it does not run: see vmhost serve --help')
+    command.addHelpText('after', '\nFor settings that apply while no service runs, see vmhost serve --help')
   return command
 }
 
@@ -44,9 +53,12 @@ const settingsAmong = (options: Readonly<Record<string, unknown>>): Record<strin
     ),
   )
 
-const secretSettings = new Set(['root_password', 'storage_password'])
-
 const configOf = (options: Record<string, string>): Config => {
+  const secret = Object.keys(flagsOf(options)).find(key => secretSettings.has(key))
+  if (secret !== undefined)
+    throw new ConfigError(
+      `--${secret.replaceAll('_', '-')} is not a flag, for everybody on this host can read flags; set VMHOST_${secret.toUpperCase()}, or ${secret} in the configuration file`,
+    )
   const config = readConfig({ flags: flagsOf(options), environment: process.env, files: configFiles })
   // Programs that are started from here inherit the environment, and some outlive this one by weeks.
   for (const key of secretSettings) delete process.env[`VMHOST_${key.toUpperCase()}`]
@@ -54,6 +66,12 @@ const configOf = (options: Record<string, string>): Config => {
 }
 
 const publicSettings = Object.keys(settings).filter(key => !secretSettings.has(key))
+
+/** After a mistake in its arguments a command prints one line, and where its help is. */
+const hintAtHelp = (command: Command, name: string): void => {
+  command.showHelpAfterError(`\`${name} --help\` shows what there is.`)
+  for (const one of command.commands) hintAtHelp(one, `${name} ${one.name()}`)
+}
 
 /** What the operating system or SQLite says of a file is for the operator, not a defect. */
 const isFromSystem = (error: unknown): boolean =>
@@ -68,11 +86,15 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
     .version(version)
     // After a command --version is its own: of what is pushed and pulled.
     .enablePositionalOptions()
-    .showHelpAfterError()
 
-  withSettings(program.command('serve').description('Run the service'), publicSettings).action(
-    async (options: Record<string, string>) => (await import('./serve.ts')).serve(configOf(options), entry),
-  )
+  withSettings(program.command('serve').description('Run the service'), publicSettings)
+    .addHelpText(
+      'after',
+      `\nOnly in the environment or in the configuration file:\n${secretKeys
+        .map(key => `  VMHOST_${key.toUpperCase()}  ${settings[key].help}\n`)
+        .join('')}`,
+    )
+    .action(async (options: Record<string, string>) => (await import('./serve.ts')).serve(configOf(options), entry))
   withSettings(program.command('routes').description('Show the endpoints that are served, and who may call them'), [
     'routes_include',
     'routes_exclude',
@@ -84,9 +106,9 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
     )
   program
     .command('keygen')
-    .description('Make an RSA key for signing tokens')
-    .argument('<file>', 'where to write it; must not exist yet')
-    .option('--bits <number>', 'size of the key', '3072')
+    .description('Make an RSA key that signs tokens')
+    .argument('<file>', 'file to write; it must not exist')
+    .option('--bits <number>', 'size of the key in bits', '3072')
     .action(async (file: string, { bits }: { bits: string }) => (await import('./keygen.ts')).keygen(file, bits))
 
   // Where no service runs these are done here, by the rules of the service.
@@ -95,7 +117,7 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
     (needs?: 'catalog'): Run =>
     (command, work) =>
       withSettings(command, ['state'], ofService).action(async () => {
-        const { withService } = await import('./reach.ts')
+        const { withService } = await import('./admin/admin-client.ts')
         const options = command.opts<Record<string, unknown>>()
         const config = configOf(settingsAmong(options))
         await withService(config, entry, {
@@ -113,6 +135,7 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
     program.addCommand(make(runWith()))
   program.addCommand(catalogCommand(runWith('catalog')))
   program.addCommand(jobsCommand(runWith()))
+  hintAtHelp(program, program.name())
 
   try {
     await program.parseAsync([...argv])

@@ -3,10 +3,15 @@
  * the store by itself, and ends with it.
  */
 import { createServer } from 'node:http'
-import { createClients } from '#lib/events/clients.ts'
-import { followEvents } from '#lib/events/follow.ts'
+import { createEventClients } from '#lib/events/clients.ts'
+import { createEventLogReader } from '#lib/events/log-reader.ts'
 import { createHub } from '#lib/events/hub.ts'
-import { clientHeader, type Down, readAdmitted, type Up } from '#lib/events/wire.ts'
+import {
+  clientHeader,
+  type ServiceMessage,
+  decodeClient,
+  type EventsProcessMessage,
+} from '#lib/events/process-protocol.ts'
 import { listenPrivately } from '#lib/platform/local-socket.ts'
 import { createHandshakes } from '#lib/platform/web-sockets.ts'
 import { openLogReader } from '#lib/storage/database.ts'
@@ -18,25 +23,28 @@ const lookEvery = 250
 const tellEvery = 1_000
 const closeTime = 1_000
 
-const say = (what: Up): void => void process.send?.(what)
+// Without a listener Node opens its debugger at this signal, and through that everybody on the host could run code here.
+process.on('SIGUSR1', () => {})
 
-type Beginning = Extract<Down, { do: 'begin' }>
+const say = (what: EventsProcessMessage): void => void process.send?.(what)
+
+type Beginning = Extract<ServiceMessage, { do: 'start' }>
 
 const open = async ({ file, dataKey, epoch, socket: path }: Beginning) => {
-  const log = followEvents(openLogReader({ file, dataKey }), epoch)
+  const log = createEventLogReader(openLogReader({ file, dataKey }), epoch)
   const hub = createHub(log)
-  const clients = createClients(hub)
+  const clients = createEventClients(hub)
   const complete = createHandshakes()
   const server = createServer({ maxHeaderSize })
   server.on('upgrade', (incoming, socket, head) => {
     socket.on('error', () => socket.destroy())
-    const admitted = readAdmitted(String(incoming.headers[clientHeader]))
+    const admitted = decodeClient(String(incoming.headers[clientHeader]))
     complete({ incoming, socket, head }, opened => clients.open(opened, socket, admitted))
   })
   await listenPrivately(server, path)
-  setInterval(log.look, lookEvery)
+  setInterval(log.refresh, lookEvery)
   // Also to be heard of: a process that says nothing is ended.
-  setInterval(() => say({ said: 'sent', count: clients.sent() }), tellEvery)
+  setInterval(() => say({ report: 'sent', count: clients.sent() }), tellEvery)
 
   return {
     clients,
@@ -52,21 +60,21 @@ const open = async ({ file, dataKey, epoch, socket: path }: Beginning) => {
 }
 
 let opened: Awaited<ReturnType<typeof open>> | undefined
-process.on('message', (message: Down) => {
-  if (message.do === 'begin')
+process.on('message', (message: ServiceMessage) => {
+  if (message.do === 'start')
     return void open(message).then(now => {
       opened = now
-      say({ said: 'ready' })
+      say({ report: 'ready' })
     })
   if (!opened) return
   const { clients, hub, log, end } = opened
-  if (message.do === 'look') log.look()
-  else if (message.do === 'principal') clients.setPrincipal(message.id, message.principal)
-  else if (message.do === 'drop') clients.drop(message.id, message.types)
+  if (message.do === 'refresh') log.refresh()
+  else if (message.do === 'set principal') clients.setPrincipal(message.id, message.principal)
+  else if (message.do === 'unsubscribe') clients.unsubscribe(message.id, message.types)
   else if (message.do === 'close') clients.close(message.id, message.code, message.reason)
-  else if (message.do === 'pass') hub.pass(message.event)
-  else if (message.do === 'tell activity')
-    void clients.activity().then(activity => say({ said: 'activity', clients: activity }))
+  else if (message.do === 'broadcast') hub.broadcast(message.event)
+  else if (message.do === 'report activity')
+    void clients.activity().then(activity => say({ report: 'activity', clients: activity }))
   else end()
 })
 // The service is gone, whatever became of it.

@@ -1,8 +1,8 @@
-import type { Config } from '#lib/config.ts'
+import type { Config } from '#lib/compose/config.ts'
 import type { Endpoint, Route } from '#lib/http/endpoint.ts'
-import { servedPath } from '#lib/http/paths.ts'
-import { servedRoutes } from './served-routes.ts'
-import { tableText } from './table.ts'
+import { servedPath } from '#lib/calls/paths.ts'
+import { servedRoutes } from '#lib/compose/served-routes.ts'
+import { tableText } from './admin/text-table.ts'
 
 const accessText = ({ access }: Endpoint): string => {
   if (typeof access === 'string') return access

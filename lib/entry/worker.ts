@@ -10,7 +10,8 @@ export interface WorkerModule {
 const modules: Record<Role, () => Promise<WorkerModule>> = {
   passwords: () => import('#lib/auth/password-worker.ts'),
   embedded: () => import('#lib/hypervisor/embedded/worker.ts'),
-  digest: () => import('#lib/catalog/pack/digest-worker.ts'),
+  digest: () => import('#lib/packs/digest-worker.ts'),
+  'chunk-index': () => import('#lib/packs/chunks/index-worker.ts'),
 }
 
 /** Runs this thread in the role that `workersFrom` gave it. */

@@ -1,51 +1,52 @@
 import { randomBytes } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
-import type { Principal } from '#lib/auth/principal.ts'
-import type { Framed } from './frame.ts'
+import type { Principal } from '#lib/access/principal.ts'
+import type { EncodedMessage } from './frame.ts'
 import type { Hub } from './hub.ts'
-import type { Activity, Admitted } from './readers.ts'
+import type { ClientActivity, AdmittedClient } from './gateway.ts'
 import { type EventType, eventTypes } from './event.ts'
 
 /** A WebSocket that reads events. */
 export interface EventClient {
   readonly id: string
-  activity(): Activity
+  activity(): ClientActivity
   setPrincipal(principal: Principal): void
   /** Stops sending events of these types. */
-  drop(types: readonly EventType[]): void
+  unsubscribe(types: readonly EventType[]): void
   /** Sends a heartbeat, or ends a connection that did not answer the last ones. */
-  beat(): void
+  ping(): void
   close(code: number, reason: string): void
 }
 
 interface Options {
   readonly socket: WebSocket
-  /** The connection below the WebSocket: what is ready is written there. */
+  /** The connection below the WebSocket. Finished frames are written to it directly. */
   readonly connection: Duplex
   readonly hub: Hub
-  readonly admitted: Admitted
-  readonly sent: (messages: number) => void
-  readonly closed: (client: EventClient) => void
+  readonly admitted: AdmittedClient
+  readonly onSent: (messages: number) => void
+  readonly onClosed: (client: EventClient) => void
 }
 
-/** Bytes that may wait in a connection: who reads more slowly than that is read for later, from the log. */
-const bound = 1 << 20
-const portion = 64
-const pongWithin = 45_000
+/** Bytes that may wait in a connection. A slower client gets the rest later, from the log. */
+const maxBufferedBytes = 1 << 20
+const batchSize = 64
+const pongTimeout = 45_000
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value.toLowerCase() : '')
+const toLowerCaseText = (value: unknown): string => (typeof value === 'string' ? value.toLowerCase() : '')
 
+/** Serves one WebSocket: sends the events from the client's cursor on, answers its messages and checks that it is alive. */
 export const createClient = (options: Options): EventClient => {
-  const { socket, connection, hub, admitted, sent, closed } = options
+  const { socket, connection, hub, admitted, onSent, onClosed } = options
   const { id, after, gap, unknown } = admitted
   const types = new Set<EventType>([...admitted.types, 'global'])
   let { principal } = admitted
   let [lastPing, lastPong] = [0, Date.now()]
-  let waiting = false
+  let isBackedUp = false
 
-  /** What is for this client alone has no place in the log. */
-  const tell = (type: EventType, message: string, more: { body?: object; ref_id?: string } = {}): void =>
+  /** Sends a message to this client alone. It is not in the log. */
+  const sendMessage = (type: EventType, message: string, more: { body?: object; ref_id?: string } = {}): void =>
     socket.send(
       JSON.stringify({
         id: randomBytes(32).toString('hex'),
@@ -57,63 +58,66 @@ export const createClient = (options: Options): EventClient => {
         client_id: id,
       }),
     )
-  const pump = (): void => {
-    while (!waiting && socket.readyState === socket.OPEN) {
-      const frames = subscription.next(portion)
+  const drain = (): void => {
+    while (!isBackedUp && socket.readyState === socket.OPEN) {
+      const frames = subscription.next(batchSize)
       if (frames === 'gap') {
-        tell('global', 'gap', { body: { cursor: subscription.cursor() } })
+        sendMessage('global', 'gap', { body: { cursor: subscription.cursor() } })
         continue
       }
       if (frames.length === 0) return
-      // In one write to the system.
+      // All frames leave in one system call.
       connection.cork()
       for (const { frame } of frames) connection.write(frame)
       connection.uncork()
-      sent(frames.length)
-      if (socket.bufferedAmount < bound) continue
-      waiting = true
-      // An empty frame's callback runs when all before it has left this process.
+      onSent(frames.length)
+      if (socket.bufferedAmount < maxBufferedBytes) continue
+      isBackedUp = true
+      // The callback of a ping runs when everything written before it has left this process.
       socket.ping(undefined, undefined, () => {
-        waiting = false
-        pump()
+        isBackedUp = false
+        drain()
       })
     }
   }
-  /** Who reads slowly misses what was of the moment. */
-  const pass = ({ frame }: Framed): void => {
-    if (!waiting && socket.readyState === socket.OPEN) connection.write(frame)
+  /** A slow client misses events that are not in the log. */
+  const onBroadcast = ({ frame }: EncodedMessage): void => {
+    if (!isBackedUp && socket.readyState === socket.OPEN) connection.write(frame)
   }
-  const subscription = hub.subscribe({ after, types, principal: () => principal, wake: pump, pass })
+  const subscription = hub.subscribe({ after, types, principal: () => principal, onAvailable: drain, onBroadcast })
 
-  let held = false
-  /** Who does not read the answers is not heard any further: neither asking nor pinging fills the memory. */
-  const hold = (): void => {
-    if (held || socket.bufferedAmount < bound) return
-    held = true
+  let isPaused = false
+  /** Stops reading from a client that does not read the answers, so that its messages and pings cannot fill the memory. */
+  const pauseWhenBackedUp = (): void => {
+    if (isPaused || socket.bufferedAmount < maxBufferedBytes) return
+    isPaused = true
     socket.pause()
     connection.once('drain', () => {
-      held = false
+      isPaused = false
       socket.resume()
     })
   }
-  const answer = (text: string): void => {
-    let said: { event_type?: unknown; message?: unknown; id?: unknown }
+  const handleMessage = (text: string): void => {
+    let request: { event_type?: unknown; message?: unknown; id?: unknown }
     try {
-      said = Object(JSON.parse(text))
+      request = Object(JSON.parse(text))
     } catch (error) {
-      return tell('global', 'error', { body: { error: (error as Error).message } })
+      return sendMessage('global', 'error', { body: { error: (error as Error).message } })
     }
-    const reference = typeof said.id === 'string' ? said.id : undefined
-    const type = textOf(said.event_type)
-    const message = textOf(said.message)
+    const requestId = typeof request.id === 'string' ? request.id : undefined
+    const type = toLowerCaseText(request.event_type)
+    const message = toLowerCaseText(request.message)
     if (type === 'health') {
-      if (message === 'ping') tell('health', 'pong', { ref_id: reference ?? randomBytes(32).toString('hex') })
+      if (message === 'ping') sendMessage('health', 'pong', { ref_id: requestId ?? randomBytes(32).toString('hex') })
     } else if (type === 'system') {
-      if (message === 'client-id') tell('system', 'client-id', { body: { 'client-id': id } })
+      if (message === 'client-id') sendMessage('system', 'client-id', { body: { 'client-id': id } })
     } else {
-      const known = (eventTypes as readonly string[]).includes(type)
-      const error = known ? `no handlers registered for type ${type}` : `invalid message type ${type}`
-      tell('global', 'error', { body: { error }, ...(known && reference !== undefined && { ref_id: reference }) })
+      const isKnown = (eventTypes as readonly string[]).includes(type)
+      const error = isKnown ? `no handlers registered for type ${type}` : `invalid message type ${type}`
+      sendMessage('global', 'error', {
+        body: { error },
+        ...(isKnown && requestId !== undefined && { ref_id: requestId }),
+      })
     }
   }
 
@@ -123,12 +127,12 @@ export const createClient = (options: Options): EventClient => {
       lastPing,
       lastPong,
       alive: socket.readyState === socket.OPEN,
-      waiting: socket.bufferedAmount,
+      queuedBytes: socket.bufferedAmount,
     }),
     setPrincipal: now => void (principal = now),
-    drop: dropped => dropped.forEach(type => types.delete(type)),
-    beat() {
-      if (Date.now() - lastPong > pongWithin) return socket.terminate()
+    unsubscribe: dropped => dropped.forEach(type => types.delete(type)),
+    ping() {
+      if (Date.now() - lastPong > pongTimeout) return socket.terminate()
       lastPing = Date.now()
       socket.ping()
     },
@@ -145,18 +149,18 @@ export const createClient = (options: Options): EventClient => {
     },
   }
   socket.on('message', (data: Buffer) => {
-    answer(data.toString('utf8'))
-    hold()
+    handleMessage(data.toString('utf8'))
+    pauseWhenBackedUp()
   })
-  // Answered by the library.
-  socket.on('ping', hold)
+  // The library answers the ping.
+  socket.on('ping', pauseWhenBackedUp)
   socket.on('pong', () => void (lastPong = Date.now()))
   socket.on('error', () => socket.terminate())
   socket.once('close', () => {
     subscription[Symbol.dispose]()
-    closed(client)
+    onClosed(client)
   })
-  tell('global', 'WebSocket connection established subscribed to global by default', {
+  sendMessage('global', 'WebSocket connection established subscribed to global by default', {
     body: {
       client_id: id,
       subscriptions: [...types],
@@ -164,7 +168,7 @@ export const createClient = (options: Options): EventClient => {
       ...(unknown.length > 0 && { unknown_event_types: unknown }),
     },
   })
-  if (gap) tell('global', 'gap', { body: { cursor: subscription.cursor() } })
-  pump()
+  if (gap) sendMessage('global', 'gap', { body: { cursor: subscription.cursor() } })
+  drain()
   return client
 }

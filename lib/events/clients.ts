@@ -2,34 +2,35 @@ import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { createClient, type EventClient } from './client.ts'
 import type { Hub } from './hub.ts'
-import type { Admitted, Readers } from './readers.ts'
+import type { AdmittedClient, EventGateway } from './gateway.ts'
 
-/** The WebSockets of this process. */
-export interface Clients extends Pick<Readers, 'setPrincipal' | 'drop' | 'close' | 'activity' | 'sent'>, Disposable {
-  /** `connection`: what is below the WebSocket. */
-  open(socket: WebSocket, connection: Duplex, admitted: Admitted): void
+/** The WebSockets that this process serves. */
+export interface EventClients
+  extends Pick<EventGateway, 'setPrincipal' | 'unsubscribe' | 'close' | 'activity' | 'sent'>, Disposable {
+  /** Serves a WebSocket until it closes. `connection` is the connection below it. */
+  open(socket: WebSocket, connection: Duplex, admitted: AdmittedClient): void
 }
 
-const beatEvery = 30_000
-const earlyFor = 60_000
+const pingInterval = 30_000
+const earlyActionTimeout = 60_000
 
-/** Disposing tells every client that the service ends. */
-export const createClients = (hub: Hub): Clients => {
+/** Disposing closes every client with 1001, "going away". */
+export const createEventClients = (hub: Hub): EventClients => {
   const clients = new Map<string, EventClient>()
-  const early = new Map<string, ((client: EventClient) => void)[]>()
+  const earlyActions = new Map<string, ((client: EventClient) => void)[]>()
   let sent = 0
-  /** Does something to a client, at once or when it comes: what is said of it may overtake its connection. */
-  const to = (id: string, act: (client: EventClient) => void): void => {
+  /** Runs an action on a client, now or as soon as it connects: a command may arrive before the client's connection. */
+  const runFor = (id: string, action: (client: EventClient) => void): void => {
     const client = clients.get(id)
-    if (client) return act(client)
-    const waiting = early.get(id)
-    if (waiting) return void waiting.push(act)
-    early.set(id, [act])
-    // By then it has come, or had gone before.
-    setTimeout(() => early.delete(id), earlyFor).unref()
+    if (client) return action(client)
+    const waiting = earlyActions.get(id)
+    if (waiting) return void waiting.push(action)
+    earlyActions.set(id, [action])
+    // A client that has not connected by then was gone before the command came.
+    setTimeout(() => earlyActions.delete(id), earlyActionTimeout).unref()
   }
-  const beats = setInterval(() => clients.forEach(client => client.beat()), beatEvery)
-  beats.unref()
+  const pingTimer = setInterval(() => clients.forEach(client => client.ping()), pingInterval)
+  pingTimer.unref()
   return {
     open(socket, connection, admitted) {
       const client = createClient({
@@ -37,20 +38,20 @@ export const createClients = (hub: Hub): Clients => {
         connection,
         hub,
         admitted,
-        sent: messages => void (sent += messages),
-        closed: ({ id }) => void clients.delete(id),
+        onSent: messages => void (sent += messages),
+        onClosed: ({ id }) => void clients.delete(id),
       })
       clients.set(client.id, client)
-      for (const act of early.get(client.id) ?? []) act(client)
-      early.delete(client.id)
+      for (const action of earlyActions.get(client.id) ?? []) action(client)
+      earlyActions.delete(client.id)
     },
-    setPrincipal: (id, principal) => to(id, client => client.setPrincipal(principal)),
-    drop: (id, types) => to(id, client => client.drop(types)),
-    close: (id, code, reason) => to(id, client => client.close(code, reason)),
+    setPrincipal: (id, principal) => runFor(id, client => client.setPrincipal(principal)),
+    unsubscribe: (id, types) => runFor(id, client => client.unsubscribe(types)),
+    close: (id, code, reason) => runFor(id, client => client.close(code, reason)),
     activity: async () => new Map([...clients].map(([id, client]) => [id, client.activity()])),
     sent: () => sent,
     [Symbol.dispose]() {
-      clearInterval(beats)
+      clearInterval(pingTimer)
       for (const client of clients.values()) client.close(1001, 'The service is shutting down.')
     },
   }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import * as z from 'zod'
-import type { Principal } from '#lib/auth/principal.ts'
+import type { Principal } from '#lib/access/principal.ts'
 
-/** What events are about; subscribers choose by these (the wire's names). */
+/** The types of events, as they are named on the wire. Subscribers choose by them. */
 export const eventTypes = [
   'global',
   'pdfm',
@@ -18,7 +18,7 @@ export const eventTypes = [
 ] as const
 export type EventType = (typeof eventTypes)[number]
 
-/** Who may see an event: holders of one of the claims, these users, super users. `private`: these users alone. */
+/** Who may see an event: holders of one of the claims, these users, and super users. With `private` these users alone. */
 const Audience = z.object({
   claims: z.array(z.string()).optional(),
   users: z.array(z.string()).optional(),
@@ -26,7 +26,7 @@ const Audience = z.object({
 })
 export type Audience = z.infer<typeof Audience>
 
-/** An event as the log keeps it. */
+/** An event as it is stored in the log. */
 export const StoredEvent = z.object({
   id: z.string(),
   event_type: z.enum(eventTypes),
@@ -38,9 +38,9 @@ export const StoredEvent = z.object({
 export type StoredEvent = z.infer<typeof StoredEvent>
 
 /** An event with its number in the log. */
-export type Numbered = StoredEvent & { readonly seq: number }
+export type NumberedEvent = StoredEvent & { readonly seq: number }
 
-/** What somebody says who tells of a change. */
+/** An event to be published. It gets its id and its time when it is. */
 export interface NewEvent {
   readonly type: EventType
   readonly message: string
@@ -48,7 +48,7 @@ export interface NewEvent {
   readonly audience: Audience
 }
 
-/** An event as it is sent (the wire's form, and its place in the log). */
+/** An event as it is sent to clients, with its position in the log. */
 export const EventMessage = StoredEvent.omit({ audience: true })
   .extend({
     seq: z.int(),
@@ -57,8 +57,8 @@ export const EventMessage = StoredEvent.omit({ audience: true })
   .meta({ id: 'Event' })
 export type EventMessage = z.infer<typeof EventMessage>
 
-/** The event that somebody tells of, complete. */
-export const storedEvent = ({ type, message, body, audience }: NewEvent): StoredEvent => ({
+/** Completes a new event with an id and the present time. */
+export const createStoredEvent = ({ type, message, body, audience }: NewEvent): StoredEvent => ({
   id: randomBytes(32).toString('hex'),
   event_type: type,
   timestamp: new Date().toISOString(),
@@ -67,8 +67,8 @@ export const storedEvent = ({ type, message, body, audience }: NewEvent): Stored
   audience,
 })
 
-/** What is sent of an event but its place in the log. */
-export const sentPart = ({
+/** The fields of an event that are sent to clients, without its position in the log. */
+export const messageFields = ({
   id,
   event_type,
   timestamp,
@@ -76,7 +76,7 @@ export const sentPart = ({
   body,
 }: StoredEvent): Omit<EventMessage, 'seq' | 'cursor'> => ({ id, event_type, timestamp, message, ...(body && { body }) })
 
-/** Whether a principal may see an event. */
+/** Whether a principal may see the events of an audience. */
 export const maySee = (
   { claims = [], users = [], private: hidden = false }: Audience,
   { id, superUser, claims: held }: Principal,

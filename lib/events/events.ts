@@ -1,88 +1,96 @@
 import * as z from 'zod'
-import type { Principal } from '#lib/auth/principal.ts'
+import type { Principal } from '#lib/access/principal.ts'
 import type { Store, Write } from '#lib/storage/store.ts'
-import { type Cursor, cursorText, readCursor } from './cursor.ts'
-import { type EventMessage, maySee, type NewEvent, type Numbered, sentPart, StoredEvent, storedEvent } from './event.ts'
+import { type Cursor, formatCursor, parseCursor } from './cursor.ts'
+import {
+  type EventMessage,
+  maySee,
+  type NewEvent,
+  type NumberedEvent,
+  messageFields,
+  StoredEvent,
+  createStoredEvent,
+} from './event.ts'
 
-/** Tells of a change: a write for the commit that makes the change, so that both are there or neither is. */
-export type Tell = (event: NewEvent) => Write
+/** Publishes an event. It gives a write for the commit that makes the change, so that either both are stored or neither. */
+export type Publish = (event: NewEvent) => Write
 
-/** What a reader asks for. */
-export interface Wanted {
+/** The events that a reader asks for: of these types, and visible to this principal. */
+export interface EventSelection {
   readonly types: ReadonlySet<string>
   readonly principal: Principal
 }
 
-/** Events in the order of the log, and where to go on. */
-export interface Batch {
+/** Events in the order of the log, and the cursor to read on from. */
+export interface EventBatch {
   readonly messages: readonly EventMessage[]
   readonly next: Cursor
 }
 
-/** Every change of the service, numbered. It is the bus: who wants to know reads on from where they were. */
+/** The event log: every change of the service, numbered. Subscribers read on from their last cursor. */
 export interface Events {
-  readonly tell: Tell
+  readonly publish: Publish
   close(): void
-  /** Tells of what has no document of its own; settles when it is on disk. */
-  publish(event: NewEvent): Promise<void>
-  /** The place after the last event. */
+  /** Publishes an event that belongs to no other write. Settles when it is on disk. */
+  publishNow(event: NewEvent): Promise<void>
+  /** The cursor after the last event. */
   head(): Cursor
-  /** The place before the oldest event that is kept. */
+  /** The cursor before the oldest stored event. */
   beginning(): Cursor
   /**
-   * The place that a cursor means. `gap` when what came after it is not kept any more, or it is of another log: then the
-   * place is that of the oldest event that is kept. Without a cursor it is the beginning. Throws `invalid`.
+   * The position of a client's cursor; the beginning without one. `gap` is true when the events after the cursor have been
+   * removed, or when the cursor is of another epoch: reading then starts at the oldest stored event. Throws `invalid`.
    */
-  place(cursor: string | undefined): { readonly at: Cursor; readonly gap: boolean }
-  /** The next events that somebody wants and may see; looks at no more than `limit` of all. */
-  read(after: Cursor, wanted: Wanted, limit: number): Batch
-  /** All events after a place, for whoever passes them on. */
-  entries(after: Cursor, limit: number): readonly Numbered[]
+  resolveCursor(cursor: string | undefined): { readonly cursor: Cursor; readonly gap: boolean }
+  /** Reads the next `limit` events and gives those that match the selection, which may be none. */
+  read(after: Cursor, selection: EventSelection, limit: number): EventBatch
+  /** The next events after a cursor, unfiltered. */
+  entries(after: Cursor, limit: number): readonly NumberedEvent[]
   /** Calls `listener` after each commit, until disposed. */
   onCommit(listener: () => void): Disposable
 }
 
-/** An event as it is sent: all but who may see it. */
-export const messageOf = (epoch: string, event: Numbered): EventMessage => ({
-  ...sentPart(event),
+/** An event as it is sent to clients: everything but its audience. */
+export const toEventMessage = (epoch: string, event: NumberedEvent): EventMessage => ({
+  ...messageFields(event),
   seq: event.seq,
-  cursor: cursorText({ epoch, seq: event.seq }),
+  cursor: formatCursor({ epoch, seq: event.seq }),
 })
 
 const Epoch = z.object({ id: z.uuid(), epoch: z.string() })
 
 interface Options {
-  /** The store was put back from a copy, so that cursors of before mean nothing. */
-  readonly fresh?: boolean
-  /** How far the log goes back: days, and entries. */
-  readonly keep?: { readonly days: number; readonly entries: number }
+  /** The store was restored from a backup. Earlier cursors are not valid any more, so a new epoch begins. */
+  readonly restored?: boolean
+  /** Events are removed when they are older than `days`, or when more than `entries` are newer. */
+  readonly retention?: { readonly days: number; readonly entries: number }
 }
 
 const day = 86_400_000
-const cleanEvery = 10 * 60_000
+const cleanUpInterval = 10 * 60_000
 
-/** Opens the event log of a store. */
+/** Opens the event log of a store. Removes old events from time to time, until it is closed. */
 export const openEvents = async (
   store: Store,
-  { fresh = false, keep = { days: 7, entries: 100_000 } }: Options = {},
+  { restored = false, retention = { days: 7, entries: 100_000 } }: Options = {},
 ): Promise<Events> => {
   const log = store.log('events', StoredEvent)
   const epochs = store.collection('event-epochs', Epoch)
   const known = (await epochs.list())[0]
-  const epoch = known && !fresh ? known.epoch : crypto.randomUUID().slice(0, 8)
+  const epoch = known && !restored ? known.epoch : crypto.randomUUID().slice(0, 8)
   if (epoch !== known?.epoch)
     await store.commit([...(known ? [epochs.remove(known)] : []), epochs.put({ id: crypto.randomUUID(), epoch })])
 
-  const tell: Tell = event => {
-    const stored = storedEvent(event)
+  const publish: Publish = event => {
+    const stored = createStoredEvent(event)
     return log.append(() => stored)
   }
   const beginning = (): Cursor => ({ epoch, seq: log.first() - 1 })
-  const entries = ({ seq }: Cursor, limit: number): readonly Numbered[] => log.read(seq, limit)
+  const entries = ({ seq }: Cursor, limit: number): readonly NumberedEvent[] => log.read(seq, limit)
 
-  const forgetOld = async (): Promise<void> => {
-    const oldest = new Date(Date.now() - keep.days * day).toISOString()
-    let upTo = log.head() - keep.entries
+  const removeOld = async (): Promise<void> => {
+    const oldest = new Date(Date.now() - retention.days * day).toISOString()
+    let upTo = log.head() - retention.entries
     for (;;) {
       const old = log.read(Math.max(upTo, log.first() - 1), 1_000).filter(({ timestamp }) => timestamp < oldest)
       if (old.length > 0) upTo = old.at(-1)!.seq
@@ -90,21 +98,21 @@ export const openEvents = async (
     }
     if (upTo >= log.first()) await store.commit([log.forget(upTo)])
   }
-  // What cannot be forgotten now is kept until the next time; a reader is told of an entry that cannot be read.
-  const cleaning = setInterval(() => void forgetOld().catch(() => undefined), cleanEvery)
-  cleaning.unref()
+  // A failed clean-up is repeated by the next one. An entry that cannot be read fails its readers, not the clean-up.
+  const cleanUpTimer = setInterval(() => void removeOld().catch(() => undefined), cleanUpInterval)
+  cleanUpTimer.unref()
 
   return {
-    tell,
-    close: () => clearInterval(cleaning),
-    publish: event => store.commit([tell(event)]),
+    publish,
+    close: () => clearInterval(cleanUpTimer),
+    publishNow: event => store.commit([publish(event)]),
     head: () => ({ epoch, seq: log.head() }),
     beginning,
-    place(text) {
-      if (text === undefined) return { at: beginning(), gap: false }
-      const cursor = readCursor(text)
-      const kept = cursor.epoch === epoch && cursor.seq >= log.first() - 1 && cursor.seq <= log.head()
-      return kept ? { at: cursor, gap: false } : { at: beginning(), gap: true }
+    resolveCursor(text) {
+      if (text === undefined) return { cursor: beginning(), gap: false }
+      const cursor = parseCursor(text)
+      const isStored = cursor.epoch === epoch && cursor.seq >= log.first() - 1 && cursor.seq <= log.head()
+      return isStored ? { cursor, gap: false } : { cursor: beginning(), gap: true }
     },
     entries,
     read(after, { types, principal }, limit) {
@@ -112,7 +120,7 @@ export const openEvents = async (
       return {
         messages: all
           .filter(entry => types.has(entry.event_type) && maySee(entry.audience, principal))
-          .map(entry => messageOf(epoch, entry)),
+          .map(entry => toEventMessage(epoch, entry)),
         next: { epoch, seq: all.at(-1)?.seq ?? after.seq },
       }
     },

@@ -1,15 +1,15 @@
-/** Bytes of a message: its JSON text, and the whole WebSocket frame, which shares its memory. */
-export interface Framed {
+/** A message in bytes: its JSON text, and the whole WebSocket frame. Both share one buffer. */
+export interface EncodedMessage {
   readonly text: Buffer
   readonly frame: Buffer
 }
 
-const finalText = 0x81
+const finalTextFrame = 0x81
 
-const headerOf = (length: number): Buffer => {
-  if (length < 126) return Buffer.of(finalText, length)
+const encodeHeader = (length: number): Buffer => {
+  if (length < 126) return Buffer.of(finalTextFrame, length)
   const header = Buffer.alloc(length < 65_536 ? 4 : 10)
-  header[0] = finalText
+  header[0] = finalTextFrame
   if (length < 65_536) {
     header[1] = 126
     header.writeUInt16BE(length, 2)
@@ -21,12 +21,12 @@ const headerOf = (length: number): Buffer => {
 }
 
 /**
- * A message as bytes that are the same for every client (a server masks nothing: RFC 6455, 5.2): made once, and written
- * as they are. Making them for each client costs a third of sending them.
+ * Encodes a message once for all clients: a server's frames are not masked (RFC 6455, 5.2), so they are the same for each
+ * client. Encoding for each client would cost a third of sending.
  */
-export const framed = (message: object): Framed => {
+export const encodeMessage = (message: object): EncodedMessage => {
   const json = Buffer.from(JSON.stringify(message))
-  const header = headerOf(json.length)
+  const header = encodeHeader(json.length)
   const frame = Buffer.concat([header, json])
   return { frame, text: frame.subarray(header.length) }
 }

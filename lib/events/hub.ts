@@ -1,86 +1,87 @@
-import type { Principal } from '#lib/auth/principal.ts'
-import { type Cursor, cursorText } from './cursor.ts'
-import { type Audience, maySee, type Numbered, sentPart, type StoredEvent } from './event.ts'
-import { type Events, messageOf } from './events.ts'
-import { type Framed, framed } from './frame.ts'
+import type { Principal } from '#lib/access/principal.ts'
+import { type Cursor, formatCursor } from './cursor.ts'
+import { type Audience, maySee, type NumberedEvent, messageFields, type StoredEvent } from './event.ts'
+import { type Events, toEventMessage } from './events.ts'
+import { type EncodedMessage, encodeMessage } from './frame.ts'
 
-/** An event in bytes, made once for all who get it. */
-export interface Frame extends Framed {
+/** An event in bytes. It is encoded once for all subscribers. */
+export interface EventFrame extends EncodedMessage {
   readonly seq: number
   readonly cursor: string
 }
 
-interface Entry extends Frame {
+interface RecentEvent extends EventFrame {
   readonly type: string
   readonly audience: Audience
 }
 
-/** Somebody who reads events as they come: a place in the log, and what they want. */
+/** A subscriber's position in the event log. */
 export interface Subscription extends Disposable {
-  /** The next frames, at most `limit`; empty when there are none now, `gap` once when some are not kept any more. */
-  next(limit: number): readonly Frame[] | 'gap'
-  /** Where reading goes on. */
+  /** The next frames, at most `limit`. Empty when there are none yet, and once `gap` when events were removed unread. */
+  next(limit: number): readonly EventFrame[] | 'gap'
+  /** The cursor after the last event that was read. */
   cursor(): string
 }
 
+/** A reader of events: where it starts, and what it may see. */
 export interface Subscriber {
   readonly after: Cursor
   /** May change while the subscription lasts. */
   readonly types: ReadonlySet<string>
   readonly principal: () => Principal
-  /** Is called when there may be something to read. */
-  readonly wake: () => void
-  /** Takes an event of the moment. */
-  readonly pass: (event: Framed) => void
+  /** Called when there may be new events to read. */
+  readonly onAvailable: () => void
+  /** Called with each event that is not in the log. */
+  readonly onBroadcast: (event: EncodedMessage) => void
 }
 
-/** Hands each event to all who want it. What was told last is kept ready; who is further behind reads from the log. */
+/** Distributes events to subscribers. It caches the latest events; a subscriber that is further behind reads from the log. */
 export interface Hub extends Disposable {
   subscribe(subscriber: Subscriber): Subscription
-  /** Hands an event of the moment to all who want it now: it is in no log. */
-  pass(event: StoredEvent): void
+  /** Sends an event to the present subscribers without storing it in the log. */
+  broadcast(event: StoredEvent): void
 }
 
-const kept = 10_000
-const nothing: readonly Frame[] = []
-const portion = 1_000
-// A commit wakes the hub; this is for one that was missed.
-const interval = 250
+const maxRecent = 10_000
+const noFrames: readonly EventFrame[] = []
+const batchSize = 1_000
+// A commit notifies the hub; polling finds events whose notification was missed.
+const pollInterval = 250
 
 export const createHub = (events: Pick<Events, 'head' | 'beginning' | 'entries' | 'onCommit'>): Hub => {
   const { epoch } = events.head()
   const subscribers = new Set<Subscriber>()
-  let recent: Entry[] = []
+  let recent: RecentEvent[] = []
   let head = events.head().seq
 
-  const entryOf = (stored: Numbered): Entry => ({
+  const toRecentEvent = (stored: NumberedEvent): RecentEvent => ({
     seq: stored.seq,
-    cursor: cursorText({ epoch, seq: stored.seq }),
-    ...framed(messageOf(epoch, stored)),
+    cursor: formatCursor({ epoch, seq: stored.seq }),
+    ...encodeMessage(toEventMessage(epoch, stored)),
     type: stored.event_type,
     audience: stored.audience,
   })
-  const look = (): void => {
+  const readNew = (): void => {
     if (events.head().seq === head) return
     for (;;) {
-      const some = events.entries({ epoch, seq: head }, portion)
-      for (const one of some) recent.push(entryOf(one))
+      const some = events.entries({ epoch, seq: head }, batchSize)
+      for (const one of some) recent.push(toRecentEvent(one))
       head = some.at(-1)?.seq ?? head
-      if (some.length < portion) break
+      if (some.length < batchSize) break
     }
-    if (recent.length > 2 * kept) recent = recent.slice(-kept)
-    for (const { wake } of subscribers) wake()
+    if (recent.length > 2 * maxRecent) recent = recent.slice(-maxRecent)
+    for (const { onAvailable } of subscribers) onAvailable()
   }
-  /** Entries after a place, from memory where they are there. */
-  const after = (seq: number, limit: number): readonly Entry[] => {
+  /** The events after a number, from memory if they are cached. */
+  const readAfter = (seq: number, limit: number): readonly RecentEvent[] => {
     const oldest = recent[0]?.seq ?? head + 1
     if (seq >= oldest - 1) return recent.slice(seq - oldest + 1, seq - oldest + 1 + limit)
-    return events.entries({ epoch, seq }, limit).map(entryOf)
+    return events.entries({ epoch, seq }, limit).map(toRecentEvent)
   }
 
-  const watching = events.onCommit(look)
-  const timer = setInterval(look, interval)
-  timer.unref()
+  const commitListener = events.onCommit(readNew)
+  const pollTimer = setInterval(readNew, pollInterval)
+  pollTimer.unref()
 
   return {
     subscribe(subscriber) {
@@ -93,10 +94,10 @@ export const createHub = (events: Pick<Events, 'head' | 'beginning' | 'entries' 
             at = oldest
             return 'gap'
           }
-          if (at >= head) return nothing
-          const found: Frame[] = []
+          if (at >= head) return noFrames
+          const found: EventFrame[] = []
           while (found.length < limit && at < head) {
-            const some = after(at, portion)
+            const some = readAfter(at, batchSize)
             if (some.length === 0) break
             for (const entry of some) {
               at = entry.seq
@@ -106,18 +107,18 @@ export const createHub = (events: Pick<Events, 'head' | 'beginning' | 'entries' 
           }
           return found
         },
-        cursor: () => cursorText({ epoch, seq: at }),
+        cursor: () => formatCursor({ epoch, seq: at }),
         [Symbol.dispose]: () => void subscribers.delete(subscriber),
       }
     },
-    pass(event) {
-      const bytes = framed(sentPart(event))
-      for (const { types, principal, pass } of subscribers)
-        if (types.has(event.event_type) && maySee(event.audience, principal())) pass(bytes)
+    broadcast(event) {
+      const encoded = encodeMessage(messageFields(event))
+      for (const { types, principal, onBroadcast } of subscribers)
+        if (types.has(event.event_type) && maySee(event.audience, principal())) onBroadcast(encoded)
     },
     [Symbol.dispose]() {
-      clearInterval(timer)
-      watching[Symbol.dispose]()
+      clearInterval(pollTimer)
+      commitListener[Symbol.dispose]()
     },
   }
 }

@@ -1,7 +1,13 @@
 import * as z from 'zod'
 import { EventMessage, type EventType, eventTypes } from './event.ts'
 
-const since = z.string().optional().meta({ description: 'Cursor: only events after it. Only new ones when left out' })
+/** The form of a cursor in the OpenAPI document. `parseCursor` checks it. */
+const cursor = { pattern: '^[0-9a-f]{8}-[0-9]{1,15}$', examples: ['5c1f0b2e-18'] }
+
+const since = z
+  .string()
+  .optional()
+  .meta({ ...cursor, description: 'Cursor: only events after it. Only new ones when left out' })
 
 /** Names of event types, separated by commas. */
 const types = z
@@ -9,8 +15,8 @@ const types = z
   .optional()
   .meta({ description: `Types of events, separated by commas: ${eventTypes.join(', ')}` })
 
-/** The types that a text names, and what it names that is none. */
-export const readTypes = (
+/** Splits a list of event types that is separated by commas; `unknown` has the names that are not event types. */
+export const parseEventTypes = (
   text: string | undefined,
 ): { readonly types: readonly EventType[]; readonly unknown: readonly string[] } => {
   const names = [...new Set((text ?? '').split(',').map(name => name.trim().toLowerCase()))].filter(Boolean)
@@ -19,9 +25,9 @@ export const readTypes = (
 }
 
 export const EventQuery = z.object({
-  since: since.meta({ description: 'Cursor: events after it; the oldest that are kept when left out' }),
+  since: since.meta({ ...cursor, description: 'Cursor: events after it; the oldest that are kept when left out' }),
   types: types.meta({ description: 'Types of events, separated by commas; all of them when left out' }),
-  limit: z.coerce.number('must be a number').int().min(1).max(1_000).default(100),
+  limit: z.coerce.number().int().min(1).max(1_000).default(100),
 })
 
 export const EventPage = z
@@ -38,8 +44,8 @@ export const StreamQuery = z.object({ since, types, event_types: types })
 export const SubscribeQuery = z.object({ since, event_types: types })
 
 export const Unsubscribe = z.object({
-  client_id: z.string('must be a text').min(1, 'must not be empty'),
-  event_types: z.array(z.string('must be a text')).min(1, 'must not be empty'),
+  client_id: z.string().min(1),
+  event_types: z.array(z.string()).min(1),
 })
 
 export const ClientRecord = z

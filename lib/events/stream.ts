@@ -1,94 +1,97 @@
-import type { Principal } from '#lib/auth/principal.ts'
-import { Stream } from '#lib/http/stream.ts'
+import type { Principal } from '#lib/access/principal.ts'
+import { StreamReply } from '#lib/calls/stream-reply.ts'
 import { type EventType, eventTypes } from './event.ts'
 import type { Events } from './events.ts'
-import type { Framed } from './frame.ts'
+import type { EncodedMessage } from './frame.ts'
 import type { Hub } from './hub.ts'
-import { readTypes } from './schemas.ts'
+import { parseEventTypes } from './schemas.ts'
 
-interface Request {
+interface StreamRequest {
   readonly since: string | undefined
   readonly types: string | undefined
   readonly caller: Principal
-  readonly again: () => Promise<Principal>
+  readonly reauthenticate: () => Promise<Principal>
 }
 
-/** Events as a stream of server-sent events (HTML standard, 9.2): it ends when the caller's credential does. */
-export type OpenStream = (request: Request) => Stream
+/**
+ * Opens a stream of server-sent events (HTML standard, 9.2). It ends when the caller's credential does. Throws `invalid`
+ * for a bad cursor.
+ */
+export type OpenEventStream = (request: StreamRequest) => StreamReply
 
 const encoder = new TextEncoder()
-const checkEvery = 1_000
-// Proxies cut what is silent for a minute.
-const commentEvery = 15
+const reauthenticateInterval = 1_000
+// Proxies close connections that are silent for a minute.
+const ticksPerComment = 15
 
-/** Streams, all of which end when this is disposed. */
-export interface Streams extends Disposable {
-  readonly open: OpenStream
+/** Opens streams of events. Disposing ends all of them. */
+export interface EventStreams extends Disposable {
+  readonly open: OpenEventStream
 }
 
 interface Options {
-  readonly events: Pick<Events, 'head' | 'place'>
+  readonly events: Pick<Events, 'head' | 'resolveCursor'>
   readonly hub: Hub
 }
 
-export const createStreams = ({ events, hub }: Options): Streams => {
-  const ends = new Set<() => void>()
-  const open: OpenStream = ({ since, types: text, caller, again }) => {
-    const { types } = readTypes(text)
-    const wanted = new Set<EventType>(types.length > 0 ? types : eventTypes)
-    const { at, gap } = since === undefined ? { at: events.head(), gap: false } : events.place(since)
+export const createEventStreams = ({ events, hub }: Options): EventStreams => {
+  const openStreams = new Set<() => void>()
+  const open: OpenEventStream = ({ since, types: text, caller, reauthenticate }) => {
+    const { types } = parseEventTypes(text)
+    const selected = new Set<EventType>(types.length > 0 ? types : eventTypes)
+    const { cursor, gap } = since === undefined ? { cursor: events.head(), gap: false } : events.resolveCursor(since)
     let principal = caller
-    let wake = (): void => {}
-    let passed: (event: Framed) => void = () => {}
+    let notify = (): void => {}
+    let onBroadcast: (event: EncodedMessage) => void = () => {}
     const subscription = hub.subscribe({
-      after: at,
-      types: wanted,
+      after: cursor,
+      types: selected,
       principal: () => principal,
-      wake: () => wake(),
-      pass: event => passed(event),
+      onAvailable: () => notify(),
+      onBroadcast: event => onBroadcast(event),
     })
     let timer: NodeJS.Timeout | undefined
     let ended = false
     const end = (): void => {
       ended = true
-      ends.delete(end)
+      openStreams.delete(end)
       clearInterval(timer)
       subscription[Symbol.dispose]()
-      wake()
+      notify()
     }
-    ends.add(end)
+    openStreams.add(end)
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
-        controller.enqueue(encoder.encode(`retry: 2000\n\n${gap ? gapText(subscription.cursor()) : ''}`))
-        // Who reads slowly misses what was of the moment.
-        passed = ({ text }) => {
+        controller.enqueue(encoder.encode(`retry: 2000\n\n${gap ? formatGap(subscription.cursor()) : ''}`))
+        // A slow reader misses events that are not in the log.
+        onBroadcast = ({ text }) => {
           if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(`data: ${text.toString()}\n\n`))
         }
         let ticks = 0
         timer = setInterval(() => {
           ticks += 1
-          if (ticks % commentEvery === 0) controller.enqueue(encoder.encode(': still here\n\n'))
-          again().then(now => void (principal = now), end)
-        }, checkEvery)
+          if (ticks % ticksPerComment === 0) controller.enqueue(encoder.encode(': still here\n\n'))
+          reauthenticate().then(now => void (principal = now), end)
+        }, reauthenticateInterval)
         timer.unref()
       },
       async pull(controller) {
         for (;;) {
           if (ended) return controller.close()
           const frames = subscription.next(64)
-          if (frames === 'gap') return controller.enqueue(encoder.encode(gapText(subscription.cursor())))
+          if (frames === 'gap') return controller.enqueue(encoder.encode(formatGap(subscription.cursor())))
           if (frames.length > 0)
             return controller.enqueue(
               encoder.encode(frames.map(({ cursor, text }) => `id: ${cursor}\ndata: ${text.toString()}\n\n`).join('')),
             )
-          await new Promise<void>(resolve => void (wake = resolve))
+          await new Promise<void>(resolve => void (notify = resolve))
         }
       },
       cancel: end,
     })
-    return new Stream('text/event-stream', body)
+    return new StreamReply('text/event-stream', body)
   }
-  return { open, [Symbol.dispose]: () => ends.forEach(end => end()) }
+  return { open, [Symbol.dispose]: () => openStreams.forEach(end => end()) }
 }
 
-const gapText = (cursor: string): string => `id: ${cursor}\nevent: gap\ndata: {"cursor":"${cursor}"}\n\n`
+const formatGap = (cursor: string): string => `id: ${cursor}\nevent: gap\ndata: {"cursor":"${cursor}"}\n\n`

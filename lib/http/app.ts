@@ -1,162 +1,173 @@
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { getPath } from 'hono/utils/url'
 import { ServiceError } from '#lib/errors.ts'
-import { actionOf } from './actions.ts'
+import type { RequestContext } from './context.ts'
 import type { Route } from './endpoint.ts'
-import { toServiceError } from './errors.ts'
-import { methodTable, pairsOf } from './method-table.ts'
+import { clientClosedRequest } from '#lib/calls/statuses.ts'
+import { FetchContext, type Origin } from './fetch-context.ts'
+import { attempt, continueWith, type MaybePromise } from '#lib/async/maybe-promise.ts'
+import { memoize } from '#lib/async/memoize.ts'
+import { createMethodTable, methodPathsOf } from './method-table.ts'
 import type { AppOptions } from './options.ts'
-import { normalPath, routerPath, servedPath } from './paths.ts'
-import { pipeline } from './pipeline.ts'
-import { createRepeat, type Repeat } from './repeat.ts'
+import type { Outcome } from './outcome.ts'
+import { normalPath, pathPattern, routerPath, servedPath } from '#lib/calls/paths.ts'
+import { pipeline, type Run } from './pipeline.ts'
+import { createReplay, type Replay } from './replay.ts'
 import { createReplies } from './reply.ts'
-import { bearerOf, type Exchange } from './steps.ts'
-import { Upgrade } from './upgrade.ts'
+import { statusesOf } from './endpoint-statuses.ts'
+import type { Upgrade } from '#lib/calls/upgrade.ts'
+import { createWaitLimit } from './wait-limit.ts'
 
-/** The application: answers any request and never rejects. */
+/** The application. It answers every request and never rejects. */
 export interface App {
   fetch(request: Request, from?: Origin): Response | Promise<Response>
-  /** Answers a request to become a WebSocket: what takes the socket, or the refusal. */
+  /** Answers a WebSocket upgrade request: gives an `Upgrade` that accepts the socket, or the refusal. */
   upgrade(request: Request, from: Origin): Promise<Upgrade | Response>
-  readonly repeat: Repeat
+  /**
+   * Answers a request without a `Request` object. `path` is in its normal form without escapes. Gives undefined, and does
+   * nothing, when the route may need more than a context has; call `fetch` then.
+   */
+  direct(context: RequestContext, path: string): MaybePromise<Outcome> | undefined
+  /** Whether this request target (path and query) is a WebSocket endpoint. The upgrade header is ignored everywhere else. */
+  isWebSocket(target: string): boolean
+  readonly replay: Replay
 }
 
-/** Where a request comes from. */
-export interface Origin {
-  /** The caller's IP address. */
-  readonly address: string
+/** Throws when a route answered with a status that its contract does not declare. */
+const assertDocumentedStatus = ({ id, endpoint }: Route, { status }: Outcome): void => {
+  if (!statusesOf(endpoint).includes(status) && status !== clientClosedRequest)
+    throw new Error(`${id} answered ${status}, which its contract does not say`)
 }
-
-const nobody = async (): Promise<never> => {
-  throw new ServiceError('unauthenticated', 'Nobody was looked up for this request.')
-}
-
-const notUpgraded = (): ServiceError =>
-  new ServiceError('upgrade-required', 'This is a WebSocket: connect with Upgrade: websocket.', {
-    headers: { Upgrade: 'websocket', Connection: 'Upgrade' },
-  })
 
 const isRefusal = (status: number): boolean => status === 401 || status === 403 || status === 429
+
+const toResponse = ({ status, headers, body }: Outcome): Response => new Response(body, { status, headers })
+
+type Serve = (context: RequestContext) => MaybePromise<Outcome>
+
+/** Path parameters from the router's match. The router gives either a value or the index of one in `values`. */
+const resolveParams = (matched: Readonly<Record<string, number | string>>, values: readonly string[] | undefined) => {
+  const params: Record<string, string> = {}
+  for (const name in matched) {
+    const value = matched[name]!
+    params[name] = typeof value === 'number' ? values![value]! : value
+  }
+  return params
+}
+
+/** Routes that only read and reply with JSON need no `Request` and no `Response`. */
+const isDirect = ({ endpoint: { effect, media, tokenInQuery } }: Route): boolean =>
+  effect === 'read' && media === undefined && tokenInQuery === undefined
 
 /** Mounts every route with the same steps around each handler. */
 export const createApp = (options: AppOptions): App => {
   const app = new Hono<{ Bindings: Origin }>({ getPath: request => normalPath(getPath(request)) })
-  const methodsOf = methodTable(options.routes)
-  const upgrading = new WeakSet<Request>()
-  const upgrades = new WeakMap<Request, Upgrade>()
+  const { methodsOf, shadowed } = createMethodTable(options.routes)
   const replies = createReplies(options.headers)
-
-  /** Runs one request to its reply, whatever happens, and tells of it. */
-  const answer = async (request: Request, route: Route | undefined, exchange: Exchange, run: typeof noRoute) => {
-    const requestId = crypto.randomUUID()
-    const begun = performance.now()
-    let response: Response
-    let value: unknown
-    let error: unknown
-    try {
-      value = await run(exchange)
-      if (value instanceof Upgrade) {
-        upgrades.set(request, value)
-        if (!upgrading.has(request)) throw notUpgraded()
-        value = undefined
-      }
-      const made = replies.success(request, value, route?.endpoint.status ?? 200, requestId)
-      response = made instanceof Promise ? await made : made
-    } catch (thrown) {
-      error = thrown
-      response = replies.refusal(toServiceError(thrown, requestId), requestId, route?.endpoint.oauth)
-    }
-    options.observe({
-      requestId,
-      method: request.method,
-      operation: route?.id,
-      caller: exchange.caller,
-      address: exchange.address,
-      status: response.status,
-      milliseconds: performance.now() - begun,
-      error,
-    })
-    if (options.audit && route && (route.endpoint.effect === 'change' || isRefusal(response.status)))
-      await options.audit(
-        actionOf(
-          route,
-          {
-            method: request.method,
-            caller: exchange.caller ?? exchange.identified,
-            address: exchange.address,
-            params: exchange.params,
-            body: exchange.body,
-          },
-          { requestId, status: response.status, value, error },
-        ),
-      )
-    return response
-  }
-
-  const noRoute = async ({ request }: Exchange): Promise<unknown> => {
-    const path = normalPath(getPath(request))
-    const methods = methodsOf(path)
-    if (methods.length === 0) throw new ServiceError('not-found', `There is nothing at ${path}.`)
-    throw new ServiceError(
-      'method-not-allowed',
-      `${path} does not take ${request.method}, only ${methods.join(', ')}.`,
-      {
-        headers: { Allow: methods.join(', ') },
-      },
-    )
-  }
-
-  const exchangeOf = (
-    request: Request,
-    { address }: Origin,
-    params?: Record<string, string>,
-    inQuery?: boolean,
-  ): Exchange => ({
-    request,
-    address,
-    bearer: bearerOf(request, inQuery),
-    again: nobody,
-    params,
-    caller: undefined,
-    identified: undefined,
-    query: undefined,
-    body: undefined,
-  })
-
-  for (const route of options.routes) {
-    const run = pipeline(route, options)
-    for (const [method, path] of pairsOf(route.endpoint))
-      app.on(method, routerPath(servedPath(path)), context => {
-        const request = context.req.raw
-        // The router serves HEAD by the GET handler, which must not act.
-        const acts = request.method === 'HEAD' && route.endpoint.effect === 'change'
-        return answer(
-          request,
-          route,
-          exchangeOf(request, context.env, context.req.param(), route.endpoint.tokenInQuery),
-          acts ? noRoute : run,
-        )
-      })
-  }
-  app.notFound(context => answer(context.req.raw, undefined, exchangeOf(context.req.raw, context.env), noRoute))
-  const upgrade: App['upgrade'] = async (request, from) => {
-    upgrading.add(request)
-    const response = await app.fetch(request, from)
-    return upgrades.get(request) ?? response
-  }
-  const repeat = createRepeat(options)
-  const serve: App['fetch'] = (request, from = { address: '' }) => app.fetch(request, from)
   const { cors } = options
-  if (!cors) return { fetch: serve, upgrade, repeat }
+  const limitWaiting = createWaitLimit()
+  const openApiHint = options.routes.some(({ id }) => id === 'openapi/show')
+    ? ' /api/openapi.json tells what there is.'
+    : ''
+
+  /** Reports an answered request to the observer and the audit. The reply waits until the audit entry is stored. */
+  const completeRequest = (context: RequestContext, outcome: Outcome): MaybePromise<Outcome> => {
+    const { route, preferenceApplied } = context
+    if (preferenceApplied) outcome.headers['Preference-Applied'] = preferenceApplied
+    if (!context.acceptUpgrade) cors?.addHeaders(context.header('origin'), outcome.headers)
+    options.onOutcome(context, outcome)
+    if (!options.audit || !route || (route.endpoint.effect === 'read' && !isRefusal(outcome.status))) return outcome
+    return options.audit.record(context, outcome).then(() => outcome)
+  }
+
+  /** Runs one request to its outcome, whatever happens. */
+  const answer = (context: RequestContext, run: Run): MaybePromise<Outcome> => {
+    const startedAt = performance.now()
+    const requestId = crypto.randomUUID()
+    const pending = attempt(
+      () => continueWith(run(context), value => replies.success(context, value, requestId)),
+      thrown => replies.refusal(context, thrown, requestId),
+    )
+    return continueWith(pending, outcome => {
+      outcome.milliseconds = performance.now() - startedAt
+      return completeRequest(context, outcome)
+    })
+  }
+
+  const noRoute =
+    (path: string, method: string): Run =>
+    () => {
+      const methods = methodsOf(path)
+      if (methods.length === 0) throw new ServiceError('not-found', `There is nothing at ${path}.${openApiHint}`)
+      throw new ServiceError('method-not-allowed', `${path} does not take ${method}, only ${methods.join(', ')}.`, {
+        headers: { Allow: methods.join(', ') },
+      })
+    }
+  const refuse = (request: Request, context: RequestContext): MaybePromise<Response> =>
+    continueWith(answer(context, noRoute(normalPath(getPath(request)), request.method)), toResponse)
+
+  // Only `assertDocumentedStatus` throws past `answer`, and it runs in tests alone.
+  app.onError(error => {
+    throw error
+  })
+  for (const { path, methods } of shadowed)
+    app.on([...methods], routerPath(path), ({ req: { raw }, env }) => refuse(raw, new FetchContext(raw, env)))
+  const direct = new Map<unknown, { readonly route: Route; readonly serve: Serve }>()
+  for (const route of options.routes) {
+    const run = pipeline(route, options, limitWaiting)
+    const serve: Serve = context => {
+      const outcome = answer(context, run)
+      if (!options.checkReplies || context.acceptUpgrade) return outcome
+      return continueWith(outcome, outcome => (assertDocumentedStatus(route, outcome), outcome))
+    }
+    for (const [method, path] of methodPathsOf(route.endpoint)) {
+      const handler = ({ req, env }: Context<{ Bindings: Origin }>): MaybePromise<Response> => {
+        const context = new FetchContext(req.raw, env, { route, params: req.param() })
+        // The router serves HEAD by the GET handler, which must not act.
+        if (req.raw.method === 'HEAD' && route.endpoint.effect === 'change') return refuse(req.raw, context)
+        return continueWith(serve(context), toResponse)
+      }
+      if (isDirect(route)) direct.set(handler, { route, serve })
+      app.on(method, routerPath(servedPath(path)), handler)
+    }
+  }
+  // Clients poll the same paths, so the router's matches are cached.
+  const createRouteFinder = (method: string) =>
+    memoize(1_000, path => {
+      const [matches, values] = app.router.match(method, path)
+      const [[handler] = [], indexes = {}] = matches[0] ?? []
+      const mounted = direct.get(handler)
+      return mounted ? { ...mounted, params: resolveParams(indexes, values) } : null
+    })
+  const findGet = createRouteFinder('GET')
+  const findPost = createRouteFinder('POST')
+  app.notFound(({ req: { raw }, env }) => refuse(raw, new FetchContext(raw, env)))
+
+  const webSockets = options.routes
+    .filter(({ endpoint }) => endpoint.media === 'websocket')
+    .flatMap(({ endpoint }) => methodPathsOf(endpoint).map(([, path]) => pathPattern(servedPath(path))))
+
   return {
-    upgrade,
-    repeat,
-    async fetch(request, from) {
-      const answered = cors.preflight(request, () => methodsOf(normalPath(getPath(request))))
-      if (answered) return answered
-      const response = await serve(request, from)
-      cors.mark(request, response)
-      return response
+    fetch(request, from = { address: '' }) {
+      const preflight = cors?.preflight(request, () => methodsOf(normalPath(getPath(request))))
+      return preflight ?? app.fetch(request, from)
     },
+    async upgrade(request, from) {
+      let upgrade: Upgrade | undefined
+      const response = await app.fetch(request, { ...from, acceptUpgrade: accepted => void (upgrade = accepted) })
+      return upgrade ?? response
+    },
+    direct(context, path) {
+      const matched = context.method === 'GET' ? findGet(path) : context.method === 'POST' ? findPost(path) : undefined
+      if (!matched) return undefined
+      context.route = matched.route
+      context.params = matched.params
+      return matched.serve(context)
+    },
+    isWebSocket(target) {
+      const path = normalPath(target.split('?', 1)[0]!)
+      return webSockets.some(pattern => pattern.test(path))
+    },
+    replay: createReplay(options),
   }
 }

@@ -1,31 +1,29 @@
-/** Answers browsers that ask, for a page of another site, whether it may speak to this service (fetch standard, CORS). */
+/** CORS (fetch standard): tells browsers which pages of other sites may call this service. */
 export interface Cors {
   allows(origin: string): boolean
-  /** The reply to a preflight; undefined for a request that is none. `methods` looks up what the path serves. */
+  /** The reply to a preflight request; undefined for any other request. `methods` gives the methods of the path. */
   preflight(request: Request, methods: () => readonly string[]): Response | undefined
-  /** Marks the reply to a request of such a page. */
-  mark(request: Request, response: Response): void
+  /** Adds the CORS headers that let a page of this origin read the reply. */
+  addHeaders(origin: string | null, headers: Record<string, string>): void
 }
 
 const allowedHeaders =
   'authorization, x-api-key, x-filter, content-type, if-match, if-none-match, prefer, idempotency-key, last-event-id'
 const exposedHeaders = 'ETag, Link, Location, Retry-After, X-Request-Id'
 
-/** `origins`: those of the pages that may, such as https://ui.example.org, or `*` for all of them. */
+/** `origins` are the allowed ones, such as https://ui.example.org, or `*` for all. */
 export const createCors = (origins: readonly string[]): Cors => {
-  const any = origins.includes('*')
-  const known = new Set(origins)
-  const allows = (origin: string): boolean => any || known.has(origin)
-  const allowed = (request: Request): string | undefined => {
-    const origin = request.headers.get('origin')
-    return origin !== null && allows(origin) ? (any ? '*' : origin) : undefined
-  }
+  const allowsAll = origins.includes('*')
+  const allowedOrigins = new Set(origins)
+  const allows = (origin: string): boolean => allowsAll || allowedOrigins.has(origin)
+  const allowedOriginOf = (origin: string | null): string | undefined =>
+    origin !== null && allows(origin) ? (allowsAll ? '*' : origin) : undefined
   return {
     allows,
     preflight(request, methods) {
       if (request.method !== 'OPTIONS' || !request.headers.has('access-control-request-method')) return undefined
-      const origin = allowed(request)
-      // Without the headers the browser refuses for us.
+      const origin = allowedOriginOf(request.headers.get('origin'))
+      // Without the CORS headers the browser refuses the call.
       if (origin === undefined) return new Response(null, { status: 204, headers: { Vary: 'Origin' } })
       return new Response(null, {
         status: 204,
@@ -38,12 +36,12 @@ export const createCors = (origins: readonly string[]): Cors => {
         },
       })
     },
-    mark(request, response) {
-      response.headers.append('Vary', 'Origin')
-      const origin = allowed(request)
+    addHeaders(from, headers) {
+      headers['Vary'] = headers['Vary'] === undefined ? 'Origin' : `${headers['Vary']}, Origin`
+      const origin = allowedOriginOf(from)
       if (origin === undefined) return
-      response.headers.set('Access-Control-Allow-Origin', origin)
-      response.headers.set('Access-Control-Expose-Headers', exposedHeaders)
+      headers['Access-Control-Allow-Origin'] = origin
+      headers['Access-Control-Expose-Headers'] = exposedHeaders
     },
   }
 }

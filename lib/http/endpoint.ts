@@ -1,14 +1,13 @@
 import type * as z from 'zod'
-import type { Access } from '#lib/auth/access.ts'
-import type { Principal } from '#lib/auth/principal.ts'
-import type { Services } from '#lib/services.ts'
-import type { Work } from '#lib/work.ts'
-import type { ContentReply } from './content.ts'
-import type { Encoded } from './encoded.ts'
-import type { AskedFilter } from './filter.ts'
-import type { JobKind } from './job-started.ts'
-import type { Stream } from './stream.ts'
-import type { Upgrade } from './upgrade.ts'
+import type { Requirement } from '#lib/access/requirement.ts'
+import type { Fault } from '#lib/errors.ts'
+import type { Services } from './services.ts'
+import type { RangeReply } from '#lib/calls/range-reply.ts'
+import type { RequestContext } from './context.ts'
+import type { PreparedBody, PreparedParts } from '#lib/calls/prepared-body.ts'
+import type { JobKind } from '#lib/calls/accepted-job.ts'
+import type { StreamReply } from '#lib/calls/stream-reply.ts'
+import type { Upgrade } from '#lib/calls/upgrade.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -18,7 +17,7 @@ export type Path = `/${string}`
 type Shape = z.ZodType | undefined
 type Parsed<S extends Shape> = S extends z.ZodType ? z.output<S> : undefined
 
-/** All that is declared of an endpoint. The cross-cutting steps of `app.ts` are driven by these fields alone. */
+/** The declaration of an endpoint. The steps around the handler read these fields and nothing else. */
 export interface Contract<
   U extends keyof Services = keyof Services,
   R extends z.ZodType = z.ZodType,
@@ -31,10 +30,14 @@ export interface Contract<
   /** Other method and path pairs that reach the same handler. */
   readonly also?: readonly `${Method} ${Path}`[]
   readonly summary: string
+  /** What a caller has to know beyond the summary, in whole sentences. */
+  readonly description?: string
   /** Who may call. Checked before anything of the request is parsed. */
-  readonly access: Access
+  readonly access: Requirement
   /** `change`: the call can change something, so it is refused to HEAD, prefetching and cross-site GETs. */
   readonly effect: 'read' | 'change'
+  /** The call revokes something (a session, a right) or is needed to do so. It may use the disk reserve when the disk is full. */
+  readonly essential?: true
   /** The services that the handler receives; it sees no others. */
   readonly uses: readonly U[]
   readonly params?: P
@@ -43,65 +46,58 @@ export interface Contract<
   readonly reply: R
   /** Of a successful reply; 200 when left out. */
   readonly status?: 200 | 201 | 202
-  /** The reply is a list that the header X-Filter can narrow; `handled` by the handler, which makes pages of what is left. */
+  /** Media type of a reply that is not JSON. With `application/octet-stream` the query chooses between bytes and JSON. */
+  readonly media?: 'text/plain' | 'text/event-stream' | 'application/octet-stream' | 'websocket'
+  /** Faults of the call that do not follow from the other fields (see `faultsOf`). */
+  readonly faults?: readonly Fault[]
+  /** The reply has an ETag, which If-None-Match can name. */
+  readonly hasETag?: true
+  /** The handler evaluates If-Match. */
+  readonly conditional?: true
+  /** The reply has a Link to the next page. */
+  readonly paged?: true
+  /** Schemas of parts that the service forwards without parsing them. The OpenAPI document shows these instead of the ones above. */
+  readonly passThrough?: { readonly query?: z.ZodType; readonly body?: z.ZodType; readonly reply?: z.ZodType }
+  /** X-Filter can filter the listed items. With `handled` the handler filters, because it also paginates. */
   readonly filter?: true | 'handled'
-  /** The reply holds a secret that is shown once: it is not kept for a repeated Idempotency-Key. */
+  /** The reply holds a secret that is shown once, so it is not stored for a repeated Idempotency-Key. */
   readonly secretReply?: true
-  /** The call can be long: who prefers not to wait for it gets a job. */
+  /** The call can take long: with `Prefer: respond-async` it runs as a job. */
   readonly job?: JobKind
-  /** Members of the body that the audit tells: what was asked for, never a secret. */
+  /** The call acts on one machine. With `Prefer: wait=SECONDS` (RFC 7240) it waits while another operation runs on that machine. */
+  readonly acceptsWait?: true
+  /** Members of the body that the audit entry includes. Never a secret. */
   readonly audited?: readonly string[]
-  /** The token may also come as `access_token` or `authorization` in the query: browsers give a WebSocket no headers. */
+  /** The token may also be in the query as `access_token` or `authorization`, because browsers cannot set headers of a WebSocket. */
   readonly tokenInQuery?: true
-  /** A bad request is told in the OAuth-style shape too (spec section 7). */
+  /** The error of a bad request has the OAuth-style members too (spec section 7). */
   readonly oauth?: true
   /** Bytes of request body; 64 KiB when left out. */
   readonly bodyLimit?: number
 }
 
-export interface Call<P extends Shape = Shape, Q extends Shape = Shape, B extends Shape = Shape> {
-  readonly params: Parsed<P>
-  readonly query: Parsed<Q>
-  readonly body: Parsed<B>
-  /** Who calls; on a public endpoint nobody is looked up. */
-  readonly caller: Principal | undefined
-  /** The raw value of `Authorization: Bearer`, for the endpoints that are about tokens. */
-  readonly bearer: string | undefined
-  /** Tells the audit who somebody is that nobody was looked up for: sign-in finds out by itself. */
-  readonly identified: (who: Pick<Principal, 'id' | 'username'>) => void
-  /** Who the caller's credential stands for by now. Throws `unauthenticated` when for nobody any more. */
-  readonly again: () => Promise<Principal>
-  /** What X-Filter asks for, where the handler narrows its list itself. */
-  readonly filter: AskedFilter | undefined
-  /** The tags of the header If-Match; undefined where any will do. */
-  readonly ifMatch: () => readonly string[] | undefined
-  /** The header Last-Event-ID, for streams that go on. */
-  readonly lastEventId: () => string | undefined
-  /** The caller's IP address. */
-  readonly address: string
-  /** Aborted when the caller goes away. */
-  readonly signal: () => AbortSignal
-  /** Follows what the handler does, where it is done as a job. */
-  readonly work: Work
-}
+/** A request as its handler sees it: the parts that the contract has schemas for are typed. */
+type HandlerContext<P extends Shape, Q extends Shape, B extends Shape> = Readonly<
+  RequestContext<Parsed<P>, Parsed<Q>, Parsed<B>>
+>
 
-/** What a handler may return: the reply's value, or what stands for a reply that is no JSON of this moment. */
-type Answer<R extends z.ZodType> = z.input<R> | Encoded | ContentReply | Stream | Upgrade
+/** What a handler may return: the value of the reply, or a reply that is not serialized as JSON here. */
+type HandlerReply<R extends z.ZodType> = z.input<R> | PreparedBody | PreparedParts | RangeReply | StreamReply | Upgrade
 
 /** An endpoint with its types erased: what the routing table holds. */
 export interface Endpoint extends Contract {
-  readonly handle: (call: Call<z.ZodType, z.ZodType, z.ZodType>, services: Services) => unknown
+  readonly handle: (context: RequestContext, services: Services) => unknown
 }
 
-/** One row of the routing table. `id` is the file's path below functions/, and the operation's name everywhere. */
+/** One row of the routing table. `id` is the file's path below functions/; as operationId it has dots. */
 export interface Route {
   readonly id: string
   readonly endpoint: Endpoint
 }
 
 /**
- * Declares an endpoint: contract first, handler second, so that TypeScript holds the handler's reply to the schema.
- * The handler returns the reply's value, an `Encoded`, a `ContentReply`, a `Stream` or an `Upgrade`; it throws ServiceErrors to refuse.
+ * Declares an endpoint: contract first, handler second, so that TypeScript checks the handler's reply against the schema.
+ * The handler returns the reply's value, an `Encoded`, `EncodedParts`, a `ContentReply`, a `Stream` or an `Upgrade`; it throws ServiceErrors to refuse.
  */
 export const endpoint = <
   R extends z.ZodType,
@@ -112,6 +108,10 @@ export const endpoint = <
 >(
   contract: Contract<U, R, P, Q, B>,
 ) => ({
-  handle: (handle: (call: Call<P, Q, B>, services: Pick<Services, U>) => Answer<R> | Promise<Answer<R>>): Endpoint =>
-    ({ ...contract, handle }) as unknown as Endpoint,
+  handle: (
+    handle: (
+      context: HandlerContext<P, Q, B>,
+      services: Pick<Services, U>,
+    ) => HandlerReply<R> | Promise<HandlerReply<R>>,
+  ): Endpoint => ({ ...contract, handle }) as unknown as Endpoint,
 })

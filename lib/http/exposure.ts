@@ -8,12 +8,12 @@ export interface Exposure {
 }
 
 /** `*` stands for anything within one segment, `**` for anything. */
-const matcher = (pattern: string): RegExp =>
+const toRegExp = (pattern: string): RegExp =>
   new RegExp(
     `^${pattern.replace(/[.+?^$()[\]{}|\\]/g, '\\$&').replace(/\*\*|\*/g, stars => (stars === '**' ? '.*' : '[^/]*'))}$`,
   )
 
-/** Everything that a pattern can name a route by: its id and each method and path that reach it. */
+/** The names that patterns are matched with: the id of a route, and each of its method and path pairs. */
 const namesOf = ({ id, endpoint }: Route): readonly string[] => [
   id,
   `${endpoint.method} ${endpoint.path}`,
@@ -21,18 +21,23 @@ const namesOf = ({ id, endpoint }: Route): readonly string[] => [
 ]
 
 /**
- * The routes that an exposure leaves: all when nothing is included by name; exclusion wins.
- * Throws `invalid`, naming each pattern that matches no route: a typing error must not hide or show the wrong thing.
+ * The routes that are exposed. An empty `include` means all routes; `exclude` wins over `include`. Throws `invalid` with
+ * each pattern that matches no route, so that a typing error does not expose or hide the wrong route.
  */
 export const exposedRoutes = <R extends Route>(routes: readonly R[], { include, exclude }: Exposure): readonly R[] => {
   const matches = (pattern: string): readonly R[] => {
-    const expression = matcher(pattern)
+    const expression = toRegExp(pattern)
     return routes.filter(route => namesOf(route).some(name => expression.test(name)))
   }
-  const idle = [...include, ...exclude].filter(pattern => matches(pattern).length === 0)
-  if (idle.length > 0)
-    throw new ServiceError('invalid', `No route matches ${idle.join(', ')}; see \`vmhost routes\` for the names.`)
-  const shown = new Set(include.length > 0 ? include.flatMap(matches) : routes)
-  const hidden = new Set(exclude.flatMap(matches))
-  return routes.filter(route => shown.has(route) && !hidden.has(route))
+  for (const [setting, patterns] of Object.entries({ routes_include: include, routes_exclude: exclude })) {
+    const unmatched = patterns.filter(pattern => matches(pattern).length === 0)
+    if (unmatched.length > 0)
+      throw new ServiceError(
+        'invalid',
+        `${setting} has ${unmatched.join(', ')}, which matches no route; see \`vmhost routes\` for the names.`,
+      )
+  }
+  const included = new Set(include.length > 0 ? include.flatMap(matches) : routes)
+  const excluded = new Set(exclude.flatMap(matches))
+  return routes.filter(route => included.has(route) && !excluded.has(route))
 }

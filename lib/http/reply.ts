@@ -1,68 +1,143 @@
-import type { ServiceError } from '#lib/errors.ts'
-import { ContentReply, contentResponse } from './content.ts'
-import { Encoded } from './encoded.ts'
-import { Stream } from './stream.ts'
-import { errorBody, statusOf } from './errors.ts'
-import { JobStarted } from './job-started.ts'
-import { servedPath } from './paths.ts'
+import { ServiceError } from '#lib/errors.ts'
+import { RangeReply } from '#lib/calls/range-reply.ts'
+import { replyRange } from './reply-range.ts'
+import type { RequestContext } from './context.ts'
+import { PreparedBody, PreparedParts } from '#lib/calls/prepared-body.ts'
+import { clientClosedRequest, errorBody, statusOf, toServiceError } from '#lib/calls/statuses.ts'
+import { AcceptedJob } from '#lib/calls/accepted-job.ts'
+import type { MaybePromise } from '#lib/async/maybe-promise.ts'
+import type { Outcome } from './outcome.ts'
+import { servedPath } from '#lib/calls/paths.ts'
+import { StreamReply } from '#lib/calls/stream-reply.ts'
+import { Upgrade } from '#lib/calls/upgrade.ts'
 
-// Exactly this: clients of the field compare the text.
-const type = { 'Content-Type': 'application/json' }
+// Without a charset: existing clients compare the exact text.
+const jsonType = { 'Content-Type': 'application/json' }
 
-/** For browsers: nothing here is a page, a frame or a script, and no address of ours is anybody else's business. */
+/** They tell browsers that no reply is a page, a frame or a script, and that our addresses are not sent as a referrer. */
 const securityHeaders = {
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Referrer-Policy': 'no-referrer',
 } as const
 
-/** Whether an If-None-Match header names this tag; weak comparison (RFC 9110, 13.1.2). */
-const namesTag = (header: string | null, etag: string): boolean =>
+/** Whether an If-None-Match header contains this tag, by weak comparison (RFC 9110, 13.1.2). */
+const matchesETag = (header: string | null, etag: string): boolean =>
   header !== null && (header.trim() === '*' || header.split(',').some(tag => tag.trim().replace(/^W\//, '') === etag))
 
-/** Makes responses. */
+const upgradeRequired = (): ServiceError =>
+  new ServiceError('upgrade-required', 'This is a WebSocket: connect with Upgrade: websocket.', {
+    headers: { Upgrade: 'websocket', Connection: 'Upgrade' },
+  })
+
+/** Whether a request failed because the client disconnected: the error is the abort reason of its signal. */
+const isCallerGone = ({ signal }: RequestContext, thrown: unknown): boolean =>
+  signal.aborted && thrown === signal.reason
+
+/** Makes the outcomes of requests. */
 export interface Replies {
-  /** What a handler returned: JSON, or an `Encoded` as it is, or 304 where the caller has them. */
-  success(request: Request, value: unknown, status: number, requestId: string): Response | Promise<Response>
-  /** A refusal; with `oauth` a bad request is told in that shape too. */
-  refusal(error: ServiceError, requestId: string, oauth: boolean | undefined): Response
+  /** The outcome of a handler's return value: JSON, a prepared body, a stream, a range, a job, an upgrade, or 304. */
+  success(context: RequestContext, value: unknown, requestId: string): MaybePromise<Outcome>
+  /** The outcome of an error that the handler or a step before it threw. */
+  refusal(context: RequestContext, thrown: unknown, requestId: string): Outcome
 }
 
-/** `headers`: of every reply, beside those of security that all have. Put together once, for it is on every request. */
+/** `headers` are added to every reply. The header objects are built once, because every request uses them. */
 export const createReplies = (headers: Readonly<Record<string, string>> = {}): Replies => {
-  const common = { ...securityHeaders, ...headers }
-  const fresh = { ...type, 'Cache-Control': 'no-store', ...common }
-  const tagged = { Vary: 'Authorization, X-Api-Key, X-Filter', 'Cache-Control': 'private, no-cache', ...common }
+  const commonHeaders = { ...securityHeaders, ...headers }
+  const uncachedHeaders = { ...jsonType, 'Cache-Control': 'no-store', ...commonHeaders }
+  const taggedHeaders = {
+    Vary: 'Authorization, X-Api-Key, X-Filter',
+    'Cache-Control': 'private, no-cache',
+    ...commonHeaders,
+  }
+  const outcomeOf = (
+    value: unknown,
+    requestId: string,
+    reply: Pick<Outcome, 'status' | 'headers' | 'body'>,
+  ): Outcome => ({
+    requestId,
+    status: reply.status,
+    headers: reply.headers,
+    body: reply.body,
+    value,
+    error: undefined,
+    milliseconds: 0,
+  })
+  const replyPrepared = (context: RequestContext, value: PreparedBody | PreparedParts, requestId: string): Outcome => {
+    const ownHeaders = { ...taggedHeaders, ...value.headers, ETag: value.etag, 'X-Request-Id': requestId }
+    // A call that changed something gets its full answer (RFC 9110, 13.1.2).
+    const isUnchanged =
+      (context.method === 'GET' || context.method === 'HEAD') &&
+      matchesETag(context.header('if-none-match'), value.etag)
+    if (isUnchanged) return outcomeOf(value, requestId, { status: 304, headers: ownHeaders, body: null })
+    const status = context.route?.endpoint.status ?? 200
+    const body = value instanceof PreparedBody ? value.json : value.stream
+    return outcomeOf(value, requestId, { status, headers: { ...jsonType, ...ownHeaders }, body })
+  }
+  const replyJson = (value: unknown, requestId: string, status: number): Outcome =>
+    outcomeOf(value, requestId, {
+      status,
+      headers: { ...uncachedHeaders, 'X-Request-Id': requestId },
+      body: JSON.stringify(value) ?? null,
+    })
   return {
-    success(request, value, status, requestId) {
-      if (value instanceof Stream)
-        return new Response(value.body, {
-          headers: { ...fresh, 'Content-Type': value.type, 'X-Accel-Buffering': 'no', 'X-Request-Id': requestId },
+    success(context, value, requestId) {
+      if (value instanceof PreparedBody || value instanceof PreparedParts)
+        return replyPrepared(context, value, requestId)
+      if (value instanceof StreamReply) {
+        const ownHeaders = {
+          ...uncachedHeaders,
+          'Content-Type': value.type,
+          'X-Accel-Buffering': 'no',
+          'X-Request-Id': requestId,
+        }
+        return outcomeOf(value, requestId, {
+          status: 200,
+          headers: ownHeaders,
+          body: context.method === 'HEAD' ? value.cancel() : value.body,
         })
-      if (value instanceof ContentReply)
-        return contentResponse(request, value.content, { ...tagged, 'X-Request-Id': requestId })
-      if (value instanceof JobStarted)
-        return new Response(JSON.stringify(value.job), {
-          status: 202,
-          headers: {
-            ...fresh,
-            Location: servedPath(`/v1/jobs/${value.job.id}`),
-            'Preference-Applied': 'respond-async',
-            'X-Request-Id': requestId,
-          },
-        })
-      if (!(value instanceof Encoded))
-        return new Response(JSON.stringify(value), { status, headers: { ...fresh, 'X-Request-Id': requestId } })
-      const own = { ...tagged, ...value.headers, ETag: value.etag, 'X-Request-Id': requestId }
-      // What changes something was done, and is answered (RFC 9110, 13.1.2).
-      return /^(GET|HEAD)$/.test(request.method) && namesTag(request.headers.get('if-none-match'), value.etag)
-        ? new Response(null, { status: 304, headers: own })
-        : new Response(value.json, { status, headers: { ...type, ...own } })
+      }
+      if (value instanceof RangeReply)
+        return replyRange(context, value.source, { ...taggedHeaders, 'X-Request-Id': requestId }).then(reply =>
+          outcomeOf(value, requestId, reply),
+        )
+      if (value instanceof AcceptedJob) {
+        const ownHeaders = {
+          ...uncachedHeaders,
+          Location: servedPath(`/v1/jobs/${value.job.id}`),
+          'X-Request-Id': requestId,
+        }
+        return outcomeOf(value, requestId, { status: 202, headers: ownHeaders, body: JSON.stringify(value.job) })
+      }
+      if (value instanceof Upgrade) {
+        if (!context.acceptUpgrade) throw upgradeRequired()
+        context.acceptUpgrade(value)
+        return outcomeOf(undefined, requestId, { status: 200, headers: {}, body: null })
+      }
+      return replyJson(value, requestId, context.route?.endpoint.status ?? 200)
     },
-    refusal: (error, requestId, oauth = false) =>
-      new Response(JSON.stringify(errorBody(error, oauth)), {
+    refusal(context, thrown, requestId) {
+      if (!(thrown instanceof ServiceError) && isCallerGone(context, thrown))
+        return {
+          requestId,
+          status: clientClosedRequest,
+          headers: {},
+          body: null,
+          value: undefined,
+          error: thrown,
+          milliseconds: 0,
+        }
+      const error = toServiceError(thrown, requestId)
+      return {
+        requestId,
         status: statusOf(error.fault),
-        headers: { ...fresh, 'X-Request-Id': requestId, ...error.headers },
-      }),
+        headers: { ...uncachedHeaders, 'X-Request-Id': requestId, ...error.headers },
+        body: JSON.stringify(errorBody(error, context.route?.endpoint.oauth)),
+        value: undefined,
+        error: thrown,
+        milliseconds: 0,
+      }
+    },
   }
 }

@@ -1,116 +1,98 @@
-import { mayCall } from '#lib/auth/access.ts'
-import type { Principal } from '#lib/auth/principal.ts'
+import { findMissingRight } from '#lib/access/requirement.ts'
+import type { Authenticate } from '#lib/access/credential.ts'
+import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { readBody } from './body.ts'
+import type { RequestContext } from './context.ts'
 import type { Endpoint } from './endpoint.ts'
-import { invalidInput } from './errors.ts'
+import { invalidInput } from '#lib/calls/statuses.ts'
+import type { ParsedFilter } from '#lib/calls/list-filter.ts'
+import type { AppOptions } from './options.ts'
+import { createFieldCheck } from './reply-fields.ts'
 
-/** One request on its way to the handler. */
-export interface Exchange {
-  readonly request: Request
-  /** The caller's IP address. */
-  readonly address: string
-  readonly bearer: string | undefined
-  caller: Principal | undefined
-  /** Who it turned out to be, where nobody was looked up. */
-  identified: Pick<Principal, 'id' | 'username'> | undefined
-  /** Looks again who the credential stands for. */
-  again: () => Promise<Principal>
-  /** From the router as text, then parsed. */
-  params: unknown
-  query: unknown
-  body: unknown
+/** One step before the handler. Gives a promise only when it has to wait. */
+type Step = (context: RequestContext) => void | Promise<void>
+
+type IsAllowedOrigin = (origin: string) => boolean
+
+const isCrossSite = (context: RequestContext, allows: IsAllowedOrigin): boolean => {
+  const origin = context.header('origin')
+  if (origin === null) return context.header('sec-fetch-site') === 'cross-site'
+  return !URL.canParse(origin) || (new URL(origin).host !== context.header('host') && !allows(origin))
 }
 
-/** What a request says of its sender: the value of `Authorization: Bearer`, and of `X-Api-Key`. */
-export interface Credential {
-  readonly bearer: string | undefined
-  readonly apiKey: string | undefined
-}
-
-/** Who sends a request, or undefined when it does not say. Throws `unauthenticated` on a bad credential. */
-export type Authenticate = (credential: Credential) => Promise<Principal | undefined>
-
-type Step = (exchange: Exchange) => void | Promise<void>
-
-const scheme = 'bearer '
-
-/** The token in the address, as browsers send it; written as the header would be. */
-const queryToken = (request: Request): string | null => {
-  const query = new URL(request.url).searchParams
-  const token = query.get('access_token') ?? query.get('authorization')?.replace(/^bearer /i, '')
-  return token ? `Bearer ${token}` : null
-}
-
-/** The value of `Authorization: Bearer`. Cut out by hand: a token has some thousand characters, on every request. */
-export const bearerOf = (request: Request, inQuery = false): string | undefined => {
-  const header = request.headers.get('authorization') ?? (inQuery ? queryToken(request) : null)
-  if (header === null || header.slice(0, scheme.length).toLowerCase() !== scheme) return undefined
-  return header.slice(scheme.length).trim() || undefined
-}
-
-type AllowsOrigin = (origin: string) => boolean
-
-const isForeign = ({ headers }: Request, allows: AllowsOrigin): boolean => {
-  const origin = headers.get('origin')
-  if (origin === null) return headers.get('sec-fetch-site') === 'cross-site'
-  return !URL.canParse(origin) || (new URL(origin).host !== headers.get('host') && !allows(origin))
-}
-
-/** A link that a browser follows by itself, or that another site planted, must not act on machines. */
-const refuseUnasked =
-  (allows: AllowsOrigin): Step =>
-  ({ request }) => {
-    if (request.method !== 'GET') return
-    const purpose = `${request.headers.get('sec-purpose')} ${request.headers.get('purpose')}`
+/** Refuses a GET that changes something when a browser prefetches it or a page of another site caused it. */
+const refuseUnintendedGet =
+  (allows: IsAllowedOrigin): Step =>
+  context => {
+    if (context.method !== 'GET') return
+    const purpose = `${context.header('sec-purpose')} ${context.header('purpose')}`
     if (/prefetch|prerender/i.test(purpose))
       throw new ServiceError('forbidden', 'This GET changes something, so it is not served to prefetching.')
-    if (isForeign(request, allows))
+    if (isCrossSite(context, allows))
       throw new ServiceError('forbidden', 'This GET changes something, so it is not served to pages of other sites.')
   }
 
-const admit =
-  (access: Endpoint['access'], authenticate: Authenticate): Step =>
-  async exchange => {
-    const apiKey = exchange.request.headers.get('x-api-key') ?? undefined
-    const { bearer } = exchange
-    const caller = await authenticate({ bearer, apiKey })
-    exchange.again = async () => (await authenticate({ bearer, apiKey }))!
+const authorize = (access: Endpoint['access'], authenticate: Authenticate): Step => {
+  const checkAccess = (context: RequestContext, caller: Principal | undefined): void => {
     if (!caller)
       throw new ServiceError('unauthenticated', 'Send a token as Authorization: Bearer, or an API key as X-Api-Key.', {
         headers: { 'WWW-Authenticate': 'Bearer' },
       })
-    exchange.caller = caller
-    const refusal = mayCall(access, caller)
+    context.caller = caller
+    const refusal = findMissingRight(access, caller)
     if (refusal) throw new ServiceError('forbidden', `This needs ${refusal.missing}, which you do not have.`)
   }
+  return context => {
+    context.authenticate = authenticate
+    const found = authenticate(context)
+    if (found instanceof Promise) return found.then(caller => checkAccess(context, caller))
+    checkAccess(context, found)
+  }
+}
 
-const queryOf = (request: Request): Record<string, string> => Object.fromEntries(new URL(request.url).searchParams)
+/** Parses the X-Filter header. Throws `invalid`. */
+export const readFilter = async (
+  text: string,
+  { reply }: Endpoint,
+  { parseFilter }: Pick<AppOptions, 'parseFilter'>,
+): Promise<ParsedFilter> => ({ text, matches: await parseFilter!(text, createFieldCheck(reply)) })
+
+const parsePart = (
+  part: 'params' | 'query' | 'body',
+  schema: NonNullable<Endpoint['body']>,
+  value: unknown,
+): unknown => {
+  const parsed = schema.safeParse(value)
+  if (!parsed.success && value === undefined && parsed.error.issues.every(issue => issue.path.length === 0))
+    throw new ServiceError('invalid', 'The request body is empty; send a JSON object.')
+  if (!parsed.success) throw invalidInput(part === 'params' ? 'path' : part, parsed.error.issues)
+  return parsed.data
+}
 
 /**
- * What happens between the router and the handler of an endpoint, in order: each step only where the contract asks
- * for it. Who may call is settled before anything of the request is parsed.
+ * The steps between the router and the handler of an endpoint, in order. A step is present only when the contract needs it.
+ * Authorization comes before any part of the request is parsed.
  */
-export const stepsOf = (endpoint: Endpoint, authenticate: Authenticate, allows: AllowsOrigin): readonly Step[] => {
+export const stepsOf = (endpoint: Endpoint, options: AppOptions): readonly Step[] => {
   const { access, effect, params, query, body, bodyLimit } = endpoint
-  const parse = (part: 'params' | 'query' | 'body', schema: NonNullable<Endpoint['body']>, value: unknown) => {
-    const parsed = schema.safeParse(value)
-    if (!parsed.success && value === undefined && parsed.error.issues.every(issue => issue.path.length === 0))
-      throw new ServiceError('invalid', 'The request body is empty; send a JSON object.')
-    if (!parsed.success) throw invalidInput(part === 'params' ? 'path' : part, parsed.error.issues)
-    return parsed.data
-  }
   const steps: Step[] = []
-  if (effect === 'change') steps.push(refuseUnasked(allows))
-  if (access !== 'public') steps.push(admit(access, authenticate))
-  if (params) steps.push(exchange => void (exchange.params = parse('params', params, exchange.params)))
-  if (query) steps.push(exchange => void (exchange.query = parse('query', query, queryOf(exchange.request))))
+  if (effect === 'change') steps.push(refuseUnintendedGet(origin => options.cors?.allows(origin) ?? false))
+  if (access !== 'public') steps.push(authorize(access, options.authenticate))
+  if (params) steps.push(context => void (context.params = parsePart('params', params, context.params)))
+  if (query)
+    steps.push(context => void (context.query = parsePart('query', query, Object.fromEntries(context.searchParams()))))
   if (body) {
-    steps.push(async exchange => {
-      exchange.body = parse('body', body, await readBody(exchange.request, bodyLimit))
+    steps.push(async context => {
+      context.body = parsePart('body', body, await readBody(context, bodyLimit))
     })
-    // A body takes as long as its sender likes, and the rights of before may be gone when it has come.
-    if (access !== 'public') steps.push(admit(access, authenticate))
+    // The sender decides how long the body takes, so the rights are checked again after it.
+    if (access !== 'public') steps.push(authorize(access, options.authenticate))
   }
+  if (endpoint.filter === 'handled')
+    steps.push(context => {
+      const text = context.header('x-filter')
+      return text ? readFilter(text, endpoint, options).then(filter => void (context.filter = filter)) : undefined
+    })
   return steps
 }

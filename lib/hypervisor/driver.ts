@@ -1,4 +1,4 @@
-import type { Changes, Definition, NewMachine } from './definition.ts'
+import type { DefinitionChanges, Definition, NewMachine } from './definition.ts'
 
 export type StableState = 'stopped' | 'running' | 'paused' | 'suspended' | 'invalid'
 
@@ -9,38 +9,41 @@ export interface Address {
   readonly type: 'ipv4' | 'ipv6'
 }
 
-/** All that is known of a machine at one moment. Drivers hand out whole views and never change one afterwards. */
+/** A snapshot of everything known about a machine. Drivers return complete views and never change one afterwards. */
 export interface MachineView {
   /** UUID, lower case. */
   readonly id: string
   readonly name: string
   readonly state: StableState
-  /** What is wrong with it, in words (`crashed`, …); stands beside the state. */
+  /** A problem as text (`crashed`, …), in addition to the state. */
   readonly problem?: string
   readonly definition: Definition
-  /** The machine's folder, absolute. The guest's serial output is its file `serial.log`. */
+  /** The machine's folder, absolute. Its file `serial.log` contains the serial output of the guest. */
   readonly home: string
   /** The saved memory of a suspended machine, absolute. */
   readonly stateFile?: string
   readonly addresses: readonly Address[]
-  /** When the present state began, milliseconds since 1970. */
+  /** Time at which the present state began, in milliseconds since 1970. */
   readonly since: number
-  /** Milliseconds for which it had run, since its last boot, when the present state began. */
+  /** Milliseconds that the machine had run since its last boot when the present state began. */
   readonly ranFor: number
 }
 
-/** Why a machine changed without being asked through this service. */
-export type SeenCause = 'guest' | 'host' | 'crash' | 'recovery'
+/** Why a machine changed although no request to this service asked for it. */
+export type ChangeCause = 'guest' | 'host' | 'crash' | 'recovery'
 
-/** What a driver tells of its own accord. `gap` means that something was missed: list again. */
-export type Seen = { readonly view: MachineView; readonly cause: SeenCause } | { readonly gone: string } | 'gap'
+/** An event that a driver reports. `gap` means that the driver missed events: the caller must list the machines again. */
+export type DriverEvent =
+  | { readonly view: MachineView; readonly cause: ChangeCause }
+  | { readonly gone: string }
+  | 'gap'
 
-/** What of a driver can differ, as data. */
+/** The capabilities in which drivers differ. */
 export interface Features {
   /** Fields of the definition that `configure` can change while the machine runs. */
-  readonly hotplug: ReadonlySet<keyof Changes>
+  readonly hotplug: ReadonlySet<keyof DefinitionChanges>
   readonly linkedClone: boolean
-  /** Whether a running machine can be cloned. */
+  /** True if the driver can clone a running machine. */
   readonly cloneRunning: boolean
 }
 
@@ -48,7 +51,9 @@ export interface Features {
 export interface Platform {
   /** What the record shows as `Optimization`.`Hypervisor type`. */
   readonly hypervisorType: string
-  /** `Hardware`.`cpu`: `off` interpreted or translated, `high` hardware. */
+  /** Why machines run slower than they could. The machine record and the health of the hypervisor show this text too. */
+  readonly problem?: string
+  /** `Hardware`.`cpu`: `off` for interpretation or translation, `high` for hardware virtualization. */
   readonly acceleration: 'off' | 'low' | 'high'
   readonly cpuType: 'x86' | 'arm'
   readonly cpuMode: '32' | '64'
@@ -57,69 +62,85 @@ export interface Platform {
   readonly networkCard: string
 }
 
-/** Files that together are a machine, wherever they lie; disposing removes what was made for it. */
+/** Returns the type of the hypervisor and, if machines run slower than they could, the reason. */
+export const describeHypervisor = ({ hypervisorType, problem }: Platform): string =>
+  [hypervisorType, problem].filter(Boolean).join('; ')
+
+/** An export handle: the files of a machine, wherever they are. Disposing it removes the copies that the export created. */
 export interface ExportedMachine extends AsyncDisposable {
-  /** Names in the machine's folder (no leading slash), and absolute paths. `machine.json` is among them. */
+  /** Names in the machine's folder (without leading slash) and absolute paths. `machine.json` is one of them. */
   readonly files: readonly { readonly name: string; readonly path: string }[]
 }
 
 export interface RunOptions {
   readonly force: boolean
-  /** Aborted when time is up or a forced stop takes over; `reason` is the ServiceError to reject with. */
+  /** Aborts at the time limit or when a forced stop preempts the call. The driver rejects with its `reason`, a ServiceError. */
   readonly deadline: AbortSignal
 }
 
 /**
- * The port that every hypervisor driver implements. The driver is the only truth about machines.
+ * The port that every hypervisor driver implements. The driver is the only source of truth about its machines.
  *
- * Rules that the contract suite (test/contracts/hypervisor.ts) holds every driver to:
- * - Callers ask only for what the guard table (lib/machines/states.ts) lets through, one call per machine at a time.
- * - A call settles only when the machine is in a stable state again: done, or — rejected — in the state before.
- *   When `deadline` aborts, the driver falls back to a stable state and rejects with `deadline.reason`.
- * - Every mutating call returns the machine's view afterwards; `seen` is for changes nobody asked for.
- * - Refusals are ServiceErrors: `not-found`, `conflict`, `invalid`, `unsupported`, `no-space`, `upstream` (the hypervisor
- *   said no: its last line is in the message), `timeout`, `unavailable`.
+ * The contract suite (test/contracts/hypervisor.ts) checks these rules on every driver:
+ * - Callers make only the calls that the guard table (lib/machines/states.ts) allows, one call per machine at a time.
+ *   A forced stop is the exception: it may run beside a call that hangs, and ends that call.
+ * - A call settles only when the machine is in a stable state: the new one if it succeeds, the previous one if it rejects.
+ *   When `deadline` aborts, the driver returns to a stable state and rejects with `deadline.reason`.
+ * - Every call that changes a machine returns its new view. `onEvent` reports only changes that no call asked for.
+ * - The driver opens files of the host through the opener it was given (`openMachineFile`), at create and at every use, and
+ *   uses the open file, never the path again. If the opener refuses a file, the machine stays unchanged.
+ * - Refusals are ServiceErrors: `not-found`, `forbidden`, `conflict`, `invalid`, `unsupported`, `no-space`, `upstream` (the
+ *   hypervisor refused: the message contains its last line), `timeout`, `unavailable`.
  */
 export interface HypervisorDriver {
   readonly kind: string
   readonly features: Features
   readonly platform: Platform
-  /** Finishes or rolls back what a dead process left; afterwards `list` knows every machine. Reports through `seen` from then on. */
-  open(seen: (what: Seen) => void): Promise<void>
+  /**
+   * Completes or rolls back the operations that a killed service left. Afterwards `list` returns every machine, and the driver
+   * reports changes to `onEvent`.
+   */
+  open(onEvent: (event: DriverEvent) => void): Promise<void>
   list(): Promise<readonly MachineView[]>
   get(id: string): Promise<MachineView | undefined>
-  run(id: string, verb: Verb, how: RunOptions): Promise<MachineView>
+  run(id: string, verb: Verb, options: RunOptions): Promise<MachineView>
   create(machine: NewMachine): Promise<MachineView>
-  /** Makes the demo machine that a fresh installation shows. */
+  /** Creates the demo machine of a fresh installation. */
   createDemo(): Promise<MachineView>
-  /** `progress` is told from time to time which part is copied, 0 to 1. */
+  /**
+   * Clones a machine. `onProgress` receives the copied fraction, 0 to 1. `options.id` is the id of the clone (default: a new
+   * one).
+   */
   clone(
     id: string,
     name: string,
-    how: { linked: boolean; deadline: AbortSignal; progress: (part: number) => void },
+    options: { id?: string; linked: boolean; deadline: AbortSignal; onProgress: (fraction: number) => void },
   ): Promise<MachineView>
   /**
-   * The files of a machine that is stopped or suspended, complete in themselves: attached images and linked disks are copied flat
-   * into `staging` (an empty private folder of the caller), other files are named where they lie. Saved memory, pid files,
-   * sockets, logs, notes are left out, so what is made of a suspended machine begins as after a power cut; MAC addresses and
-   * id may stay in machine.json.
+   * Exports a stopped or suspended machine as files that need no others. The driver copies attached images and linked disks,
+   * flattened, into `staging` (an empty private folder of the caller) and returns the paths of all other files in place. The
+   * export excludes saved memory, pid files, sockets, logs and persisted state, so a machine imported from a suspended one
+   * boots as after a power cut. machine.json may still contain MAC addresses and id.
    */
   export(
     id: string,
-    how: { staging: string; deadline: AbortSignal; progress: (part: number) => void },
+    options: { staging: string; deadline: AbortSignal; onProgress: (fraction: number) => void },
   ): Promise<ExportedMachine>
   /**
-   * Makes a machine of files that came from a pack, with MAC addresses of its own: `fill` puts them into the new machine's
-   * folder, out of sight; then they are judged, and the machine exists wholly or not at all. Throws `invalid` with what is
-   * wrong with the pack.
+   * Imports a machine from the files of a pack and gives it new MAC addresses. `populate` writes the files into a hidden folder;
+   * the driver validates them and then publishes the machine atomically. Throws `invalid` with the fault of the pack.
    */
-  adopt(
+  import(
     machine: { readonly id: string; readonly name: string },
-    fill: (folder: string) => Promise<void>,
+    populate: (folder: string) => Promise<void>,
   ): Promise<MachineView>
-  configure(id: string, changes: Changes): Promise<MachineView>
-  /** Deletes a machine that does not run, and what belongs to it. */
+  configure(id: string, changes: DefinitionChanges): Promise<MachineView>
+  /** Deletes a machine that does not run, with all files in its folder. */
   remove(id: string): Promise<void>
-  /** Lets go of the machines. Stops none that can live without the service; one that cannot is suspended to its file. */
-  close(): Promise<void>
+  /**
+   * Closes the driver. Machines that can run without the service keep running. The driver suspends the others to disk, the
+   * most recently used first. A machine that is not saved by the deadline is stopped at the next start, and its problem
+   * says so.
+   */
+  close(deadline?: AbortSignal): Promise<void>
 }

@@ -1,33 +1,34 @@
 import type { HypervisorDriver } from './driver.ts'
 
-/** What a driver was asked, and how that went. */
+/** A completed call of a driver and its outcome. */
 export interface DriverCall {
   readonly call: string
   readonly outcome: 'done' | 'failed'
   readonly milliseconds: number
 }
 
-/** A driver whose calls that change something are told of when they end. */
-export const meteredDriver = (driver: HypervisorDriver, ended: (what: DriverCall) => void): HypervisorDriver => {
-  const timed = async <T>(call: string, work: () => Promise<T>): Promise<T> => {
-    const begun = performance.now()
+/** Wraps a driver: `onCallEnd` receives every call that changes something when it ends. */
+export const meterDriver = (driver: HypervisorDriver, onCallEnd: (call: DriverCall) => void): HypervisorDriver => {
+  const measure = async <T>(call: string, work: () => Promise<T>): Promise<T> => {
+    const startedAt = performance.now()
     let outcome: DriverCall['outcome'] = 'failed'
     try {
       const result = await work()
       outcome = 'done'
       return result
     } finally {
-      ended({ call, outcome, milliseconds: performance.now() - begun })
+      onCallEnd({ call, outcome, milliseconds: performance.now() - startedAt })
     }
   }
   return {
     ...driver,
-    run: (id, verb, how) => timed(verb, () => driver.run(id, verb, how)),
-    create: machine => timed('create', () => driver.create(machine)),
-    clone: (id, name, how) => timed('clone', () => driver.clone(id, name, how)),
-    export: (id, how) => timed('export', () => driver.export(id, how)),
-    adopt: (machine, fill) => timed('adopt', () => driver.adopt(machine, fill)),
-    configure: (id, changes) => timed('configure', () => driver.configure(id, changes)),
-    remove: id => timed('remove', () => driver.remove(id)),
+    run: (id, verb, options) => measure(verb, () => driver.run(id, verb, options)),
+    create: machine => measure('create', () => driver.create(machine)),
+    clone: (id, name, options) => measure('clone', () => driver.clone(id, name, options)),
+    export: (id, options) => measure('export', () => driver.export(id, options)),
+    // The metric has always counted imports under this name.
+    import: (machine, populate) => measure('adopt', () => driver.import(machine, populate)),
+    configure: (id, changes) => measure('configure', () => driver.configure(id, changes)),
+    remove: id => measure('remove', () => driver.remove(id)),
   }
 }

@@ -1,19 +1,25 @@
 import type { StableState } from './driver.ts'
 
-export interface Clock {
+export interface RunClock {
   readonly since: number
   readonly ranFor: number
 }
 
 /**
- * The clock of a machine that changes state at `now`: pauses and suspensions do not count as running, a boot starts at zero.
- * All times in milliseconds.
+ * Returns the clock of a machine that changes state at `now`. Pauses and suspensions do not count as run time, and a boot resets
+ * it to zero. All times are in milliseconds.
  */
-export const tick = (clock: Clock, from: StableState, to: StableState, now: number, booted = false): Clock => {
+export const advanceClock = (
+  clock: RunClock,
+  from: StableState,
+  to: StableState,
+  now: number,
+  booted = false,
+): RunClock => {
   if (to === 'stopped' || to === 'invalid' || booted) return { since: now, ranFor: 0 }
-  return { since: now, ranFor: ranFor(clock, from, now) }
+  return { since: now, ranFor: computeRunTime(clock, from, now) }
 }
 
-/** For how long a machine in `state` has run since its boot, in milliseconds. */
-export const ranFor = (clock: Clock, state: StableState, now: number): number =>
+/** Returns how long a machine in `state` has run since its boot, in milliseconds. */
+export const computeRunTime = (clock: RunClock, state: StableState, now: number): number =>
   state === 'running' ? clock.ranFor + Math.max(0, now - clock.since) : clock.ranFor

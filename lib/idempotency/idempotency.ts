@@ -1,23 +1,23 @@
 import { createHash, createHmac } from 'node:crypto'
 import * as z from 'zod'
-import { Encoded } from '#lib/http/encoded.ts'
-import type { OnceRequest } from '#lib/http/options.ts'
+import { PreparedBody } from '#lib/calls/prepared-body.ts'
+import type { IdempotentRequest } from '#lib/calls/idempotent-request.ts'
 import { type Fault, ServiceError } from '#lib/errors.ts'
 import type { Store, Stored } from '#lib/storage/store.ts'
 
 /**
- * Does a piece of work once for its key, and gives whoever comes later with the same key the same answer, also after a
- * restart. Throws `invalid` for a key that is none, and `conflict` for one that was used for something else, or whose
- * answer is not there.
+ * Runs the work once for its idempotency key. Later requests with the same key get the same answer, also after a restart.
+ * Throws `invalid` for a malformed key, and `conflict` for a key that was used for another request, or whose answer was not
+ * stored.
  */
-export type RunOnce = <T>(once: OnceRequest, work: () => Promise<T> | T) => Promise<T>
+export type RunIdempotent = <T>(request: IdempotentRequest, work: () => Promise<T> | T) => Promise<T>
 
-const Kept = z.object({
+const IdempotencyRecord = z.object({
   id: z.uuid(),
   /** Digest of caller and key. */
   name: z.string(),
   caller: z.string().default(''),
-  /** Digest of operation and content, by a key of this service: a content may be a password. */
+  /** Digest of operation and content. It is keyed by the service's pepper, because the content may be a password. */
   content: z.string(),
   at: z.number(),
   outcome: z
@@ -29,21 +29,21 @@ const Kept = z.object({
     .optional()
     .meta({ description: 'Not there while the work is done' }),
 })
-type Kept = z.infer<typeof Kept>
+type IdempotencyRecord = z.infer<typeof IdempotencyRecord>
 
-const keyForm = /^[\x21-\x7e]{1,255}$/
-const memory = 24 * 3_600_000
-const cleanEvery = 3_600_000
-const mostKept = 20_000
-/** Of one caller, so that nobody's keys push out those of others. */
-const mostOfOne = 10_000
-/** New ones after which it is looked whether there are too many: anybody signed in can send them by the thousand. */
-const lookAfter = 1_000
-/** Characters of an answer that are kept. */
-const longest = 64 * 1024
+const keyPattern = /^[\x21-\x7e]{1,255}$/
+const retention = 24 * 3_600_000
+const cleanUpInterval = 3_600_000
+const maxStored = 20_000
+/** The most records of one caller, so that nobody's keys displace those of others. */
+const maxPerCaller = 10_000
+/** New records after which old ones are removed, besides the timer: any user can send thousands of keys. */
+const cleanUpAfter = 1_000
+/** The most characters of an answer that is stored. */
+const maxAnswerLength = 64 * 1024
 
-/** Faults that say nothing of the request: it may be tried again. */
-const passing: ReadonlySet<Fault> = new Set([
+/** Faults that are not caused by the request. It may be retried with the same key. */
+const transientFaults: ReadonlySet<Fault> = new Set([
   'internal',
   'unavailable',
   'timeout',
@@ -52,7 +52,7 @@ const passing: ReadonlySet<Fault> = new Set([
   'locked-out',
 ])
 
-const replay = ({ outcome }: Kept): unknown => {
+const replay = ({ outcome }: IdempotencyRecord): unknown => {
   if (!outcome)
     throw new ServiceError(
       'conflict',
@@ -67,76 +67,81 @@ const replay = ({ outcome }: Kept): unknown => {
   return outcome.value
 }
 
-/** `pepper`: keys the digests of what requests held. */
-export const openIdempotency = (store: Store, pepper: Uint8Array): { readonly run: RunOnce; close(): void } => {
-  const kept = store.collection('idempotency', Kept, { unique: { name: ({ name }) => name } })
+/** Opens the idempotency records of a store. `pepper` is the key of the digests of requests. */
+export const openIdempotency = (store: Store, pepper: Uint8Array): { readonly run: RunIdempotent; close(): void } => {
+  const records = store.collection('idempotency', IdempotencyRecord, { unique: { name: ({ name }) => name } })
   const running = new Map<string, { readonly content: string; readonly result: Promise<unknown> }>()
 
-  const forgetOld = async (): Promise<void> => {
-    const all = (await kept.list()).toSorted((a, b) => b.at - a.at)
-    const of = new Map<string, number>()
+  const removeOld = async (): Promise<void> => {
+    const all = (await records.list()).toSorted((a, b) => b.at - a.at)
+    const countByCaller = new Map<string, number>()
     const old = all.filter(({ at, name, caller }, index) => {
-      const theirs = (of.get(caller) ?? 0) + 1
-      of.set(caller, theirs)
-      return !running.has(name) && (at < Date.now() - memory || index >= mostKept || theirs > mostOfOne)
+      const ownCount = (countByCaller.get(caller) ?? 0) + 1
+      countByCaller.set(caller, ownCount)
+      return !running.has(name) && (at < Date.now() - retention || index >= maxStored || ownCount > maxPerCaller)
     })
-    if (old.length > 0) await store.commit(old.map(({ id }) => kept.remove({ id })))
+    if (old.length > 0) await store.commit(old.map(({ id }) => records.remove({ id })))
   }
-  // What cannot be forgotten now is forgotten later.
-  const cleaning = setInterval(() => void forgetOld().catch(() => undefined), cleanEvery)
-  cleaning.unref()
+  // A failed clean-up is repeated by the next one.
+  const cleanUpTimer = setInterval(() => void removeOld().catch(() => undefined), cleanUpInterval)
+  cleanUpTimer.unref()
 
-  const outcomeOf = (value: unknown, secret: boolean): Kept['outcome'] => {
-    const text = value instanceof Encoded ? value.text : JSON.stringify(value ?? null)
-    return secret || text.length > longest ? { untold: true } : { value: JSON.parse(text) }
+  const toOutcome = (value: unknown, secret: boolean): IdempotencyRecord['outcome'] => {
+    const text = value instanceof PreparedBody ? value.text : JSON.stringify(value ?? null)
+    return secret || text.length > maxAnswerLength ? { untold: true } : { value: JSON.parse(text) }
   }
 
-  let since = 0
-  const perform = async <T>(record: Kept, secret: boolean, work: () => Promise<T> | T): Promise<T> => {
-    since = (since + 1) % lookAfter
-    if (since === 0) await forgetOld().catch(() => undefined)
-    await store.commit([kept.put(record)])
-    const finish = async (outcome: Kept['outcome']): Promise<void> => {
-      await kept.update(record.id, (before: Kept & Stored) => ({ ...before, outcome }))
+  let createdSinceCleanUp = 0
+  const perform = async <T>(record: IdempotencyRecord, secret: boolean, work: () => Promise<T> | T): Promise<T> => {
+    createdSinceCleanUp = (createdSinceCleanUp + 1) % cleanUpAfter
+    if (createdSinceCleanUp === 0) await removeOld().catch(() => undefined)
+    await store.commit([records.put(record)])
+    const finish = async (outcome: IdempotencyRecord['outcome']): Promise<void> => {
+      // The work succeeded, so the caller must not get an error. Without a stored outcome the key is refused later, so the work
+      // is not done twice.
+      await records
+        .update(record.id, (before: IdempotencyRecord & Stored) => ({ ...before, outcome }), [], { essential: true })
+        .catch(() => undefined)
     }
+    let value: T
     try {
-      const value = await work()
-      await finish(outcomeOf(value, secret))
-      return value
+      value = await work()
     } catch (error) {
-      if (error instanceof ServiceError && !passing.has(error.fault))
+      if (error instanceof ServiceError && !transientFaults.has(error.fault))
         await finish({ fault: error.fault, message: error.message, extra: { ...error.extra } })
-      else await store.commit([kept.remove({ id: record.id })])
+      else await store.commit([records.remove({ id: record.id })], { essential: true }).catch(() => undefined)
       throw error
     }
+    await finish(toOutcome(value, secret))
+    return value
   }
 
   return {
-    async run({ key, caller, operation, content: asked, secret }, work) {
-      if (!keyForm.test(key))
+    async run({ key, caller, operation, content: requestContent, secret }, work) {
+      if (!keyPattern.test(key))
         throw new ServiceError('invalid', 'Idempotency-Key must have 1 to 255 visible characters of ASCII.')
       const name = createHash('sha256').update(`${caller}\0${key}`).digest('hex')
       const content = createHmac('sha256', pepper)
-        .update(`${operation}\0${JSON.stringify(asked)}`)
+        .update(`${operation}\0${JSON.stringify(requestContent)}`)
         .digest('hex')
-      const refuseOther = (other: string): void => {
+      const checkSameContent = (other: string): void => {
         if (other !== content)
           throw new ServiceError('conflict', 'This Idempotency-Key was used for another request; use a new one.')
       }
       const same = running.get(name)
       if (same) {
-        refuseOther(same.content)
+        checkSameContent(same.content)
         return same.result as ReturnType<typeof work>
       }
-      const known = await kept.find('name', name)
+      const known = await records.find('name', name)
       if (known) {
-        refuseOther(known.content)
+        checkSameContent(known.content)
         return replay(known) as ReturnType<typeof work>
       }
-      const again = running.get(name)
-      if (again) {
-        refuseOther(again.content)
-        return again.result as ReturnType<typeof work>
+      const startedMeanwhile = running.get(name)
+      if (startedMeanwhile) {
+        checkSameContent(startedMeanwhile.content)
+        return startedMeanwhile.result as ReturnType<typeof work>
       }
       const result = perform({ id: crypto.randomUUID(), name, caller, content, at: Date.now() }, secret, work)
       running.set(name, { content, result })
@@ -146,6 +151,6 @@ export const openIdempotency = (store: Store, pepper: Uint8Array): { readonly ru
         running.delete(name)
       }
     },
-    close: () => clearInterval(cleaning),
+    close: () => clearInterval(cleanUpTimer),
   }
 }

@@ -1,162 +1,213 @@
-import { mayCall } from '#lib/auth/access.ts'
-import type { Principal } from '#lib/auth/principal.ts'
+import { findMissingRight } from '#lib/access/requirement.ts'
+import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
-import type { Tell } from '#lib/events/events.ts'
-import type { JobRequest } from '#lib/http/job-started.ts'
+import type { Publish } from '#lib/events/events.ts'
+import type { JobRequest } from '#lib/calls/accepted-job.ts'
 import type { Store, Write } from '#lib/storage/store.ts'
-import type { Work } from '#lib/work.ts'
+import { abortable } from '#lib/async/abortable.ts'
+import type { ProgressReporter } from '#lib/async/progress.ts'
 import { createRunner, type Runner } from './runner.ts'
 import { type Job, StoredJob } from './schemas.ts'
 
-/** What to do again after a restart, and for whom. */
-export interface Repeated {
+/** The request of a job that is resumed after a restart. */
+export interface ReplayRequest {
   readonly operation: string
   readonly params: unknown
   readonly query: unknown
   readonly body: unknown
   readonly owner: string
+  /** The API key that the owner used, if any. The resumed job has the present rights of that key. */
+  readonly apiKeyId: string | undefined
 }
 
 /**
- * Long work with a durable record. Jobs of others are there for holders of JOB_MANAGER_LIST alone, and without their
- * results: what somebody was answered is not for all who may look after jobs.
+ * Long work with a stored record. Holders of JOB_MANAGER_LIST see the jobs of other users without their results, which are for
+ * the owner. Of another user's catalog job they see the progress and the state alone, because it may be about a manifest that
+ * they may not see.
  */
 export interface Jobs {
-  /** Begins the work and gives its job at once, and what comes of it. Throws `unavailable` for somebody who has too many under way. */
-  begin(
+  /** Starts the work. Gives its job and a promise of the result. Throws `unavailable` when the caller has too many jobs. */
+  start(
     request: JobRequest,
-    work: (work: Work) => unknown,
+    work: (work: ProgressReporter) => unknown,
   ): Promise<{ readonly job: Job; readonly result: Promise<unknown> }>
-  /** Newest first. */
+  /** Lists the jobs that the caller may see, newest first. */
   list(caller: Principal): Promise<readonly Job[]>
-  /** Throws `not-found`. */
+  /** Gives a job that the caller may see. Throws `not-found`. */
   show(id: string, caller: Principal): Promise<Job>
-  /** Tells the work to give up; it ends in a stable state. Throws `not-found`, `forbidden`, `conflict` when it has ended. */
+  /** Aborts the work, which ends in a stable state. Throws `not-found`, `forbidden`, and `conflict` when the job has ended. */
   cancel(id: string, caller: Principal): Promise<Job>
-  /** Deletes the record of a job that has ended. Throws `not-found`, `forbidden`, `conflict`. */
+  /** Deletes the record of a job that has ended. Throws `not-found`, `forbidden`, and `conflict` while it is running. */
   remove(id: string, caller: Principal): Promise<void>
-  /** Deletes the records of all jobs that have ended and that the caller may delete; gives how many. */
-  clean(caller: Principal): Promise<number>
-  /** How many are under way. */
-  underWay(): number
+  /** Deletes the records of all jobs that have ended and that the caller may delete. Gives their number. */
+  removeEnded(caller: Principal): Promise<number>
+  /** The number of running jobs. */
+  runningCount(): number
   /**
-   * Goes on with what the last process left, or fails it with the reason. Gives, once all of that is under way, when it is
-   * over: with false where the service ended first and some of it is left for the next start.
+   * Resumes the jobs that the last process left, or fails them with the reason. Settles when all are running. `finished`
+   * settles when all have ended: true, or false when the service ends first and some are left for the next start.
    */
-  resume(repeat: (what: Repeated, work: Work) => Promise<unknown>): Promise<{ readonly over: Promise<boolean> }>
+  resume(
+    replay: (what: ReplayRequest, work: ProgressReporter) => Promise<unknown>,
+  ): Promise<{ readonly finished: Promise<boolean> }>
   /**
-   * Takes no new jobs, tells each to give up and settles when none is under way; what fails from now on because the service
-   * ends goes on at its next start.
+   * Accepts no new jobs, aborts all and settles when none is running. Jobs that can be repeated are resumed at the next start.
+   * Throws `timeout` at the deadline with the names of the jobs that have not ended; the next start resumes or fails them.
    */
-  close(): Promise<void>
+  close(deadline?: AbortSignal): Promise<void>
 }
 
 interface Options {
   readonly store: Store
-  readonly tell: Tell
-  /** Is told of a defect: a record that could not be written, work that failed for no reason of its own. */
-  readonly failed: (error: unknown) => void
-  /** Is told of each job that has ended. */
-  readonly done: (what: { readonly operation: string; readonly outcome: string }) => void
+  readonly publish: Publish
+  /** Called with each defect: a record that could not be written, or an unexpected error of the work. */
+  readonly onDefect: (error: unknown) => void
+  /** Called when a job has ended. */
+  readonly onEnded: (what: { readonly operation: string; readonly outcome: string }) => void
 }
 
 const day = 86_400_000
-const keptFor = 30 * day
-const mostKept = 10_000
-const mostRunning = 100
-const cleanEvery = 3_600_000
+const retention = 30 * day
+const maxStored = 10_000
+const maxRunningPerUser = 100
+const cleanUpInterval = 3_600_000
+/** How often in a row a job is resumed without making progress. */
+const maxAttempts = 3
 
 const hasEnded = ({ state }: Job): boolean => state === 'completed' || state === 'failed'
-const shown = (stored: StoredJob & { readonly rev?: number }): Job => {
-  const { request: _, cancelled: __, rev: ___, ...job } = stored
+const toJob = (stored: StoredJob & { readonly rev?: number }): Job => {
+  const { request: _request, cancelled: _cancelled, reached: _reached, tries: _tries, rev: _rev, ...job } = stored
   return job
 }
-const withoutResult = (whole: Job): Job => {
+const omitResult = (whole: Job): Job => {
   const { result: _, ...job } = whole
   return job
 }
+/** Whether a job may be about a manifest, which other users may not be allowed to see. */
+const isCatalogJob = ({ job_type: type }: Job): boolean => type === 'catalog'
+/** A job as users other than its owner see it. */
+const viewForOthers = (whole: Job): Job => {
+  if (!isCatalogJob(whole)) return omitResult(whole)
+  const { about: _, message: __, error: ___, result: ____, result_record_id: _____, ...job } = whole
+  const { steps } = job
+  return { ...job, ...(steps && { steps: steps.map(({ message: _text, error: _why, ...step }) => step) }) }
+}
 
-/** Opens the jobs of a store. */
-export const openJobs = async ({ store, tell, failed, done }: Options): Promise<Jobs> => {
+const interruptedMessage =
+  'The service ended while this was under way; it is not done again by itself. Look how things are, then decide.'
+
+/** The title of the step that a job was last running. */
+const findLastStep = ({ steps = [] }: StoredJob): string =>
+  steps.find(({ state }) => state === 'running')?.display_name ?? 'its beginning'
+
+const formatNoProgress = (job: StoredJob): string =>
+  `This was taken up again ${maxAttempts} times after the service had ended, and came no further than: ${findLastStep(job)}. It is not tried again by itself: look what holds it up there, then ask for it anew.`
+
+/** Counts one more attempt of a job that is resumed. The count starts again when the last attempt made progress. */
+const countAttempt = ({ tries, reached = 0, ...job }: StoredJob): StoredJob => {
+  const count = tries !== undefined && reached <= tries.from ? tries.count + 1 : 1
+  return { ...job, reached, tries: { count, from: reached } }
+}
+
+/** Opens the jobs of a store. Removes old records from time to time, until it is closed. */
+export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): Promise<Jobs> => {
   const records = store.collection('jobs', StoredJob)
   const running = new Map<string, Runner>()
-  /** Owners of jobs whose records are being made. */
-  const beginning = new Set<{ readonly owner: string; readonly over: Promise<void> }>()
+  /** Jobs whose first record is being written. */
+  const starting = new Set<{ readonly owner: string; readonly finished: Promise<void> }>()
   let stopping = false
 
-  const told = (what: string, job: StoredJob): Write =>
-    tell({
+  const jobEvent = (what: string, job: StoredJob): Write =>
+    publish({
       type: 'job_manager',
       message: `JOB_${what}`,
-      body: withoutResult(shown(job)),
-      audience: { users: [job.owner], claims: ['JOB_MANAGER_LIST'] },
+      body: omitResult(toJob(job)),
+      audience: { users: [job.owner], claims: isCatalogJob(job) ? [] : ['JOB_MANAGER_LIST'] },
     })
-  const removal = (job: StoredJob): readonly Write[] => [records.remove({ id: job.id }), told('DELETED', job)]
-  const forget = async (jobs: readonly StoredJob[]): Promise<void> => {
-    if (jobs.length > 0) await store.commit(jobs.flatMap(removal))
+  const prepareRemoval = (job: StoredJob): readonly Write[] => [
+    records.remove({ id: job.id }),
+    jobEvent('DELETED', job),
+  ]
+  const removeAll = async (jobs: readonly StoredJob[]): Promise<void> => {
+    if (jobs.length > 0) await store.commit(jobs.flatMap(prepareRemoval))
   }
-  const ended = async (): Promise<readonly StoredJob[]> =>
+  const listEnded = async (): Promise<readonly StoredJob[]> =>
     (await records.list()).filter(hasEnded).toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
-  const forgetOld = async (): Promise<void> => {
-    const oldest = new Date(Date.now() - keptFor).toISOString()
-    await forget((await ended()).filter(({ updated_at: at }, place) => at < oldest || place >= mostKept))
+  const removeOld = async (): Promise<void> => {
+    const oldest = new Date(Date.now() - retention).toISOString()
+    await removeAll((await listEnded()).filter(({ updated_at: at }, index) => at < oldest || index >= maxStored))
   }
-  const cleaning = setInterval(() => void forgetOld().catch(failed), cleanEvery)
-  cleaning.unref()
+  const cleanUpTimer = setInterval(() => void removeOld().catch(onDefect), cleanUpInterval)
+  cleanUpTimer.unref()
 
   const maySee = ({ owner }: Job, caller: Principal): boolean =>
-    owner === caller.id || !mayCall({ claims: ['JOB_MANAGER_LIST'] }, caller)
-  const shownTo =
+    owner === caller.id || !findMissingRight({ claims: ['JOB_MANAGER_LIST'] }, caller)
+  const viewFor =
     (caller: Principal) =>
     (job: StoredJob): Job =>
-      caller.superUser || job.owner === caller.id ? shown(job) : withoutResult(shown(job))
-  const mayEnd = ({ owner }: Job, caller: Principal): boolean =>
-    owner === caller.id || !mayCall({ claims: ['JOB_MANAGER_LIST', 'JOB_MANAGER_DELETE'] }, caller)
+      caller.superUser || job.owner === caller.id ? toJob(job) : viewForOthers(toJob(job))
+  const mayControl = ({ owner }: Job, caller: Principal): boolean =>
+    owner === caller.id || !findMissingRight({ claims: ['JOB_MANAGER_LIST', 'JOB_MANAGER_DELETE'] }, caller)
   const find = async (id: string, caller: Principal): Promise<StoredJob> => {
     const job = await records.get(id.toLowerCase())
     if (!job || !maySee(job, caller)) throw new ServiceError('not-found', `There is no job ${id}.`)
     return job
   }
-  const findToEnd = async (id: string, caller: Principal): Promise<StoredJob> => {
+  const findControllable = async (id: string, caller: Principal): Promise<StoredJob> => {
     const job = await find(id, caller)
-    if (!mayEnd(job, caller))
+    if (!mayControl(job, caller))
       throw new ServiceError('forbidden', 'This job is somebody else’s, and needs the claim JOB_MANAGER_DELETE.')
     return job
   }
 
-  const run = (job: StoredJob, work: (work: Work) => unknown): Runner => {
+  const run = (job: StoredJob, work: (work: ProgressReporter) => unknown): Runner => {
     const runner = createRunner({
       job,
       work,
-      failed,
-      // A job that goes on at the next start is left as it is.
-      leave: error => stopping && job.request !== undefined && error.fault === 'unavailable',
-      keep: (next, messages) =>
+      onDefect,
+      // A job that the next start resumes keeps its record.
+      isResumable: error => stopping && job.request !== undefined && error.fault === 'unavailable',
+      save: (next, messages) =>
         records
           .update(
             job.id,
             () => next,
-            messages.map(message => told(message, next)),
+            messages.map(message => jobEvent(message, next)),
+            // Finished work must not be repeated because the disk was full when it ended.
+            { essential: hasEnded(next) },
           )
-          .catch(failed),
+          .catch(onDefect),
     })
     running.set(job.id, runner)
-    const end = async (): Promise<void> => {
+    const onRunnerEnded = async (): Promise<void> => {
       const outcome = await runner.ended
       running.delete(job.id)
-      if (outcome) done({ operation: `${job.job_type}/${job.job_operation}`, outcome })
+      if (outcome) onEnded({ operation: `${job.job_type}/${job.job_operation}`, outcome })
     }
-    void end()
+    void onRunnerEnded()
     return runner
   }
 
+  let closing: Promise<void> | undefined
+  const abortAll = async (): Promise<void> => {
+    const abortRunning = (): void => running.values().forEach(runner => runner.abort())
+    abortRunning()
+    // Jobs whose first record was being written are running now, and are aborted too.
+    await Promise.all([...starting].map(({ finished }) => finished))
+    abortRunning()
+    await Promise.all([...running.values()].map(({ ended }) => ended))
+  }
+
   return {
-    async begin({ operation, kind, caller, params, query, body }, work) {
+    async start({ operation, kind, caller, params, query, body }, work) {
       if (stopping) throw new ServiceError('unavailable', 'The service is shutting down; try again when it is back.')
-      const owners = [...[...running.values()].map(({ owner }) => owner), ...[...beginning].map(({ owner }) => owner)]
-      const theirs = owners.filter(owner => owner === caller.id).length
-      if (theirs >= mostRunning)
-        throw new ServiceError('unavailable', `You have ${theirs} jobs under way, which is all that one user can have.`)
+      const owners = [...[...running.values()].map(({ owner }) => owner), ...[...starting].map(({ owner }) => owner)]
+      const ownCount = owners.filter(owner => owner === caller.id).length
+      if (ownCount >= maxRunningPerUser)
+        throw new ServiceError(
+          'unavailable',
+          `You have ${ownCount} jobs under way, which is all that one user can have.`,
+        )
       const now = new Date().toISOString()
       const job: StoredJob = {
         id: crypto.randomUUID(),
@@ -168,74 +219,75 @@ export const openJobs = async ({ store, tell, failed, done }: Options): Promise<
         job_type: kind.type,
         job_operation: kind.operation,
         ...(kind.record !== undefined && { result_record_type: kind.record }),
-        // With the address: the same through a catalog manager is not the same.
-        ...(kind.about && { about: { ...Object(params), ...kind.about(body as never) } }),
+        // With the parameters of the path: the same request to another catalog manager is another one.
+        ...(kind.summarize && { about: { ...Object(params), ...kind.summarize(body as never) } }),
         created_at: now,
         updated_at: now,
-        ...(kind.repeatable && { request: { operation, params, query, body } }),
+        ...(kind.repeatable && { request: { operation, api_key_id: caller.apiKeyId, params, query, body } }),
       }
-      const { promise: over, resolve: begun } = Promise.withResolvers<void>()
-      const entry = { owner: caller.id, over }
-      beginning.add(entry)
+      const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
+      const entry = { owner: caller.id, finished }
+      starting.add(entry)
       try {
-        await store.commit([records.put(job), told('CREATED', job)])
+        await store.commit([records.put(job), jobEvent('CREATED', job)])
       } finally {
-        beginning.delete(entry)
-        begun()
+        starting.delete(entry)
+        finish()
       }
-      return { job: shown(job), result: run(job, work).result }
+      return { job: toJob(job), result: run(job, work).result }
     },
     async list(caller) {
       const all = (await records.list()).filter(job => maySee(job, caller))
-      return all.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1)).map(shownTo(caller))
+      return all.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1)).map(viewFor(caller))
     },
-    show: async (id, caller) => shownTo(caller)(await find(id, caller)),
+    show: async (id, caller) => viewFor(caller)(await find(id, caller)),
     async cancel(id, caller) {
-      const job = await findToEnd(id, caller)
+      const job = await findControllable(id, caller)
       const runner = running.get(job.id)
       if (hasEnded(job) || !runner) throw new ServiceError('conflict', `The job has ended already: ${job.state}.`)
-      return shownTo(caller)(await runner.cancel(`The job was cancelled by ${caller.username}.`))
+      return viewFor(caller)(await runner.cancel(`The job was cancelled by ${caller.username}.`))
     },
     async remove(id, caller) {
-      const job = await findToEnd(id, caller)
+      const job = await findControllable(id, caller)
       if (!hasEnded(job)) throw new ServiceError('conflict', 'The job is under way; cancel it first.')
-      await forget([job])
+      await removeAll([job])
     },
-    async clean(caller) {
-      const jobs = (await ended()).filter(job => mayEnd(job, caller))
-      await forget(jobs)
+    async removeEnded(caller) {
+      const jobs = (await listEnded()).filter(job => mayControl(job, caller))
+      await removeAll(jobs)
       return jobs.length
     },
-    underWay: () => running.size,
-    async resume(repeat) {
+    runningCount: () => running.size,
+    async resume(replay) {
       const resumed = (await records.list())
         .filter(job => !hasEnded(job))
-        .map(job => {
+        .map(found => {
+          const job = countAttempt(found)
           const { request, cancelled, owner } = job
-          const lost =
-            'The service ended while this was under way; it is not done again by itself. Look how things are, then decide.'
           return run(job, work => {
             if (cancelled !== undefined) throw new ServiceError('conflict', cancelled)
-            if (!request) throw new ServiceError('unavailable', lost)
-            return repeat(
-              { operation: request.operation, params: request.params, query: request.query, body: request.body, owner },
-              work,
-            )
+            if (!request) throw new ServiceError('unavailable', interruptedMessage)
+            if (job.tries!.count > maxAttempts) throw new ServiceError('timeout', formatNoProgress(job))
+            const { operation, api_key_id: apiKeyId, params, query, body } = request
+            return replay({ operation, params, query, body, owner, apiKeyId }, work)
           })
         })
-      await forgetOld()
-      const ends = Promise.all(resumed.map(({ ended: end }) => end))
-      return { over: ends.then(outcomes => !outcomes.includes(undefined)) }
+      await removeOld()
+      const ends = Promise.all(resumed.map(({ ended }) => ended))
+      return { finished: ends.then(outcomes => !outcomes.includes(undefined)) }
     },
-    async close() {
+    async close(deadline) {
       stopping = true
-      clearInterval(cleaning)
-      const giveUp = (): void => running.values().forEach(runner => runner.abort())
-      giveUp()
-      // One that is on record by then runs already, and is told as well.
-      await Promise.all([...beginning].map(({ over }) => over))
-      giveUp()
-      await Promise.all([...running.values()].map(({ ended: end }) => end))
+      clearInterval(cleanUpTimer)
+      closing ??= abortAll()
+      await abortable(closing, deadline).catch(() => {
+        const left = [...running.values()]
+        for (const runner of left) runner.abandon()
+        throw new ServiceError(
+          'timeout',
+          `Jobs did not end when they were told to: ${left.map(({ name }) => name).join(', ')}.`,
+        )
+      })
     },
   }
 }

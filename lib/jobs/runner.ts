@@ -1,125 +1,161 @@
-import { ServiceError } from '#lib/errors.ts'
-import { statusOf, toServiceError } from '#lib/http/errors.ts'
-import type { Work } from '#lib/work.ts'
+import { isFault, messageOf, ServiceError } from '#lib/errors.ts'
+import { statusOf, toServiceError } from '#lib/calls/statuses.ts'
+import type { ProgressReporter } from '#lib/async/progress.ts'
+import { abortGracePeriod, abortableAfterGrace } from '#lib/async/abortable.ts'
 import type { StoredJob } from './schemas.ts'
 import { createSteps } from './steps.ts'
 
-/** A job under way. */
+/** A running job. */
 export interface Runner {
+  /** The name of the job in the log. */
+  readonly name: string
   readonly owner: string
-  /** What the work gives, or fails with. */
+  /** Settles as the work does. */
   readonly result: Promise<unknown>
-  /** Settles when the work is over and its end is on record: with how it ended, or undefined when it is to go on later. */
+  /** Settles with the outcome when it is stored; with undefined when the job will be resumed at the next start. */
   readonly ended: Promise<'completed' | 'failed' | undefined>
-  /** Tells the work to give up for this reason, and gives the job as it is then. */
+  /** Aborts the work for this reason, and gives the present job. */
   cancel(reason: string): Promise<StoredJob>
-  /** Tells the work to give up because the service ends. */
+  /** Aborts the work because the service shuts down. */
   abort(): void
+  /** Rejects `result` although the work has not ended, because the service shuts down. */
+  abandon(): void
 }
 
 interface Options {
   readonly job: StoredJob
-  readonly work: (work: Work) => unknown
-  /** Is told of a defect. */
-  readonly failed: (error: unknown) => void
-  /** Whether the job stays as it is when its work ends with this, to go on at the next start. */
-  readonly leave: (error: ServiceError) => boolean
-  /** Puts the job on record and tells of it; never rejects. */
-  readonly keep: (job: StoredJob, messages: readonly string[]) => Promise<unknown>
+  readonly work: (work: ProgressReporter) => unknown
+  /** Called with each unexpected error. */
+  readonly onDefect: (error: unknown) => void
+  /** Whether a job whose work failed with this error will be resumed at the next start. Its record is kept then. */
+  readonly isResumable: (error: ServiceError) => boolean
+  /** Stores the job and publishes events about it. Never rejects. */
+  readonly save: (job: StoredJob, messages: readonly string[]) => Promise<unknown>
 }
 
-/** Milliseconds between two reports of how far a step is. */
-const reportEvery = 1_000
+/** Milliseconds between two reports of the progress of a step. */
+const reportInterval = 1_000
+/** Milliseconds that the work of a cancelled job has to end. Longer than a single operation in it has. */
+const cancelTimeout = 2 * abortGracePeriod
 
-const idOf = (value: unknown): string | undefined => {
+const unresponsiveError = (reason: unknown): unknown =>
+  isFault(reason, 'unavailable')
+    ? reason
+    : new ServiceError(
+        'conflict',
+        `${messageOf(reason)} What it had begun did not react within ${cancelTimeout / 1000} seconds: a machine that it holds stays busy until that has ended, at the latest until the service is started again.`,
+      )
+
+const shutdownMessage = 'The service was shut down while this was under way.'
+
+/** The error for a caller that waits for a job which the next start resumes; nobody should start it twice. */
+const resumesLaterError = ({ id }: StoredJob): ServiceError =>
+  new ServiceError('unavailable', `${shutdownMessage} It goes on when the service is back, as the job ${id}.`)
+
+const readId = (value: unknown): string | undefined => {
   const { id } = Object(value) as { id?: unknown }
   return typeof id === 'string' ? id : undefined
 }
 
-/** What Node's own functions fail with once their signal says to give up has the reason inside. */
-const reasonOf = (thrown: unknown): unknown =>
+/** Node's functions reject with an AbortError when their signal is aborted. Gives the reason inside, or the error itself. */
+const unwrapAbortReason = (thrown: unknown): unknown =>
   thrown instanceof Error && thrown.name === 'AbortError' && thrown.cause instanceof ServiceError
     ? thrown.cause
     : thrown
 
-/** Runs the work of a job and keeps its record: at once when a step begins or ends, else at most once a second. */
-export const createRunner = ({ job: first, work, failed, leave, keep }: Options): Runner => {
+/** Runs the work of a job and stores its record: at once when a step begins or ends, otherwise at most once a second. */
+export const createRunner = ({ job: first, work, onDefect, isResumable, save }: Options): Runner => {
   let job = first
   let writing: Promise<unknown> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
   const controller = new AbortController()
-  let over = false
+  let isOver = false
 
-  const change = (changes: Partial<StoredJob>, ...messages: readonly string[]): Promise<unknown> => {
+  const update = (changes: Partial<StoredJob>, ...messages: readonly string[]): Promise<unknown> => {
     clearTimeout(timer)
     timer = undefined
-    const shownSteps = steps.show()
+    const stepList = steps.list()
     job = {
       ...job,
-      progress: Math.max(job.progress, steps.progress()),
-      ...(shownSteps.length > 0 && { steps: [...shownSteps] }),
+      progress: Math.max(job.progress, Math.floor(steps.progress())),
+      // Exact, because an attempt after a restart counts as progress only when it gets further than all before.
+      reached: Math.max(job.reached ?? 0, steps.progress()),
+      ...(stepList.length > 0 && { steps: [...stepList] }),
       ...changes,
       updated_at: new Date().toISOString(),
     }
     const now = job
-    writing = writing.then(() => keep(now, messages))
+    writing = writing.then(() => save(now, messages))
     return writing
   }
   const steps = createSteps(when => {
-    if (over) return
-    if (when === 'now') void change({}, 'UPDATED')
-    else timer ??= setTimeout(() => void change({}, 'UPDATED'), reportEvery)
+    if (isOver) return
+    if (when === 'now') void update({}, 'UPDATED')
+    else timer ??= setTimeout(() => void update({}, 'UPDATED'), reportInterval)
   })
 
   const complete = async (value: unknown): Promise<void> => {
-    const id = idOf(value)
+    const id = readId(value)
     const end = { state: 'completed', progress: 100, request: undefined } as const
     const outcome = { result: value, ...(id !== undefined && { result_record_id: id }) }
-    await change({ ...end, ...outcome }, 'UPDATED', 'COMPLETED')
+    await update({ ...end, ...outcome }, 'UPDATED', 'COMPLETED')
   }
   const fail = async (thrown: unknown): Promise<'failed' | undefined> => {
     const error = toServiceError(thrown, job.id)
-    if (error !== thrown) failed(thrown)
+    if (error !== thrown) onDefect(thrown)
     clearTimeout(timer)
-    if (leave(error)) return void (await writing)
+    if (isResumable(error)) return void (await writing)
     steps.fail(error.message)
-    await change({ state: 'failed', error: error.message, code: statusOf(error.fault), request: undefined }, 'UPDATED')
+    await update({ state: 'failed', error: error.message, code: statusOf(error.fault), request: undefined }, 'UPDATED')
     return 'failed'
   }
-  const { promise: result, resolve: succeed, reject: refuse } = Promise.withResolvers<unknown>()
-  // Mostly nobody waits for it.
+  const { promise: result, resolve: resolveResult, reject: rejectResult } = Promise.withResolvers<unknown>()
+  // Usually nobody waits for the result.
   result.catch(() => {})
 
+  const perform = async (): Promise<unknown> => {
+    controller.signal.throwIfAborted()
+    return work({
+      id: job.id,
+      signal: controller.signal,
+      waitLimit: { milliseconds: Infinity },
+      ...steps.report,
+    })
+  }
   const run = async (): Promise<'completed' | 'failed' | undefined> => {
-    await change({ state: 'running' }, 'UPDATED')
+    await update({ state: 'running' }, 'UPDATED')
     let value: unknown
     try {
-      controller.signal.throwIfAborted()
-      value = await work({ id: job.id, signal: controller.signal, ...steps.report })
-      over = true
+      value = await abortableAfterGrace(controller.signal, perform(), {
+        gracePeriod: cancelTimeout,
+        toError: unresponsiveError,
+      })
+      isOver = true
     } catch (thrown) {
-      const error = reasonOf(thrown)
-      over = true
+      const error = unwrapAbortReason(thrown)
+      isOver = true
       const outcome = await fail(error)
-      refuse(error)
+      rejectResult(outcome === undefined ? resumesLaterError(job) : error)
       return outcome
     }
     await complete(value)
-    succeed(value)
+    resolveResult(value)
     return 'completed'
   }
 
   return {
+    name: `${job.job_type}/${job.job_operation} ${job.id}`,
     owner: job.owner,
     result,
     ended: run(),
     async cancel(reason) {
       const already = controller.signal.aborted
-      await change({ message: reason, cancelled: reason }, ...(already ? [] : ['UPDATED']))
+      await update({ message: reason, cancelled: reason }, ...(already ? [] : ['UPDATED']))
       controller.abort(new ServiceError('conflict', reason))
       return job
     },
-    abort: () =>
-      controller.abort(new ServiceError('unavailable', 'The service was shut down while this was under way.')),
+    abort: () => controller.abort(new ServiceError('unavailable', shutdownMessage)),
+    abandon: () =>
+      rejectResult(job.request ? resumesLaterError(job) : new ServiceError('unavailable', shutdownMessage)),
   }
 }

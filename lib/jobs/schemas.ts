@@ -21,7 +21,7 @@ export type JobStep = z.infer<typeof JobStep>
 
 export const jobStates = ['pending', 'running', 'completed', 'failed'] as const
 
-/** A job as it is shown (the wire's names). */
+/** A job as clients see it. */
 export const Job = z
   .object({
     id: z.uuid(),
@@ -35,7 +35,7 @@ export const Job = z
     about: z
       .record(z.string(), z.string())
       .optional()
-      .meta({ description: 'What was asked for, as far as it is shown' }),
+      .meta({ description: 'What was asked for, as far as it is shown; for its owner and super users' }),
     message: z.string().optional(),
     steps: z.array(JobStep).optional(),
     result: z.unknown().optional().meta({
@@ -51,18 +51,24 @@ export const Job = z
   .meta({ id: 'Job' })
 export type Job = z.infer<typeof Job>
 
-/** A job as it is kept. */
+/** A job as it is stored. */
 export const StoredJob = Job.extend({
-  /** What to do again after a restart; not there when the job has ended, or cannot be done again. */
+  /** The request to repeat after a restart; undefined when the job has ended, or cannot be repeated. */
   request: z
     .object({
       operation: z.string(),
+      /** The API key of the request, whose rights may be narrower than its owner's. */
+      api_key_id: z.string().optional(),
       params: z.unknown().optional(),
       query: z.unknown().optional(),
       body: z.unknown().optional(),
     })
     .optional(),
-  /** Why the job is to end: kept, so that it does not go on after a restart. */
+  /** The most progress of all attempts, 0 to 100. */
+  reached: z.number().optional(),
+  /** The number of attempts since the job last made progress, and its progress then. */
+  tries: z.object({ count: z.int(), from: z.number() }).optional(),
+  /** Why the job was cancelled. It is stored so that a restart does not resume the job. */
   cancelled: z.string().optional(),
 })
 export type StoredJob = z.infer<typeof StoredJob>

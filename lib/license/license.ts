@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** The license record of spec 2.8, all twelve fields always there. `max_memory` is in MB. */
+/** The license record of spec 2.8. All twelve fields are always present. `max_memory` is in MB. */
 export const LicenseRecord = z
   .object({
     advanced_restrictions: z.string(),
@@ -23,16 +23,16 @@ export interface License {
   read(): Promise<LicenseRecord>
 }
 
-/** Free hypervisors ask for no key and never expire: what they allow is what the host has. */
-const editions: Readonly<Record<string, string>> = { qemu: 'QEMU (GPL-2.0-only)', embedded: 'v86 (BSD-2-Clause)' }
+/** The editions of the hypervisors. They are free: they need no key, never expire, and allow all that the host has. */
+const editionNames: Readonly<Record<string, string>> = { qemu: 'QEMU (GPL-2.0-only)', embedded: 'v86 (BSD-2-Clause)' }
 
 /** The license of a hypervisor that needs none. `memory` is the host's, in MB. */
-export const freeLicense = (kind: string, host: { id: string; cpus: number; memory: number }): License => ({
+export const createFreeLicense = (kind: string, host: { id: string; cpus: number; memory: number }): License => ({
   read: async () => ({
     advanced_restrictions: 'disabled',
     cpu_total: host.cpus,
     deferred_activation: 'disabled',
-    edition: editions[kind] ?? kind,
+    edition: editionNames[kind] ?? kind,
     expiration: '',
     grace_period_ends_at: '',
     is_volume: 'no',

@@ -2,22 +2,34 @@ import { ServiceError } from '#lib/errors.ts'
 import type { HypervisorDriver, MachineView, StableState } from '#lib/hypervisor/driver.ts'
 import type { Inventory } from './inventory.ts'
 import type { Names } from './names.ts'
-import type { Operations, UnderWay } from './operations.ts'
+import type { Mode, Operations, UnderWay } from './operations.ts'
 import type { Host } from './record.ts'
 import type { Suspensions } from './suspensions.ts'
-import { type Action, type Cell, guard, transient } from './states.ts'
+import { type Action, type Cell, guard, type Kind, limits, shared, transient } from './states.ts'
+import type { ProgressReporter } from '#lib/async/progress.ts'
 
-interface Work {
+/** What the guard table says where it does not refuse. */
+export type Allowed = Exclude<Cell, 'refuse'>
+
+interface Operation {
+  /** The machine as it was found; what is done is judged by how it is when its turn comes. */
   readonly view: MachineView
+  readonly action: Action
   /** What messages say that the machine is, where that is not what it is shown as. */
   readonly said?: string
   readonly key: string
-  readonly kind: keyof typeof transient
-  readonly limit: number
+  /** What it is by what the guard table says of the action. */
+  readonly kind: (cell: Allowed) => Kind
+  /** Milliseconds that it may take, where that is not the usual limit. */
+  readonly limit?: number | undefined
   readonly takesOver?: boolean
-  readonly signal?: AbortSignal | undefined
+  readonly follow?: Pick<ProgressReporter, 'signal' | 'waitLimit'>
   /** Gives the machine's view afterwards, or undefined when it is gone. */
-  readonly work: (deadline: AbortSignal, operation: UnderWay) => Promise<MachineView | undefined>
+  readonly work: (
+    now: { readonly view: MachineView; readonly cell: Allowed },
+    deadline: AbortSignal,
+    operation: UnderWay,
+  ) => Promise<MachineView | undefined>
 }
 
 /** What the verbs of this folder share. */
@@ -29,9 +41,12 @@ export interface MachineContext {
   readonly suspensions: Suspensions
   readonly host: Host
   /** What the guard table says of an action on the machine as it is. Throws `conflict` where that is to refuse. */
-  cell(view: MachineView, action: Action): Exclude<Cell, 'refuse'>
-  /** Runs work as the machine's one operation and takes in what came of it, also when it failed. */
-  operate(work: Work): Promise<void>
+  cell(view: MachineView, action: Action): Allowed
+  /**
+   * Does an action as an operation of the machine and takes in what came of it, also when it failed. The guard table is asked
+   * when its turn comes; where it says `already` nothing is done.
+   */
+  operate(operation: Operation): Promise<void>
 }
 
 /** What to do to have an action that a stopped machine lets happen. */
@@ -50,37 +65,53 @@ const wordOf = (action: Action): string => {
 
 export const createContext = (parts: Omit<MachineContext, 'cell' | 'operate'>): MachineContext => {
   const { driver, inventory, operations } = parts
+  const judge: MachineContext['cell'] = (view, action) => {
+    const cell = guard[view.state][action]
+    if (cell === 'refuse' || (cell === 'feature' && !driver.features.cloneRunning))
+      throw new ServiceError(
+        'conflict',
+        `${view.name} is ${view.state}, so ${wordOf(action)} is not possible now${wayOut(view.state, action)}.`,
+      )
+    return cell
+  }
   return {
     ...parts,
-    cell(view, action) {
-      const cell = guard[view.state][action]
-      if (cell === 'refuse' || (cell === 'feature' && !driver.features.cloneRunning))
-        throw new ServiceError(
-          'conflict',
-          `${view.name} is ${view.state}, so ${wordOf(action)} is not possible now${wayOut(view.state, action)}.`,
-        )
-      return cell
-    },
-    operate: ({ view, said, key, kind, limit, takesOver = false, signal, work }) =>
-      operations.run({
-        id: view.id,
-        name: view.name,
+    cell: judge,
+    operate({ view: { id, name }, action, said, key, kind, limit, takesOver = false, follow = {}, work }) {
+      const modeOf = (cell: Allowed): Mode => {
+        const what = kind(cell)
+        return { shown: transient[what], shared: shared.has(what), limit: limit ?? limits[what] }
+      }
+      const { signal, waitLimit } = follow
+      return operations.run({
+        id,
+        name,
         said,
         key,
-        shown: transient[kind],
-        limit,
+        enter(takingOver) {
+          const cell = takingOver ? 'run' : judge(inventory.find(id), action)
+          return cell === 'already' ? undefined : modeOf(cell)
+        },
         takesOver,
         signal,
-        work: async (deadline, operation) => {
+        // Nobody waits longer for the machine than the operation itself may take.
+        patience: waitLimit && {
+          ...waitLimit,
+          milliseconds: Math.min(waitLimit.milliseconds, modeOf('run').limit),
+        },
+        async work(deadline, operation) {
           try {
-            const after = await work(deadline, operation)
+            const view = inventory.find(id)
+            const cell = judge(view, action)
+            const after = cell === 'already' ? view : await work({ view, cell }, deadline, operation)
             if (after) inventory.accept(after)
-            else inventory.forget(view.id)
+            else inventory.forget(id)
           } catch (error) {
-            await inventory.refresh(view.id)
+            await inventory.refresh(id)
             throw error
           }
         },
-      }),
+      })
+    },
   }
 }

@@ -1,5 +1,6 @@
 import type { ExportedMachine } from '#lib/hypervisor/driver.ts'
-import { unfollowed, type Work } from '#lib/work.ts'
+import { abortableAfterGrace } from '#lib/async/abortable.ts'
+import { noProgress, type ProgressReporter } from '#lib/async/progress.ts'
 import type { MachineContext } from './context.ts'
 import { limits } from './states.ts'
 
@@ -20,36 +21,35 @@ export interface LentMachine {
 export const exportMachine = async <T>(
   context: MachineContext,
   reference: string,
-  { staging, suspend = false, work = unfollowed }: { staging: string; suspend?: boolean; work?: Work },
+  { staging, suspend = false, work = noProgress }: { staging: string; suspend?: boolean; work?: ProgressReporter },
   use: (machine: LentMachine, signal: AbortSignal) => Promise<T>,
 ): Promise<T> => {
-  const { driver, inventory, operations, suspensions } = context
+  const { driver, inventory, suspensions } = context
   const view = inventory.find(reference)
   const { id } = view
-  const action = suspend ? 'export suspend' : 'export'
-  const cell = operations.shown(id) ? 'run' : context.cell(view, action)
   work.plan([{ name: 'collect', title: 'Collect the files', weight: 10, unit: 'percent' }])
   const results: T[] = []
   const lend = async (deadline: AbortSignal): Promise<void> => {
     work.begin('collect')
-    const progress = (part: number): void => work.advance('collect', Math.round(part * 1000) / 10, 100)
-    await using machine = await driver.export(id, { staging, deadline, progress })
+    const onProgress = (fraction: number): void => work.advance('collect', Math.round(fraction * 1000) / 10, 100)
+    await using machine = await driver.export(id, { staging, deadline, onProgress })
     work.end('collect')
     results.push(await use({ id, name: view.name, type: driver.kind, files: machine.files }, deadline))
   }
   await context.operate({
     view,
+    action: suspend ? 'export suspend' : 'export',
     said: 'being packed',
     // What each caller does with the files is its own, so a second call never joins the first.
     key: `export ${crypto.randomUUID()}`,
-    kind: cell === 'suspend first' ? 'suspend' : 'export',
+    kind: cell => (cell === 'suspend first' ? 'suspend' : 'export'),
     limit: limits.export,
-    signal: work.signal,
-    work: async (deadline, operation) => {
-      const now = inventory.find(id)
-      if (context.cell(now, action) === 'suspend first')
-        await suspensions.during(now, deadline, operation, () => lend(deadline))
-      else await lend(deadline)
+    follow: work,
+    async work(now, deadline, operation) {
+      // Files are only read: what hangs in a disk or a storage holds the machine no longer than this.
+      const lendInTime = (): Promise<void> => abortableAfterGrace(deadline, lend(deadline))
+      if (now.cell === 'suspend first') await suspensions.during(now.view, deadline, operation, lendInTime)
+      else await lendInTime()
       return (await driver.get(id)) ?? view
     },
   })

@@ -1,6 +1,6 @@
 import { ServiceError } from '#lib/errors.ts'
 import type { HypervisorDriver, MachineView } from '#lib/hypervisor/driver.ts'
-import { Encoded } from '#lib/http/encoded.ts'
+import { PreparedBody } from '#lib/calls/prepared-body.ts'
 import { type Host, machineRecord } from './record.ts'
 import type { TransientState } from './states.ts'
 
@@ -18,7 +18,7 @@ export interface Inventory {
   /** What the machine is shown as may have changed. */
   touch(id: string): void
   /** All records, in the order of their names, as one JSON array in bytes that stay the same until something changes. */
-  list(): Encoded
+  list(): PreparedBody
 }
 
 interface Options {
@@ -36,7 +36,7 @@ export const createInventory = ({ driver, host, shown, changed: tell }: Options)
   const ids = new Map<string, string>()
   const records = new Map<string, Buffer>()
   let version = 0
-  let encoded: Encoded | undefined
+  let encoded: PreparedBody | undefined
 
   const changed = (id: string): void => {
     records.delete(id)
@@ -73,9 +73,9 @@ export const createInventory = ({ driver, host, shown, changed: tell }: Options)
     return bytes
   }
   const byName = (a: MachineView, b: MachineView): number => a.name.localeCompare(b.name) || a.id.localeCompare(b.id)
-  const encode = (): Encoded => {
+  const encode = (): PreparedBody => {
     const parts = [...views.values()].sort(byName).flatMap((view, at) => [comma(at), recordBytes(view)])
-    return new Encoded(Buffer.concat([Buffer.from('['), ...parts, Buffer.from(']')]), `"${boot}-${version}"`)
+    return new PreparedBody(Buffer.concat([Buffer.from('['), ...parts, Buffer.from(']')]), `"${boot}-${version}"`)
   }
 
   return {

@@ -1,18 +1,20 @@
-import type { Tell } from '#lib/events/events.ts'
+import type { Publish } from '#lib/events/events.ts'
 import type { HypervisorDriver, MachineView, Verb } from '#lib/hypervisor/driver.ts'
-import type { Encoded } from '#lib/http/encoded.ts'
-import { adoptMachine, type AdoptedMachine } from './adopt.ts'
+import type { PreparedBody } from '#lib/calls/prepared-body.ts'
+import { adoptMachine, type AdoptedMachine } from './import.ts'
 import { cloneMachine } from './clone.ts'
 import { createContext } from './context.ts'
 import { createMachine } from './create.ts'
 import { exportMachine, type LentMachine } from './export.ts'
 import { createInventory } from './inventory.ts'
 import { createNames } from './names.ts'
-import { createOperations, unlessAborted } from './operations.ts'
+import { problemOf } from './network.ts'
+import { createOperations } from './operations.ts'
 import { createPublisher, type Shown } from './publisher.ts'
 import { type Host, machineRecord, type MachineRecord } from './record.ts'
 import type { Store } from '#lib/storage/store.ts'
-import type { Work } from '#lib/work.ts'
+import { abortable } from '#lib/async/abortable.ts'
+import type { ProgressReporter } from '#lib/async/progress.ts'
 import { removeMachine } from './remove.ts'
 import { runVerb } from './run.ts'
 import type { CreatedMachine, CreateMachine, MachineStatus, OperationResult, SetMachine, SetResult } from './schemas.ts'
@@ -21,7 +23,7 @@ import { createSuspensions } from './suspensions.ts'
 
 /** The machines of this host. A `reference` is a UUID or a name, in any case. */
 export interface Machines {
-  list(): Encoded
+  list(): PreparedBody
   /** How many machines are in each state. */
   counts(): Readonly<Record<string, number>>
   show(reference: string): MachineRecord
@@ -30,14 +32,10 @@ export interface Machines {
   at(home: string): string | undefined
   /** Throws `conflict` where a machine has the name already, other than the one of this id. */
   checkName(name: string, id?: string): void
-  run(
-    reference: string,
-    verb: Verb,
-    how?: { force?: boolean; signal?: AbortSignal | undefined },
-  ): Promise<OperationResult>
+  run(reference: string, verb: Verb, how?: { force?: boolean; work?: ProgressReporter }): Promise<OperationResult>
   create(request: CreateMachine): Promise<CreatedMachine>
   /** Gives the clone's id. */
-  clone(reference: string, name: string, how: { linked: boolean; work?: Work }): Promise<string>
+  clone(reference: string, name: string, how: { linked: boolean; work?: ProgressReporter }): Promise<string>
   /**
    * Lends the files of a stopped machine to `use` while nothing else may happen to it, and gives what that gives; files that
    * must be copied go to `staging`, an empty private folder. A running or suspended machine: `conflict` that says to stop it,
@@ -45,25 +43,25 @@ export interface Machines {
    */
   export<T>(
     reference: string,
-    how: { staging: string; suspend?: boolean; work?: Work },
+    how: { staging: string; suspend?: boolean; work?: ProgressReporter },
     use: (machine: LentMachine, signal: AbortSignal) => Promise<T>,
   ): Promise<T>
   /**
    * Reserves the name (throws `conflict`), fills and adopts, and takes it into the inventory; what the same work has made
    * before is given as it is. Aborted by work.signal, which `fill` must heed: nothing stays.
    */
-  adopt(
-    request: { readonly name: string; readonly work?: Work },
+  import(
+    request: { readonly name: string; readonly work?: ProgressReporter },
     fill: (folder: string) => Promise<void>,
   ): Promise<AdoptedMachine>
-  set(reference: string, request: SetMachine, how: { dryRun: boolean }): Promise<SetResult>
-  remove(reference: string, how: { force: boolean }): Promise<void>
+  set(reference: string, request: SetMachine, how: { dryRun: boolean; work?: ProgressReporter }): Promise<SetResult>
+  remove(reference: string, how: { force: boolean; work?: ProgressReporter }): Promise<void>
   /** Makes the demo machine of a fresh installation. */
   createDemo(): Promise<void>
-  /** Ends running operations in a stable state and takes no new ones. */
-  drain(): Promise<void>
-  /** Lets go of the driver, after draining. */
-  close(): Promise<void>
+  /** Ends running operations in a stable state and takes no new ones. Throws `timeout` at the deadline, naming what is left. */
+  drain(deadline?: AbortSignal): Promise<void>
+  /** Lets go of the driver, after draining. What cannot live without the service is saved until the deadline. */
+  close(deadline?: AbortSignal): Promise<void>
 }
 
 interface Options {
@@ -71,12 +69,10 @@ interface Options {
   readonly host: Host
   /** Milliseconds that a guest has to stop when asked. */
   readonly stopLimit: number
-  /** Folders that disk images and kernels may come from; empty = any. Links resolved. */
-  readonly allowedFolders: readonly string[]
   readonly store: Store
-  readonly tell: Tell
+  readonly publish: Publish
   /** Is told when an event could not be kept. */
-  readonly untold: (error: unknown) => void
+  readonly onPublishFailed: (error: unknown) => void
   /** Is told of a machine that a killed process had suspended for a while and that cannot be resumed. */
   readonly unresumed: (error: unknown) => void
 }
@@ -86,19 +82,18 @@ export const openMachines = async ({
   driver,
   host,
   stopLimit,
-  allowedFolders,
   store,
-  tell,
-  untold,
+  publish,
+  onPublishFailed,
   unresumed,
 }: Options): Promise<Machines> => {
   const operations = createOperations(id => inventory.touch(id))
   const shownAs = (view: MachineView): Shown => ({ view, state: operations.shown(view.id) ?? view.state })
   const publisher = createPublisher({
     store,
-    tell,
+    publish,
     recordOf: ({ view }) => machineRecord(view, operations.shown(view.id), host, driver.platform),
-    failed: untold,
+    failed: onPublishFailed,
   })
   let opened = false
   const inventory = createInventory({
@@ -117,9 +112,11 @@ export const openMachines = async ({
   opened = true
   const recovery = await suspensions.recover(id => runVerb(context, id, 'resume'))
 
-  const drain = async (): Promise<void> => {
+  let draining: Promise<void> | undefined
+  const drain = (deadline?: AbortSignal): Promise<void> => {
     suspensions.close()
-    await operations.close()
+    draining ??= operations.close(deadline)
+    return draining
   }
 
   /** Whoever is answered finds the events of what they did in the log. */
@@ -142,7 +139,9 @@ export const openMachines = async ({
       return machineRecord(view, operations.shown(view.id), host, driver.platform, Date.now())
     },
     status(reference) {
-      const { id, state, addresses, problem } = inventory.find(reference)
+      const view = inventory.find(reference)
+      const { id, state, addresses } = view
+      const problem = problemOf(view, driver.platform)
       return {
         id,
         status: operations.shown(id) ?? state,
@@ -153,24 +152,27 @@ export const openMachines = async ({
     at: home => inventory.all().find(view => view.home === home)?.id,
     checkName: (name, id) => names.reserve(name, id)[Symbol.dispose](),
     run: (reference, verb, how) => told(runVerb(context, reference, verb, { ...how, stopLimit })),
-    create: request => told(createMachine(context, request, { allowedFolders })),
+    create: request => told(createMachine(context, request)),
     clone: (reference, name, how) => told(cloneMachine(context, reference, name, how)),
     async export(reference, how, use) {
       // What a kill cut off comes again, and finds the machine as it was then.
-      await unlessAborted(recovery.of(inventory.find(reference).id), how.work?.signal)
+      await abortable(recovery.of(inventory.find(reference).id), how.work?.signal)
       return told(exportMachine(context, reference, how, use))
     },
-    adopt: (request, fill) => told(adoptMachine(context, request, fill)),
+    import: (request, fill) => told(adoptMachine(context, request, fill)),
     set: (reference, request, how) => told(setMachine(context, reference, request, how)),
     remove: (reference, how) => told(removeMachine(context, reference, how)),
     async createDemo() {
       inventory.accept(await driver.createDemo())
     },
     drain,
-    async close() {
-      await drain()
-      await recovery.over
-      await driver.close()
+    async close(deadline) {
+      // What did not end was told by who drained; the machines are let go of all the same.
+      await drain(deadline).then(
+        () => abortable(recovery.over, deadline),
+        () => {},
+      )
+      await driver.close(deadline)
       await publisher.settled()
     },
   }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { MachineView } from '#lib/hypervisor/driver.ts'
 import type { NewEvent } from '#lib/events/event.ts'
-import type { Tell } from '#lib/events/events.ts'
+import type { Publish } from '#lib/events/events.ts'
 import type { Store } from '#lib/storage/store.ts'
 import type { MachineRecord } from './record.ts'
 
@@ -27,7 +27,7 @@ export interface Publisher {
 
 interface Options {
   readonly store: Store
-  readonly tell: Tell
+  readonly publish: Publish
   readonly recordOf: (shown: Shown) => MachineRecord
   readonly failed: (error: unknown) => void
 }
@@ -44,7 +44,7 @@ const sightingOf = ({ view, state }: Shown): Sighting => {
   return { id, state, rest: JSON.stringify([name, definition, addresses, problem]) }
 }
 
-export const createPublisher = ({ store, tell, recordOf, failed }: Options): Publisher => {
+export const createPublisher = ({ store, publish, recordOf, failed }: Options): Publisher => {
   const sightings = store.collection('machine-sightings', Sighting)
   const told = new Map<string, Sighting>()
   let last: Promise<unknown> = Promise.resolve()
@@ -73,7 +73,8 @@ export const createPublisher = ({ store, tell, recordOf, failed }: Options): Pub
     if (events.length === 0) return
     // Added to the store's queue at once, so that events stand in the order of what they tell of.
     const writes = [...(before ? [sightings.remove({ id })] : []), ...(after ? [sightings.put(after)] : [])]
-    last = store.commit([...writes, ...events.map(tell)]).catch(failed)
+    // A machine may be stopped and deleted on a full disk, and nobody could be told of that later.
+    last = store.commit([...writes, ...events.map(publish)], { essential: true }).catch(failed)
   }
 
   return {

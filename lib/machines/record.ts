@@ -1,8 +1,9 @@
 import * as z from 'zod'
-import type { MachineView, Platform } from '#lib/hypervisor/driver.ts'
-import { ranFor } from '#lib/hypervisor/uptime.ts'
+import { describeHypervisor, type MachineView, type Platform } from '#lib/hypervisor/driver.ts'
+import { computeRunTime } from '#lib/hypervisor/uptime.ts'
+import { problemOf } from './network.ts'
 import { recordTemplate } from './record-template.ts'
-import type { TransientState } from './states.ts'
+import { machineStates, type TransientState } from './states.ts'
 
 /** What the record tells of the host that the machine is on. */
 export interface Host {
@@ -12,6 +13,10 @@ export interface Host {
   readonly externalAddress: string
   /** The operating system's account that the machines belong to. */
   readonly user: string
+  /** How many it has. */
+  readonly cpus: number
+  /** MB that it has. */
+  readonly memory: number
 }
 
 /** `problem` is there only when there is one: what is wrong with the machine, in words. */
@@ -32,7 +37,7 @@ const shapeOf = (value: object): Record<string, z.ZodType> =>
 
 /** The record's schema: exactly the keys of the template, each of its type, and `problem`. */
 export const MachineRecord = z
-  .object({ ...shapeOf(recordTemplate), problem: z.string().optional() })
+  .object({ ...shapeOf(recordTemplate), State: z.enum(machineStates), problem: z.string().optional() })
   .meta({ id: 'Machine' }) as unknown as z.ZodType<MachineRecord>
 
 /** `52:54:00:ab:cd:ef` as the record writes it: twelve capital digits. */
@@ -53,17 +58,18 @@ export const machineRecord = (
   now: number = view.since,
 ): MachineRecord => {
   const { definition } = view
+  const problem = problemOf(view, platform)
   const [disk] = definition.disks
   const [network] = definition.networks
   const { Hardware: hardware } = recordTemplate
   return {
     ...recordTemplate,
-    ...(view.problem !== undefined && { problem: view.problem }),
+    ...(problem !== undefined && { problem }),
     ID: view.id,
     Name: view.name,
     Description: definition.description,
     State: shown ?? view.state,
-    Uptime: String(Math.floor(ranFor(view, view.state, now) / 1000)),
+    Uptime: String(Math.floor(computeRunTime(view, view.state, now) / 1000)),
     'Home path': `${view.home}/machine.json`,
     Home: `${view.home}/`,
     'Restore Image': view.stateFile ?? '',
@@ -74,7 +80,7 @@ export const machineRecord = (
     host_state: 'healthy',
     host_external_ip_address: host.externalAddress,
     internal_ip_address: view.addresses[0]?.ip ?? '',
-    Optimization: { ...recordTemplate.Optimization, 'Hypervisor type': platform.hypervisorType },
+    Optimization: { ...recordTemplate.Optimization, 'Hypervisor type': describeHypervisor(platform) },
     'Boot order': disk ? 'hdd0 ' : '',
     Hardware: {
       ...hardware,
@@ -100,7 +106,7 @@ export const machineRecord = (
         ? {
             // A driver without a card keeps the address for the day on which the machine moves to another.
             enabled: platform.networkCard !== '',
-            type: platform.networkCard === '' ? '' : 'shared',
+            type: platform.networkCard === '' ? '' : (network.mode ?? 'shared'),
             mac: plainMac(network.mac),
             card: platform.networkCard,
           }

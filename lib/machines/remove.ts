@@ -1,6 +1,6 @@
 import { ServiceError } from '#lib/errors.ts'
+import { noProgress, type ProgressReporter } from '#lib/async/progress.ts'
 import type { MachineContext } from './context.ts'
-import { limits } from './states.ts'
 
 /**
  * Deletes a machine; `force` stops it first, whatever it does. Throws `conflict` while it runs (without force), and
@@ -9,9 +9,9 @@ import { limits } from './states.ts'
 export const removeMachine = async (
   context: MachineContext,
   reference: string,
-  { force }: { force: boolean },
+  { force, work = noProgress }: { force: boolean; work?: ProgressReporter },
 ): Promise<void> => {
-  const { driver, inventory, operations } = context
+  const { driver, inventory } = context
   const view = inventory.find(reference)
   const action = force ? 'delete force' : 'delete'
   const refuseWithClones = (): void => {
@@ -24,17 +24,16 @@ export const removeMachine = async (
     )
   }
   refuseWithClones()
-  if (!operations.shown(view.id)) context.cell(view, action)
   await context.operate({
     view,
+    action,
     key: action,
-    kind: 'delete',
-    limit: limits.delete,
+    kind: () => 'delete',
     takesOver: force,
-    work: async deadline => {
+    follow: work,
+    async work({ cell }, deadline) {
       refuseWithClones()
-      if (context.cell(inventory.find(view.id), action) === 'stop first')
-        await driver.run(view.id, 'stop', { force: true, deadline })
+      if (cell === 'stop first') await driver.run(view.id, 'stop', { force: true, deadline })
       await driver.remove(view.id)
       return undefined
     },

@@ -1,10 +1,10 @@
-import type { MachineView, Verb } from '#lib/hypervisor/driver.ts'
+import type { Verb } from '#lib/hypervisor/driver.ts'
+import type { ProgressReporter } from '#lib/async/progress.ts'
 import type { MachineContext } from './context.ts'
 import type { OperationResult } from './schemas.ts'
-import { limits } from './states.ts'
 
 /** `start` as the wire writes it: `Start`. */
-const capital = (verb: Verb): string => verb.charAt(0).toUpperCase() + verb.slice(1)
+const capital = <V extends Verb>(verb: V): Capitalize<V> => `${verb[0]!.toUpperCase()}${verb.slice(1)}` as Capitalize<V>
 
 /**
  * Does one of the seven verbs and answers when its state is reached.
@@ -15,33 +15,21 @@ export const runVerb = async (
   context: MachineContext,
   reference: string,
   verb: Verb,
-  {
-    force = false,
-    stopLimit = limits.stop,
-    signal,
-  }: { force?: boolean; stopLimit?: number; signal?: AbortSignal | undefined } = {},
+  { force = false, stopLimit, work }: { force?: boolean; stopLimit?: number; work?: ProgressReporter } = {},
 ): Promise<OperationResult> => {
-  const { driver, inventory, operations } = context
-  const view = inventory.find(reference)
+  const view = context.inventory.find(reference)
   const forced = force && verb === 'stop'
   const action = forced ? 'stop force' : verb
-  const result = { id: view.id, operation: capital(verb), status: 'Success' }
-
-  const perform = async (now: MachineView, deadline: AbortSignal): Promise<MachineView> => {
-    const cell = context.cell(now, action)
-    if (cell === 'already') return now
-    return driver.run(now.id, cell === 'resume' ? 'resume' : verb, { force: forced, deadline })
-  }
-  // With an operation under way the state is about to change: joining, taking over or refusing is settled there.
-  if (!operations.shown(view.id) && context.cell(view, action) === 'already') return result
   await context.operate({
     view,
+    action,
     key: action,
-    kind: verb === 'start' && (view.state === 'paused' || view.state === 'suspended') ? 'resume' : verb,
-    limit: verb === 'stop' ? stopLimit : limits[verb],
+    kind: cell => (cell === 'resume' ? 'resume' : verb),
+    limit: verb === 'stop' ? stopLimit : undefined,
     takesOver: forced,
-    signal,
-    work: deadline => perform(inventory.find(view.id), deadline),
+    ...(work && { follow: work }),
+    work: (now, deadline) =>
+      context.driver.run(view.id, now.cell === 'resume' ? 'resume' : verb, { force: forced, deadline }),
   })
-  return result
+  return { id: view.id, operation: capital(verb), status: 'Success' }
 }

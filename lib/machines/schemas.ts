@@ -1,31 +1,39 @@
 import * as z from 'zod'
+import type { Fault } from '#lib/errors.ts'
+import { knownObject, formatNames } from '#lib/access/known-members.ts'
 import { bounds } from '#lib/hypervisor/definition.ts'
+import { machineStates } from './states.ts'
+
+/** What an operation on a machine can end with that its hypervisor does not do. */
+export const hypervisorFaults = ['upstream', 'timeout'] as const satisfies readonly Fault[]
 
 /** A machine's UUID or name in a path. */
 export const MachineReference = z.object({ id: z.string().min(1).meta({ description: 'UUID or name, in any case' }) })
 
 /** A name that a machine can have: no control characters, no path separators, no blanks around it. */
 export const MachineName = z
-  .string('must be a text')
+  .string()
   .trim()
-  .min(1, 'must not be empty')
-  .max(128, 'must not be longer than 128 characters')
+  .min(1)
+  .max(128)
   .regex(/^[^\p{C}/\\]+$/u, 'must not contain control characters, / or \\')
   .refine(name => !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(name), 'must not look like a UUID')
 
-export const Description = z
-  .string('must be a text')
-  .max(bounds.description, `must not be longer than ${bounds.description} characters`)
+export const Description = z.string().max(bounds.description)
 
 export const OperationResult = z
-  .object({ id: z.string(), operation: z.string(), status: z.string() })
+  .object({
+    id: z.string(),
+    operation: z.enum(['Start', 'Stop', 'Restart', 'Suspend', 'Resume', 'Reset', 'Pause']),
+    status: z.literal('Success'),
+  })
   .meta({ id: 'MachineOperationResult' })
 export type OperationResult = z.infer<typeof OperationResult>
 
 export const MachineStatus = z
   .object({
     id: z.string(),
-    status: z.string(),
+    status: z.enum(machineStates),
     ip_configured: z.string().meta({ description: 'The first IP address, or - without one' }),
     problem: z.string().optional().meta({ description: 'What is wrong with the machine, if anything is' }),
   })
@@ -41,32 +49,38 @@ export const ForceQuery = z.object({
 })
 
 const AbsolutePath = z
-  .string('must be a text')
+  .string()
   .regex(/^\/[^\0]*$/, 'must be an absolute path')
-  .max(4096, 'must not be longer than 4096 characters')
+  .max(4096)
 
-export const CreateMachine = z.object({
+const megabytes = (most: number) =>
+  z.int().min(1, 'must be at least 1 MB').max(most, `must be at most ${most} MB`).meta({ description: 'MB' })
+
+/** Why a disk is neither of the two kinds. */
+const noDisk = ({ input }: { readonly input?: unknown }): string => {
+  const members = typeof input === 'object' && !Array.isArray(input) ? Object.keys(input ?? {}) : []
+  const others = members.filter(name => name !== 'path' && name !== 'size')
+  if (others.length > 0) return `${formatNames(others)}: not known here; a disk has a path or a size`
+  if (members.length > 1)
+    return 'has a path and a size; an image that is used in place has its own size, so leave one out'
+  return 'must have a path (absolute, of an existing image that is used in place) or a size in MB (a new disk)'
+}
+
+const diskOf = <S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<S, z.core.$strict> =>
+  z.strictObject(shape, { error: issue => (issue.code === 'unrecognized_keys' ? noDisk(issue) : undefined) })
+
+export const CreateMachine = knownObject('a machine', {
   name: MachineName,
   description: Description.default(''),
-  cpus: z.int('must be a whole number').min(1).max(bounds.cpus).default(1),
-  memory: z.int('must be a whole number of MB').min(1).max(bounds.memory).meta({ description: 'MB' }),
+  cpus: z.int().min(1).max(bounds.cpus).default(1),
+  memory: megabytes(bounds.memory),
   disks: z
     .array(
-      z.union(
-        [
-          z.object({ path: AbsolutePath }),
-          z.object({
-            size: z
-              .int()
-              .min(1)
-              .max(bounds.diskSize / 2 ** 20)
-              .meta({ description: 'MB' }),
-          }),
-        ],
-        'must have a path (an existing image, used in place) or a size in MB (a new disk)',
-      ),
+      z.union([diskOf({ path: AbsolutePath }), diskOf({ size: megabytes(bounds.diskSize / 2 ** 20) })], {
+        error: noDisk,
+      }),
     )
-    .max(bounds.disks, `must not have more than ${bounds.disks} entries`)
+    .max(bounds.disks)
     .default([]),
   kernel: AbsolutePath.optional(),
   initrd: AbsolutePath.optional(),
@@ -75,12 +89,19 @@ export const CreateMachine = z.object({
 export type CreateMachine = z.infer<typeof CreateMachine>
 
 export const CreatedMachine = z
-  .object({ id: z.string(), name: z.string(), owner: z.string(), current_state: z.string() })
+  .object({
+    id: z.string(),
+    name: z.string(),
+    owner: z.string(),
+    current_state: z.enum(machineStates),
+    network: z.string().optional().meta({ description: 'What its network leads to; left out without a network card' }),
+    message: z.string().optional().meta({ description: 'What there is to know of its network' }),
+  })
   .meta({ id: 'CreatedMachine' })
 export type CreatedMachine = z.infer<typeof CreatedMachine>
 
 export const CloneMachine = z.object({ clone_name: MachineName })
-export const ClonedMachine = z.object({ id: z.string(), status: z.string() }).meta({ id: 'ClonedMachine' })
+export const ClonedMachine = z.object({ id: z.string(), status: z.literal('Success') }).meta({ id: 'ClonedMachine' })
 
 /** Clients send numbers and booleans where the contract has text. */
 const Text = z.union([z.string(), z.number(), z.boolean()]).transform(String)
@@ -90,15 +111,15 @@ export const SetMachine = z.object({
   operations: z
     .array(
       z.object({
-        group: z.string('must be a text').trim().min(1, 'must not be empty'),
-        operation: z.string('must be a text').trim().min(1, 'must not be empty'),
+        group: z.string().trim().min(1),
+        operation: z.string().trim().min(1),
         value: Text.default(''),
         options: z.array(z.object({ flag: z.string(), value: Text.default('') })).default([]),
         flags: z.array(z.string()).default([]),
       }),
     )
-    .min(1, 'must not be empty')
-    .max(64, 'must not have more than 64 entries'),
+    .min(1)
+    .max(64),
 })
 export type SetMachine = z.infer<typeof SetMachine>
 

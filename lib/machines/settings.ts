@@ -1,32 +1,39 @@
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
-import { bounds, type Changes } from '#lib/hypervisor/definition.ts'
+import { type DefinitionChanges, networkModes } from '#lib/hypervisor/definition.ts'
+import { firstMistake } from '#lib/schema-errors.ts'
 import { Description, MachineName, type SetMachine } from './schemas.ts'
 
 type Operation = SetMachine['operations'][number]
 
 interface Setting {
-  readonly field: keyof Changes
+  readonly field: keyof DefinitionChanges
   readonly value: z.ZodType<string | number, string>
 }
 
-const wholeNumber = (what: string, most: number): z.ZodType<number, string> =>
+/** How much is too much the host says first (`refuseBeyondHost`). */
+const wholeNumber = (what: string): z.ZodType<number, string> =>
   z
     .string()
     .regex(/^[0-9]{1,9}$/, `must be ${what} as a whole number`)
     .transform(Number)
-    .pipe(z.int().min(1, `must be ${what}, at least 1`).max(most, `must be at most ${most}`))
+    .pipe(z.int().min(1, `must be ${what}, at least 1`))
 
 /** What `set` can change: group → operation → field of the definition, with how its value is written. */
 const settings: Readonly<Record<string, Readonly<Record<string, Setting>>>> = {
-  cpu: { set: { field: 'cpus', value: wholeNumber('a number of CPUs', bounds.cpus) } },
-  memory: { set: { field: 'memory', value: wholeNumber('an amount in MB', bounds.memory) } },
+  cpu: { set: { field: 'cpus', value: wholeNumber('a number of CPUs') } },
+  memory: { set: { field: 'memory', value: wholeNumber('an amount in MB') } },
   machine: { rename: { field: 'name', value: MachineName } },
   description: { set: { field: 'description', value: Description } },
+  network: { set: { field: 'network', value: z.enum(networkModes) } },
 }
 
 /** One operation of a `set` as a change of the definition. Throws `unsupported` or `invalid`, naming group and operation. */
-export const readSetting = ({ group, operation, value }: Operation): readonly [keyof Changes, string | number] => {
+export const readSetting = ({
+  group,
+  operation,
+  value,
+}: Operation): readonly [keyof DefinitionChanges, string | number] => {
   const known = settings[group]
   const setting = known?.[operation]
   if (!setting) {
@@ -37,6 +44,6 @@ export const readSetting = ({ group, operation, value }: Operation): readonly [k
   }
   const parsed = setting.value.safeParse(value)
   if (!parsed.success)
-    throw new ServiceError('invalid', `The value of ${group} ${operation} ${parsed.error.issues[0]?.message}.`)
+    throw new ServiceError('invalid', `The value of ${group} ${operation} ${firstMistake(parsed.error)}.`)
   return [setting.field, parsed.data]
 }

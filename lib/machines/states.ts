@@ -119,8 +119,11 @@ export type TransientState =
   | 'configuring'
   | 'deleting'
 
-/** What takes a machine's one operation. */
-type Kind = Verb | 'clone' | 'export' | 'configure' | 'delete'
+/** What is done to a machine as an operation. */
+export type Kind = Verb | 'clone' | 'export' | 'configure' | 'delete'
+
+/** What only reads a machine: such operations run side by side, while any other has the machine to itself. */
+export const shared: ReadonlySet<Kind> = new Set(['clone', 'export'])
 
 /** What a machine is shown as while an operation of this kind runs. */
 export const transient: Readonly<Record<Kind, TransientState>> = {
@@ -155,3 +158,9 @@ export const limits: Readonly<Record<Kind, number>> = {
   configure: minute,
   delete: 10 * minute,
 }
+
+/** Every state that a machine is shown in. */
+export const machineStates = [...Object.keys(guard), ...new Set(Object.values(transient))] as [
+  StableState | TransientState,
+  ...(StableState | TransientState)[],
+]

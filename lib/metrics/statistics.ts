@@ -1,15 +1,15 @@
 import type { NewEvent } from '#lib/events/event.ts'
 
-const every = 5_000
+const interval = 5_000
 
-/** Tells from time to time what this process uses, as events of the moment (wire names), until disposed. */
-export const tellStatistics = (pass: (event: NewEvent) => void): Disposable => {
+/** Sends the memory and CPU use of this process to the present subscribers every five seconds, until disposed. */
+export const publishStatistics = (broadcast: (event: NewEvent) => void): Disposable => {
   let before = { at: performance.now(), used: 0 }
   const timer = setInterval(() => {
     const { user, system } = process.cpuUsage()
     const now = { at: performance.now(), used: user + system }
     const { rss, heapUsed } = process.memoryUsage()
-    pass({
+    broadcast({
       type: 'stats',
       message: 'System Stats',
       body: {
@@ -25,7 +25,7 @@ export const tellStatistics = (pass: (event: NewEvent) => void): Disposable => {
       audience: { claims: ['READ_ONLY'] },
     })
     before = now
-  }, every)
+  }, interval)
   timer.unref()
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }

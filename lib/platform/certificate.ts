@@ -5,6 +5,7 @@ import { messageOf, ServiceError } from '#lib/errors.ts'
 import { exists, makePrivateFolder, writeFileAtomic } from './files.ts'
 import type { Log } from './log.ts'
 import { selfSigned, selfSignedName } from './self-signed.ts'
+import { systemReason } from './system-errors.ts'
 
 export interface Certificate {
   /** PEM, with its chain. */
@@ -38,11 +39,11 @@ const unusable = (files: CertificateFiles, why: string): ServiceError =>
 
 /** Reads a pair. Throws `unavailable` when a file is missing or open to others, they do not fit, or time is over. */
 export const readCertificate = async (files: CertificateFiles): Promise<Certificate> => {
-  const [cert, key] = await Promise.all([readFile(files.cert, 'utf8'), readFile(files.key, 'utf8')]).catch(
-    (error: unknown) => {
-      throw unusable(files, messageOf(error))
-    },
-  )
+  const readOne = (path: string): Promise<string> =>
+    readFile(path, 'utf8').catch((error: unknown) => {
+      throw unusable(files, `of ${path} the system says that ${systemReason(error)}`)
+    })
+  const [cert, key] = await Promise.all([readOne(files.cert), readOne(files.key)])
   if (((await stat(files.key)).mode & 0o077) !== 0)
     throw unusable(files, 'the key can be read by others than its owner; run chmod 600 on it')
   let fits = false

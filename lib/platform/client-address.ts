@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { memoize } from '#lib/async/memoize.ts'
 
 /** The address that a request comes from, given that of the connection and the value of X-Forwarded-For. */
 export type ClientAddress = (peer: string, forwardedFor: string | undefined) => string
@@ -27,9 +28,11 @@ export const addressMatcher = (rules: readonly string[]): ((address: string) => 
 /** `trusted`: the addresses and ranges of proxies that are believed when they say whom they speak for. Others are not. */
 export const createClientAddress = (trusted: readonly string[]): ClientAddress => {
   const isProxy = addressMatcher(trusted)
+  // The same few connections send all requests.
+  const addressOf = memoize(1_000, peer => plainAddress(peer) ?? peer)
 
   return (peer, forwardedFor) => {
-    let address = plainAddress(peer) ?? peer
+    let address = addressOf(peer)
     if (forwardedFor === undefined || trusted.length === 0) return address
     // Each proxy adds whom it heard at the end: what stands left of the first one that is not trusted may be made up.
     for (const hop of forwardedFor.split(',').toReversed()) {

@@ -41,15 +41,31 @@ export const writeFileAtomic = async (path: string, data: string | Uint8Array, m
   await syncFolder(folder)
 }
 
-/** A folder that only its owner can enter; made with its parents when missing. */
+/**
+ * A folder that only its owner can enter; made with its parents when missing. One after the other: Node's own way does not
+ * come back where the system makes no folders and says that the one above is missing, as in /proc. Throws what the system
+ * refuses with.
+ */
 export const makePrivateFolder = async (path: string): Promise<void> => {
-  await mkdir(path, { recursive: true, mode: 0o700 })
+  try {
+    await mkdir(path, { mode: 0o700 })
+  } catch (error) {
+    if (isSystemError(error, 'EEXIST') && (await stat(path)).isDirectory()) return
+    const parent = dirname(path)
+    if (!isSystemError(error, 'ENOENT') || parent === path || (await exists(parent))) throw error
+    await makePrivateFolder(parent)
+    await mkdir(path, { mode: 0o700 })
+  }
 }
 
 /** Deletes what `writeFileAtomic` left in a folder when it was killed. Nobody else may be writing there. */
 export const removeUnfinished = async (folder: string): Promise<void> => {
-  for (const name of await readdir(folder))
-    if (/^\..+\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name)) await rm(join(folder, name))
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (isSystemError(error, 'ENOENT')) return []
+    throw error
+  })
+  for (const name of names)
+    if (/^\..+\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name)) await rm(join(folder, name), { force: true })
 }
 
 /** Renames and makes the new name survive a power cut. */

@@ -1,9 +1,11 @@
-import { mkdtempSync, rmdirSync, rmSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync } from 'node:fs'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
 import { ServiceError } from '#lib/errors.ts'
+import { refuseSecondHost } from './one-host.ts'
 
 /** The longest path that every system takes for a socket (`sun_path` of macOS, with its final zero). */
 const longest = 103
@@ -23,6 +25,23 @@ export const socketPath = (folder: string, name: string): { readonly path: strin
       rmSync(short, { force: true })
       rmdirSync(own)
     },
+  }
+}
+
+/**
+ * Connects to the socket `name` in `folder` however long its path is: by way of the open folder where it is too long.
+ * Throws what `connect` throws, and `unavailable` where the system knows no such way.
+ */
+export const connectIn = async <T>(folder: string, name: string, connect: (path: string) => Promise<T>): Promise<T> => {
+  const path = join(folder, name)
+  if (Buffer.byteLength(path) <= longest) return connect(path)
+  if (process.platform !== 'linux')
+    throw new ServiceError('unavailable', `The path ${path} is too long for a socket; use a shorter state folder.`)
+  const descriptor = openSync(folder, 'r')
+  try {
+    return await connect(`/proc/self/fd/${descriptor}/${name}`)
+  } finally {
+    closeSync(descriptor)
   }
 }
 
@@ -51,7 +70,12 @@ export const openLocalSocket = async (
   path: string,
   fetch: (request: Request) => Response | Promise<Response>,
 ): Promise<AsyncDisposable> => {
-  const server = createServer(getRequestListener(fetch))
+  const server = createServer(
+    getRequestListener(
+      (request, { incoming }: { incoming: Pick<IncomingMessage, 'rawHeaders'> }) =>
+        refuseSecondHost(incoming) ?? fetch(request),
+    ),
+  )
   await listenPrivately(server, path)
   return {
     async [Symbol.asyncDispose]() {

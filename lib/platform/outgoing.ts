@@ -60,10 +60,14 @@ export const untilAborted = async <T>(signal: AbortSignal, host: string, promise
   }
 }
 
+/** A host's name or address, without the brackets that a URL has around an IPv6 one. */
+const bareName = (hostname: string): string => hostname.replace(/^\[|\]$/g, '')
+
 const untrusted = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/
 
 /** What went wrong in words. Node's own name the address, and what a name stands for inside is nobody's business. */
-const failure = (host: string, error: unknown, signal: AbortSignal): ServiceError => {
+const failure = ({ host: place, hostname }: URL, error: unknown, signal: AbortSignal): ServiceError => {
+  const host = bareName(hostname)
   if (error instanceof ServiceError) return error
   const details = { cause: error }
   if (signal.aborted) return givenUp(host, signal, error)
@@ -72,8 +76,14 @@ const failure = (host: string, error: unknown, signal: AbortSignal): ServiceErro
     return new ServiceError('upstream', `The host ${host} cannot be found: ${code}.`, details)
   const hint = untrusted.test(code)
     ? '; a certificate that no public authority signed is trusted when NODE_EXTRA_CA_CERTS of this service names its file'
-    : ''
-  return new ServiceError('upstream', `The request to ${host} failed: ${code}${hint}.`, details)
+    : code === 'ECONNREFUSED'
+      ? '; nobody listens there: does the service run, and on this port?'
+      : ''
+  return new ServiceError(
+    'upstream',
+    `The request to ${place} failed: ${code}${hint}${hint.endsWith('?') ? '' : '.'}`,
+    details,
+  )
 }
 
 const readReply = async (host: string, response: IncomingMessage, most: number): Promise<Buffer<ArrayBuffer>> => {
@@ -132,11 +142,10 @@ export const createOutgoing = (options: Options): Outgoing => {
   }
 
   return async request => {
-    const host = request.url.hostname.replace(/^\[|\]$/g, '')
     try {
-      return await send(request, host)
+      return await send(request, bareName(request.url.hostname))
     } catch (error) {
-      throw failure(host, error, request.signal)
+      throw failure(request.url, error, request.signal)
     }
   }
 }

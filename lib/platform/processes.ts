@@ -1,5 +1,17 @@
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import type { Socket } from 'node:net'
+import { messageOf, ServiceError } from '#lib/errors.ts'
+
+/** The account that a process runs as. */
+export interface Account {
+  readonly user: string
+  readonly uid: number
+  readonly gid: number
+}
+
+const idsOf = (account: Account | undefined): { uid?: number; gid?: number } =>
+  account ? { uid: account.uid, gid: account.gid } : {}
 
 export interface Finished {
   readonly code: number | null
@@ -13,10 +25,13 @@ export interface Limits {
   /** Milliseconds after which the process is killed. */
   readonly timeout: number
   readonly signal?: AbortSignal
+  readonly account?: Account | undefined
   /** Is told what the program prints, as it comes. */
   readonly onOutput?: (text: string) => void
   /** Bytes kept of each output; the rest is read and dropped. */
   readonly cap?: number
+  /** Open files that the program inherits, beside its three standard ones (see `inheritedPath`). */
+  readonly descriptors?: readonly number[]
 }
 
 /**
@@ -31,7 +46,8 @@ export const runProcess = (program: string, args: readonly string[], limits: Lim
       timeout: limits.timeout,
       killSignal: 'SIGKILL',
       signal: limits.signal,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      ...idsOf(limits.account),
+      stdio: ['ignore', 'pipe', 'pipe', ...(limits.descriptors ?? [])],
     })
     const collect = (stream: NodeJS.ReadableStream): (() => string) => {
       const chunks: Buffer[] = []
@@ -42,10 +58,10 @@ export const runProcess = (program: string, args: readonly string[], limits: Lim
       })
       return () => Buffer.concat(chunks).toString('utf8')
     }
-    const stdout = collect(child.stdout)
+    const stdout = collect(child.stdout!)
     const { onOutput } = limits
-    if (onOutput) child.stdout.on('data', (chunk: Buffer) => onOutput(chunk.toString('utf8')))
-    const stderr = collect(child.stderr)
+    if (onOutput) child.stdout!.on('data', (chunk: Buffer) => onOutput(chunk.toString('utf8')))
+    const stderr = collect(child.stderr!)
     child.once('error', reject)
     child.once('close', (code, signal) => resolve({ code, signal, stdout: stdout(), stderr: stderr() }))
   })
@@ -53,22 +69,71 @@ export const runProcess = (program: string, args: readonly string[], limits: Lim
 /** The last line of a program's output that says something: by custom, the reason. */
 export const lastLine = (text: string): string => text.trim().split('\n').at(-1)?.trim() ?? ''
 
+interface Detached {
+  readonly cwd: string
+  /** An open file that takes what the program prints. */
+  readonly output: number
+  /** All of its environment: what outlives the service must not keep what the service was given. */
+  readonly environment: NodeJS.ProcessEnv
+  /** Open files that it gets as its descriptors 3, 4, …, in this order. */
+  readonly descriptors?: readonly number[]
+  /** Left out, it runs as the service does. `cwd` is entered before the account changes. */
+  readonly account?: Account | undefined
+}
+
 /**
- * Starts a program that lives on when the service ends. Its output goes to `output` (an open file); it reads nothing.
+ * Starts a program that lives on when the service ends. It reads nothing.
  * Gives its pid and a promise of its exit, which holds for as long as the service lives.
  */
 export const startDetached = (
   program: string,
   args: readonly string[],
-  { cwd, output }: { cwd: string; output: number },
+  { cwd, output, environment, descriptors = [], account }: Detached,
 ): Promise<{ readonly pid: number; readonly exited: Promise<number | null> }> =>
   new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd, detached: true, stdio: ['ignore', output, output] })
+    const child = spawn(program, args, {
+      cwd,
+      env: environment,
+      detached: true,
+      stdio: ['ignore', output, output, ...descriptors],
+      ...idsOf(account),
+    })
     const exited = new Promise<number | null>(settle => child.once('exit', code => settle(code)))
     child.once('error', reject)
     child.once('spawn', () => {
       child.unref()
       resolve({ pid: child.pid!, exited })
+    })
+  })
+
+/**
+ * Copies what comes over a connection to an open file, from its beginning to its end, in a process of its own: gigabytes would
+ * keep this one busy. Nothing may have been read from the connection, which belongs to that process from then on. Throws
+ * `no-space`, the reason of `signal`, or what the program says.
+ */
+export const copyStream = (connection: Socket, file: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const child = spawn('cat', [], {
+      // Without a PATH the system looks in its own folders, where cat is.
+      env: { LC_ALL: 'C' },
+      stdio: [connection, file, 'pipe'],
+    })
+    const kill = (): void => void child.kill('SIGKILL')
+    let said = ''
+    connection.destroy()
+    child.stderr!.on('data', (text: Buffer) => void (said = (said + text.toString()).slice(-1_000)))
+    signal.addEventListener('abort', kill)
+    if (signal.aborted) kill()
+    child.once('error', error =>
+      reject(new ServiceError('unavailable', `cat could not be started: ${messageOf(error)}`)),
+    )
+    child.once('close', code => {
+      signal.removeEventListener('abort', kill)
+      if (signal.aborted) reject(signal.reason)
+      else if (code === 0) resolve()
+      else if (/no space left|quota exceeded/i.test(said))
+        reject(new ServiceError('no-space', 'The disk of the host is full. Free space, then try again.'))
+      else reject(new ServiceError('unavailable', `The copy to a file of the host failed: ${lastLine(said)}`))
     })
   })
 

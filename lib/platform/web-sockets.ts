@@ -1,13 +1,13 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { Handshake } from '#lib/http/upgrade.ts'
+import type { Handshake } from '#lib/calls/upgrade.ts'
 
 /** Answers a request to become a WebSocket: what takes the connection, or the refusal. */
 export type AnswerUpgrade = (
   request: Request,
   incoming: IncomingMessage,
-) => Promise<{ readonly take: (handshake: Handshake) => void } | Response>
+) => Promise<{ readonly accept: (handshake: Handshake) => void } | Response>
 
 /** Bytes of a message that a client may send. */
 const longestMessage = 64 * 1024
@@ -32,11 +32,12 @@ const refuse = (socket: Duplex, status: number, headers: Headers, body: string):
 export const refuseUpgrade = (socket: Duplex, code: number, message: string): void =>
   refuse(socket, code, json, JSON.stringify({ code, message }))
 
-const requestOf = ({ url = '/', headers }: IncomingMessage): Request => {
-  const given = Object.entries(headers).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, String(value)] as [string, string]],
-  )
-  return new Request(new URL(url, `http://${headers.host ?? 'localhost'}`), { headers: given })
+/** The request with its headers as they came, those that came twice joined; undefined where Host names no host. */
+const requestOf = ({ url = '/', headers: { host = '' }, rawHeaders }: IncomingMessage): Request | undefined => {
+  if (/[/?#@\\\s]/.test(host) || !URL.canParse(`http://${host}`)) return undefined
+  const headers = new Headers()
+  for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at]!, rawHeaders[at + 1]!)
+  return new Request(`http://${host}${url}`, { headers })
 }
 
 /** Makes what completes handshakes: `opened` is given the WebSocket; a handshake that is none is refused. */
@@ -51,10 +52,12 @@ export const createHandshakes = (): ((handshake: Handshake, opened: (socket: Web
 /** Lets a server take up WebSockets, after the application has admitted each of them. */
 export const acceptWebSockets = (server: Server, upgrade: AnswerUpgrade): void => {
   const answer = async (handshake: Handshake): Promise<void> => {
-    const answered = await upgrade(requestOf(handshake.incoming), handshake.incoming)
+    const request = requestOf(handshake.incoming)
+    if (!request) return refuseUpgrade(handshake.socket, 400, 'The address of this request is not valid.')
+    const answered = await upgrade(request, handshake.incoming)
     if (answered instanceof Response)
       return refuse(handshake.socket, answered.status, answered.headers, await answered.text())
-    answered.take(handshake)
+    answered.accept(handshake)
   }
   server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy())

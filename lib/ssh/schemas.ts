@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-const Text = (most: number) => z.string('must be a text').max(most, `must not be longer than ${most} characters`)
+const Text = (most: number) => z.string().max(most)
 
 /** Spec 2.9; `passphrase` and `fingerprint` are ours. */
 const Request = z
@@ -8,19 +8,19 @@ const Request = z
     host: Text(255)
       .trim()
       .regex(/^[\w.:%-]+$/, 'must be a host name or an IP address'),
-    port: z.coerce.number('must be a number').int().min(1).max(65_535).default(22),
-    username: Text(255).min(1, 'must not be empty'),
+    port: z.coerce.number().int().min(1).max(65_535).default(22),
+    username: Text(255).min(1),
     password: Text(1024).optional(),
     key: Text(32_768)
       .optional()
       .meta({ description: 'Private key, in PEM or OpenSSH form; tried before the password' }),
     passphrase: Text(1024).optional().meta({ description: 'Of the key' }),
-    command: Text(32_768).min(1, 'must not be empty'),
-    enable_insecure_key: z.boolean('must be true or false').default(false).meta({
+    command: Text(32_768).min(1),
+    enable_insecure_key: z.boolean().default(false).meta({
       description: 'Do not look at the key of the host at all',
     }),
     fingerprint: z
-      .string('must be a text')
+      .string()
       .regex(/^SHA256:[A-Za-z0-9+/]{43}$/, 'must be SHA256: and 43 characters, as ssh-keygen -l prints it')
       .optional()
       .meta({ description: 'The key that the host must have' }),

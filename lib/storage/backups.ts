@@ -9,58 +9,58 @@ interface Options {
   readonly folder: string
   /** Hours between two backups. */
   readonly hours: number
-  /** How many are kept. */
+  /** The number of backups that are kept. */
   readonly keep: number
   readonly log: Pick<Log, 'info' | 'warning'>
 }
 
 const hour = 3_600_000
-const lookEvery = 5 * 60_000
-const pattern = /^store-\d{8}T\d{6}Z\.db$/
-/** What a process that was killed left. */
-const unfinished = /^store-\d{8}T\d{6}Z\.db\.new$/
+const checkInterval = 5 * 60_000
+const backupPattern = /^store-\d{8}T\d{6}Z\.db$/
+/** An unfinished backup of a process that was killed. */
+const unfinishedPattern = /^store-\d{8}T\d{6}Z\.db\.new$/
 
-/** A time in a file name: 20260601T120000Z. */
+/** A time as it stands in file names: 20260601T120000Z. */
 export const compactTime = (time: Date): string => time.toISOString().replace(/[-:]|\.\d+/g, '')
 
-/** The name of a backup; names are in the order of their times. */
-const nameAt = (time: number): string => `store-${compactTime(new Date(time))}.db`
+/** The file name of a backup. Names sort by time. */
+const backupNameAt = (time: number): string => `store-${compactTime(new Date(time))}.db`
 
 /** The backups in a folder, oldest first. */
-const backupsIn = async (folder: string): Promise<readonly string[]> =>
-  (await readdir(folder)).filter(name => pattern.test(name)).toSorted()
+const listBackups = async (folder: string): Promise<readonly string[]> =>
+  (await readdir(folder)).filter(name => backupPattern.test(name)).toSorted()
 
-/** Copies the store every so many hours while it is in use, counted from the newest copy, and deletes the oldest ones. */
+/** Backs up the store while it is in use, every `hours` hours after the newest backup, and deletes the oldest backups. */
 export const scheduleBackups = (
   store: Pick<OpenedStore, 'backup'>,
   { folder, hours, keep, log }: Options,
 ): AsyncDisposable => {
   let running: Promise<void> = Promise.resolve()
   const isDue = async (): Promise<boolean> => {
-    const newest = (await backupsIn(folder)).at(-1)
-    return newest === undefined || newest <= nameAt(Date.now() - hours * hour)
+    const newest = (await listBackups(folder)).at(-1)
+    return newest === undefined || newest <= backupNameAt(Date.now() - hours * hour)
   }
   const run = async (): Promise<void> => {
     try {
       await makePrivateFolder(folder)
       if (!(await isDue())) return
-      for (const name of await readdir(folder)) if (unfinished.test(name)) await rm(join(folder, name))
-      const file = join(folder, nameAt(Date.now()))
+      for (const name of await readdir(folder)) if (unfinishedPattern.test(name)) await rm(join(folder, name))
+      const file = join(folder, backupNameAt(Date.now()))
       await store.backup(file)
       log.info('Backed up the store to {file}', { file })
-      for (const old of (await backupsIn(folder)).slice(0, -keep)) await rm(join(folder, old))
+      for (const expired of (await listBackups(folder)).slice(0, -keep)) await rm(join(folder, expired))
     } catch (error) {
       log.warning('The store could not be backed up: {reason}', { reason: messageOf(error) })
     }
   }
-  // Whether one is due is looked at often: a laptop that sleeps at night has no timer that is right.
+  // Checked often, because a long timer is late on a laptop that sleeps at night.
   let busy = false
-  const look = (): void => {
+  const runIfIdle = (): void => {
     if (busy) return
     busy = true
     running = run().finally(() => (busy = false))
   }
-  const timer = setInterval(look, lookEvery)
+  const timer = setInterval(runIfIdle, checkInterval)
   timer.unref()
   return {
     async [Symbol.asyncDispose]() {

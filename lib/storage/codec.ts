@@ -1,17 +1,43 @@
-/** How text becomes the bytes of a row and back. `place` is where the row is: bytes from another place are not read. */
+import { crc32 } from 'node:zlib'
+
+/** Converts text to the bytes of a row and back. `associatedData` names the row: bytes of another row are not decoded. */
 export interface Codec {
-  encode(place: string, text: string): Uint8Array
-  /** Throws on bytes that are not what `encode` made for this place. */
-  decode(place: string, bytes: Uint8Array): string
+  encode(associatedData: string, text: string): Uint8Array
+  /** Throws on bytes that `encode` did not make with the same associated data. */
+  decode(associatedData: string, bytes: Uint8Array): string
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Text as it is, in UTF-8. */
-export const plainCodec: Codec = {
+/** UTF-8 without a checksum: the format of plain stores before version 2. */
+export const plainCodecV1: Codec = {
   encode: (_, text) => Buffer.from(text),
   decode: (_, bytes) => utf8.decode(bytes),
 }
 
-export const documentPlace = (key: string): string => `document ${key}`
-export const entryPlace = (log: string, seq: number): string => `entry ${log} ${seq}`
+const checksumLength = 8
+
+/** CRC-32, in hex, of a row and its associated data. It is text so that older programs can still read the version. */
+const checksumOf = (associatedData: string, text: Uint8Array): string =>
+  crc32(text, crc32(associatedData)).toString(16).padStart(checksumLength, '0')
+
+/** UTF-8 after a checksum of the text and the associated data. */
+export const plainCodec: Codec = {
+  encode(associatedData, text) {
+    const bytes = Buffer.from(`${'0'.repeat(checksumLength)}${text}`)
+    bytes.write(checksumOf(associatedData, bytes.subarray(checksumLength)), 'latin1')
+    return bytes
+  },
+  decode(associatedData, bytes) {
+    const text = bytes.subarray(checksumLength)
+    const found = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(checksumLength, bytes.byteLength)).toString(
+      'latin1',
+    )
+    if (found !== checksumOf(associatedData, text)) throw new Error(`${associatedData} is damaged`)
+    return utf8.decode(text)
+  },
+}
+
+export const documentAssociatedData = (key: string): string => `document ${key}`
+export const entryAssociatedData = (log: string, seq: number): string => `entry ${log} ${seq}`
+export const checkpointAssociatedData = (log: string, seq: number): string => `checkpoint ${log} ${seq}`

@@ -1,93 +1,116 @@
-import { ServiceError } from '#lib/errors.ts'
+import { isFault, ServiceError } from '#lib/errors.ts'
 import type { LogRow, Row } from './keys.ts'
-import type { Write } from './store.ts'
+import type { CommitOptions, Write } from './store.ts'
 import type { Undo } from './table.ts'
 
-/** A commit that was accepted in memory: what to write, and the way back. */
-export interface Change {
+/** A commit that is applied in memory: the rows to write, and how to undo it. */
+export interface AppliedCommit {
   readonly rows: readonly (Row | LogRow)[]
   readonly undo: Undo
 }
 
 interface Options {
-  /** Checks and carries out one commit in memory, wholly or not at all. Throws to refuse it. */
-  readonly apply: (writes: readonly Write[]) => Change
-  /** Makes rows durable. Throwing in the same turn keeps readers from ever seeing what was not written. */
-  readonly persist: (rows: readonly (Row | LogRow)[]) => void | Promise<void>
-  /** Is told when rows have become durable. */
-  readonly committed: () => void
+  /** Checks one commit and applies it in memory, all or nothing. Throws to refuse it. */
+  readonly apply: (writes: readonly Write[]) => AppliedCommit
+  /**
+   * Makes rows durable. A synchronous throw keeps readers from seeing changes that were not written. Throws a `ServiceError`
+   * when certainly nothing was written; after any other error that is unknown.
+   */
+  readonly persist: (rows: readonly (Row | LogRow)[], essential: boolean) => void | Promise<void>
+  /** Called when rows have become durable. */
+  readonly onCommitted: () => void
 }
 
 export interface CommitQueue {
-  /** Why nothing is taken any more, if so. */
-  stopped(): string | undefined
-  add(writes: readonly Write[]): Promise<void>
-  /** Refuses further commits; settles when the earlier ones have. */
+  /** Why the queue takes no more commits; undefined while it does. */
+  stopReason(): string | undefined
+  add(writes: readonly Write[], options?: CommitOptions): Promise<void>
+  /** Refuses further commits and waits for the earlier ones. */
   close(): Promise<void>
 }
 
-interface Waiter {
+interface QueuedCommit {
   readonly writes: readonly Write[]
+  readonly essential: boolean
   readonly resolve: () => void
   readonly reject: (reason: unknown) => void
 }
 
-// Taken at load, so that faked timers of a test do not stop the store. An immediate runs after all that arrived in
-// this turn of the event loop, so requests that came in together share one transaction.
+// Read at load, so that fake timers of a test do not stop the store. An immediate runs after all callbacks of this turn of
+// the event loop, so requests that arrived together share one transaction.
 const afterThisTurn = globalThis.setImmediate
 
-/** Gathers the commits of one turn into one write. A refused commit does not touch the others; a failed write ends all. */
-export const createCommitQueue = ({ apply, persist, committed }: Options): CommitQueue => {
-  let waiting: Waiter[] = []
+/**
+ * Groups the commits of one turn of the event loop into one write. A commit that is refused, or that finds no room on the
+ * disk, does not affect the others. After a write with an unknown result the queue takes no more commits.
+ */
+export const createCommitQueue = ({ apply, persist, onCommitted }: Options): CommitQueue => {
+  let queue: QueuedCommit[] = []
   let running: Promise<void> | undefined
-  let stopped: string | undefined
+  let stopReason: string | undefined
 
-  const accept = (waiter: Waiter): readonly (Change & { readonly waiter: Waiter })[] => {
-    try {
-      return [{ ...apply(waiter.writes), waiter }]
-    } catch (error) {
-      waiter.reject(error)
-      return []
-    }
-  }
-  const flush = async (batch: readonly Waiter[]): Promise<void> => {
-    const changes = batch.flatMap(accept)
+  const flush = async (batch: readonly QueuedCommit[]): Promise<void> => {
+    const changes: (AppliedCommit & { readonly queued: QueuedCommit })[] = []
+    const refusals: (() => void)[] = []
+    for (const queued of batch)
+      try {
+        changes.push({ ...apply(queued.writes), queued })
+      } catch (error) {
+        refusals.push(() => queued.reject(error))
+      }
     const rows = changes.flatMap(change => change.rows)
+    const essential = changes.every(({ queued }) => queued.essential)
     try {
-      if (rows.length > 0) await persist(rows)
+      if (rows.length > 0) await persist(rows, essential)
     } catch (error) {
-      stopped = 'an earlier write failed, and what is on disk is not certain until the service is started again'
       for (const { undo } of changes.toReversed()) undo()
-      for (const { waiter } of changes) waiter.reject(error)
+      // Retry each commit alone: a small or essential one may find room, and a refused one may be valid without the others.
+      if (isFault(error, 'no-space') && batch.length > 1) {
+        for (const queued of batch) if (stopReason === undefined) await flush([queued])
+        return
+      }
+      if (!(error instanceof ServiceError))
+        stopReason = 'an earlier write failed, and the content on disk is unknown until the service is started again'
+      for (const { queued } of changes) queued.reject(error instanceof ServiceError ? error : toWriteError(error))
+      for (const refuse of refusals) refuse()
       return
     }
-    for (const { waiter } of changes) waiter.resolve()
-    if (rows.length > 0) committed()
+    for (const { queued } of changes) queued.resolve()
+    for (const refuse of refusals) refuse()
+    if (rows.length > 0) onCommitted()
   }
-  const unavailable = (): ServiceError =>
-    new ServiceError('unavailable', `The store takes no changes: ${stopped}. Reading still works.`)
+  const toWriteError = (cause: unknown): ServiceError =>
+    new ServiceError(
+      'unavailable',
+      'The store could not be written. Whether the change was stored is known after a restart.',
+      {
+        cause,
+      },
+    )
+  const stoppedError = (): ServiceError =>
+    new ServiceError('unavailable', `The store takes no changes: ${stopReason}. Reading still works.`)
   const run = async (): Promise<void> => {
-    while (waiting.length > 0) {
+    while (queue.length > 0) {
       await new Promise<void>(resolve => void afterThisTurn(resolve))
-      const batch = waiting
-      waiting = []
-      await flush(batch)
-      if (stopped !== undefined) for (const { reject } of waiting.splice(0)) reject(unavailable())
+      const batch = queue
+      queue = []
+      if (stopReason === undefined) await flush(batch)
+      if (stopReason !== undefined) for (const { reject } of [...batch, ...queue.splice(0)]) reject(stoppedError())
     }
     running = undefined
   }
 
   return {
-    stopped: () => stopped,
-    add: writes =>
+    stopReason: () => stopReason,
+    add: (writes, { essential = false } = {}) =>
       new Promise((resolve, reject) => {
-        if (stopped !== undefined) return reject(unavailable())
-        waiting.push({ writes, resolve, reject })
+        if (stopReason !== undefined) return reject(stoppedError())
+        queue.push({ writes, essential, resolve, reject })
         running ??= run()
       }),
     async close() {
       await running
-      stopped ??= 'it is closed'
+      stopReason ??= 'it is closed'
     },
   }
 }

@@ -1,26 +1,37 @@
 import type { Driver, Storage } from 'unstorage'
 import { ServiceError } from '#lib/errors.ts'
 import { createCollection } from './collection.ts'
-import { type Change, createCommitQueue } from './commit-queue.ts'
-import { decode, type Envelope, envelopeOf, rowOf } from './documents.ts'
+import { type AppliedCommit, createCommitQueue } from './commit-queue.ts'
+import { decodeDocument, type RawDocument, parseRawDocument, toRow } from './documents.ts'
 import { isDocumentRow, isLogRow, keyOf, type LogRow, type Row, splitKey } from './keys.ts'
 import { type LogReader, type OpenLog, openLog } from './log.ts'
-import { memoryLogs } from './memory-logs.ts'
+import { createMemoryLogs } from './memory-logs.ts'
 import type { DocumentWrite, Store, Stored, Write } from './store.ts'
+import { createTexts } from './texts.ts'
 import { createTable, type Table, type Undo } from './table.ts'
 
-/** What a driver may offer beyond unstorage's methods: all rows or none, durable on return; and logs. */
+/** A driver that offers atomic, durable commits and logs in addition to unstorage's methods. */
 export interface CommitDriver extends Driver {
-  commit(rows: readonly (Row | LogRow)[]): void | Promise<void>
+  commit(rows: readonly (Row | LogRow)[], essential: boolean): void | Promise<void>
   readonly logs: LogReader
+  /** Why the store takes only essential commits now; undefined when it takes all. */
+  shortage(): string | undefined
+  /** Whether there is room for the essential commit that a call which starts now will make later. */
+  hasRoomForFollowUp(essential: boolean): boolean
 }
 
-const commits = (driver: Driver): driver is CommitDriver => 'commit' in driver
+/** A store that its creator can report damage to. */
+export interface CreatedStore extends Store {
+  /** Records damage, which `damage` then shows. The first report wins. */
+  reportDamage(what: string): void
+}
 
-const readAll = async (storage: Storage): Promise<Map<string, Envelope>> => {
+const isCommitDriver = (driver: Driver): driver is CommitDriver => 'commit' in driver
+
+const readAllDocuments = async (storage: Storage): Promise<Map<string, RawDocument>> => {
   const keys = await storage.getKeys()
   const items = await storage.getItems(keys)
-  return new Map(items.map(({ key, value }) => [key, envelopeOf(key, value)]))
+  return new Map(items.map(({ key, value }) => [key, parseRawDocument(key, value)]))
 }
 
 const writeEach = async (storage: Storage, rows: readonly Row[]): Promise<void> => {
@@ -31,68 +42,81 @@ const writeEach = async (storage: Storage, rows: readonly Row[]): Promise<void> 
 }
 
 /**
- * The store over `storage`, which has one writer: this process. Documents stay decoded in memory.
- * @param rows what is stored, when the caller has read it already
+ * Makes the store over `storage`. This process must be its only writer. Documents stay decoded in memory.
+ * @param rows the stored documents, if the caller has read them already
  */
-export const createStore = async (storage: Storage, rows?: ReadonlyMap<string, Envelope>): Promise<Store> => {
+export const createStore = async (storage: Storage, rows?: ReadonlyMap<string, RawDocument>): Promise<CreatedStore> => {
   const { driver } = storage.getMount('')
-  const unclaimed = new Map(rows ?? (await readAll(storage)))
+  const unclaimed = new Map(rows ?? (await readAllDocuments(storage)))
   const tables = new Map<string, Table<Stored>>()
   const logs = new Map<string, OpenLog<object>>()
-  // A driver that writes row by row keeps no logs: those of its store end with it.
-  const inMemory = memoryLogs()
+  // A driver without commits has no logs. They are held in memory and are lost when the store is closed.
+  const fallbackLogs = createMemoryLogs()
 
   const tableOf = (collection: string): Table<Stored> => {
     const table = tables.get(collection)
-    if (!table) throw new Error(`the collection ${collection} is not of this store`)
+    if (!table) throw new Error(`the store has no collection ${collection}`)
     return table
   }
-  const carryOutDocument = ({ collection, id, expects, value }: DocumentWrite): { row: Row; undo: Undo } => {
+  const applyDocumentWrite = ({ collection, id, expectedRev, value }: DocumentWrite): { row: Row; undo: Undo } => {
     const table = tableOf(collection)
     const rev = table.get(id)?.rev ?? 0
-    if (expects !== undefined && expects !== rev) throw stale(collection, id, rev)
+    if (expectedRev !== undefined && expectedRev !== rev) throw staleRevision(collection, id, rev)
     const document = value && Object.freeze({ ...value, id, rev: rev + 1 })
-    return { row: rowOf(keyOf(collection, id), document), undo: table.set(id, document) }
+    return { row: toRow(keyOf(collection, id), document), undo: table.set(id, document) }
   }
-  const carryOut = (write: Write): { row: Row | LogRow; undo: Undo } => {
-    if (!('log' in write)) return carryOutDocument(write)
+  const applyWrite = (write: Write): { row: Row | LogRow; undo: Undo } => {
+    if ('texts' in write) {
+      const { texts, id, text } = write
+      // Texts are not held in memory, so there is nothing to undo.
+      return { row: toRow(keyOf(texts, id), text === undefined ? undefined : { id, rev: 1, text }), undo: () => {} }
+    }
+    if (!('log' in write)) return applyDocumentWrite(write)
     const log = logs.get(write.log)
-    if (!log) throw new Error(`the log ${write.log} is not of this store`)
-    return log.carryOut(write)
+    if (!log) throw new Error(`the store has no log ${write.log}`)
+    return log.applyWrite(write)
   }
-  const apply = (writes: readonly Write[]): Change => {
-    const done: { row: Row | LogRow; undo: Undo }[] = []
-    const undo = (): void => done.toReversed().forEach(step => step.undo())
+  const apply = (writes: readonly Write[]): AppliedCommit => {
+    const applied: { row: Row | LogRow; undo: Undo }[] = []
+    const undo = (): void => applied.toReversed().forEach(step => step.undo())
     try {
-      for (const write of writes) done.push(carryOut(write))
+      for (const write of writes) applied.push(applyWrite(write))
     } catch (error) {
       undo()
       throw error
     }
-    return { rows: done.map(({ row }) => row), undo }
+    return { rows: applied.map(({ row }) => row), undo }
   }
+  let damage: string | undefined
+  const reportDamage = (what: string): void => void (damage ??= what)
   const listeners = new Set<() => void>()
   const queue = createCommitQueue({
     apply,
-    committed: () => listeners.forEach(listener => listener()),
-    persist(all) {
-      if (commits(driver)) return driver.commit(all)
-      inMemory.write(all.filter(isLogRow))
+    onCommitted: () => listeners.forEach(listener => listener()),
+    persist(all, essential) {
+      if (isCommitDriver(driver)) return driver.commit(all, essential)
+      fallbackLogs.write(all.filter(isLogRow))
       return writeEach(storage, all.filter(isDocumentRow))
     },
   })
 
   return {
     get failure() {
-      return queue.stopped()
+      return queue.stopReason() ?? (isCommitDriver(driver) ? driver.shortage() : undefined)
     },
-    atomic: commits(driver),
+    get damage() {
+      return damage
+    },
+    reportDamage,
+    hasRoomForFollowUp: essential =>
+      queue.stopReason() === undefined && (!isCommitDriver(driver) || driver.hasRoomForFollowUp(essential)),
+    atomic: isCommitDriver(driver),
     collection(name, schema, options = {}) {
       if (tables.has(name)) throw new Error(`the collection ${name} is already in use`)
       const table = createTable<(typeof schema)['_output'] & Stored>(name, options.unique)
       for (const [key, envelope] of unclaimed) {
         if (splitKey(key).collection !== name) continue
-        table.set(envelope.id, decode(schema, key, envelope))
+        table.set(envelope.id, decodeDocument(schema, key, envelope))
         unclaimed.delete(key)
       }
       tables.set(name, table)
@@ -100,9 +124,15 @@ export const createStore = async (storage: Storage, rows?: ReadonlyMap<string, E
     },
     log(name, schema) {
       if (logs.has(name)) throw new Error(`the log ${name} is already in use`)
-      const opened = openLog(name, schema, commits(driver) ? driver.logs : inMemory)
+      const opened = openLog(name, schema, isCommitDriver(driver) ? driver.logs : fallbackLogs, reportDamage)
       logs.set(name, opened)
       return opened.log
+    },
+    texts(name) {
+      if (tables.has(name)) throw new Error(`the collection ${name} is already in use`)
+      tables.set(name, createTable(name))
+      for (const key of unclaimed.keys()) if (splitKey(key).collection === name) unclaimed.delete(key)
+      return createTexts(name, storage)
     },
     onCommit(listener) {
       listeners.add(listener)
@@ -116,7 +146,7 @@ export const createStore = async (storage: Storage, rows?: ReadonlyMap<string, E
   }
 }
 
-const stale = (collection: string, id: string, rev: number): ServiceError =>
+const staleRevision = (collection: string, id: string, rev: number): ServiceError =>
   new ServiceError(
     'conflict',
     rev === 0

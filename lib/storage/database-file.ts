@@ -1,75 +1,62 @@
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { messageOf, ServiceError } from '#lib/errors.ts'
+import { isFirstVersion } from './first-version.ts'
+import { toFullDiskError } from './full-disk.ts'
 import type { LogBounds } from './seal-state.ts'
-import { Wrap } from './wrap.ts'
+import { createFileAtomic } from './create-file-atomic.ts'
+import { WrappedKey } from './wrapped-key.ts'
+import { checkWal } from './write-ahead-log.ts'
 
-/** Marks a database file as ours: `vmhs`. */
+/** SQLite's application id of our database files: `vmhs`. */
 const applicationId = 0x766d6873
 
-/** Everything but the entries of logs, as it is in the file. */
+/** The raw content of a database file, without the entries of logs. */
 export interface RawContent {
-  /** The version of what the rows hold. */
+  /** The version of the rows' content. */
   readonly version: number
   readonly rows: ReadonlyMap<string, Uint8Array>
   readonly logs: ReadonlyMap<string, LogBounds>
-  /** What opens a sealed database; empty for a plain one. */
-  readonly wraps: readonly Wrap[]
+  /** The wrapped data keys of a sealed database; empty for a plain one. */
+  readonly wrappedKeys: readonly WrappedKey[]
   readonly state: Uint8Array | undefined
 }
 
-/** Every table; also run on opening, for databases of before a table was there. */
-export const schema = `
-  CREATE TABLE IF NOT EXISTS kv (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS log (name TEXT, seq INTEGER, value BLOB NOT NULL, PRIMARY KEY (name, seq)) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS seal (id INTEGER PRIMARY KEY, value BLOB NOT NULL)`
+const schema = `
+  CREATE TABLE kv (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+  CREATE TABLE log (name TEXT, seq INTEGER, value BLOB NOT NULL, PRIMARY KEY (name, seq)) WITHOUT ROWID;
+  CREATE TABLE checkpoint (name TEXT, seq INTEGER, value BLOB NOT NULL, PRIMARY KEY (name, seq)) WITHOUT ROWID;
+  CREATE TABLE seal (id INTEGER PRIMARY KEY, value BLOB NOT NULL)`
 
-/** The row of `seal` that holds the state; the others hold wraps. */
+const tableNames = ['kv', 'log', 'seal', 'checkpoint']
+
+/** The id of the row of `seal` that holds the state. The other rows hold wrapped keys. */
 export const stateRow = 0
 
-const numberOf = (database: DatabaseSync, pragma: string): number =>
+const readPragma = (database: DatabaseSync, pragma: string): number =>
   Number(Object.values(database.prepare(`PRAGMA ${pragma}`).get() ?? {})[0])
 
-const sync = (path: string): void => {
-  const handle = openSync(path, 'r')
-  fsyncSync(handle)
-  closeSync(handle)
-}
-
-/** Makes a finished file durable, readable by its owner alone, and shows it under its name. */
-const giveName = (unfinished: string, file: string): void => {
-  chmodSync(unfinished, 0o600)
-  sync(unfinished)
-  renameSync(unfinished, file)
-  sync(dirname(file))
-}
-
-/**
- * Makes a database that `fill` writes into. It gets its name when it is whole, so that whatever else is found under
- * that name later is damage.
- */
-export const writeDatabase = (file: string, version: number, fill: (database: DatabaseSync) => void): void => {
-  const unfinished = `${file}.new`
-  rmSync(unfinished, { force: true })
-  const database = new DatabaseSync(unfinished)
-  try {
+/** Creates a database that `fill` writes into. Throws as `createFileAtomic` does. */
+export const createDatabaseFile = (
+  file: string,
+  version: number,
+  fill: (database: DatabaseSync) => void,
+): Promise<void> =>
+  createFileAtomic(file, async unfinished => {
+    using database = new DatabaseSync(unfinished)
     database.exec(
       `PRAGMA synchronous = FULL; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version}; ${schema}`,
     )
     database.exec('BEGIN')
     fill(database)
     database.exec('COMMIT')
-    // Now, not when it is opened under its name: a kill in that moment leaves a journal that no reader may roll back.
+    // Set now rather than at the first opening: a kill at that moment leaves a journal that no reader may roll back.
     database.exec('PRAGMA journal_mode = WAL')
-  } finally {
-    database.close()
-  }
-  giveName(unfinished, file)
-}
+  })
 
-/** Throws `unavailable` where the log of a database is left that is not there: SQLite would play it into a new one. */
-export const refuseLeftLog = (file: string): void => {
+/** Throws `unavailable` when the database is missing but its write-ahead log is there: SQLite would replay it into a new one. */
+export const refuseOrphanedWal = (file: string): void => {
   if (existsSync(`${file}-wal`))
     throw new ServiceError(
       'unavailable',
@@ -77,88 +64,128 @@ export const refuseLeftLog = (file: string): void => {
     )
 }
 
-const cannotBeRead = (file: string, error: unknown): ServiceError =>
-  new ServiceError(
-    'unavailable',
-    `The store ${file} cannot be read: ${messageOf(error)}. Nothing was changed; put a good copy of it there.`,
-    { cause: error },
-  )
+/** The error for a database that is damaged or belongs to another program. */
+export class UnreadableDatabase extends ServiceError {
+  /** What is wrong with the database. */
+  readonly reason: string
 
-const readSeal = (database: DatabaseSync): Pick<RawContent, 'wraps' | 'state'> => {
+  constructor(file: string, cause: unknown) {
+    const reason = messageOf(cause)
+    super(
+      'unavailable',
+      `The store ${file} cannot be read: ${reason}. Nothing was changed; put a good copy of it there.`,
+      {
+        cause,
+      },
+    )
+    this.reason = reason
+  }
+}
+
+/** SQLite needs disk space even for reading, for the index of its write-ahead log. */
+const toReadError = (file: string, error: unknown): ServiceError =>
+  toFullDiskError(dirname(file), error) ?? new UnreadableDatabase(file, error)
+
+const readSeal = (database: DatabaseSync): Pick<RawContent, 'wrappedKeys' | 'state'> => {
   const rows = database.prepare('SELECT id, value FROM seal ORDER BY id').all() as { id: number; value: Uint8Array }[]
   return {
-    wraps: rows
+    wrappedKeys: rows
       .filter(({ id }) => id !== stateRow)
-      .map(({ value }) => Wrap.parse(JSON.parse(Buffer.from(value).toString('utf8')))),
+      .map(({ value }) => WrappedKey.parse(JSON.parse(Buffer.from(value).toString('utf8')))),
     state: rows.find(({ id }) => id === stateRow)?.value,
   }
 }
 
-/** Reads a database without changing a byte of it. Throws `unavailable` for a file that is damaged, or is not ours. */
+// Steps from name to name through the index: a scan of every entry would take as long as reading them.
+const selectLogBounds = `
+  WITH RECURSIVE found(name) AS (
+    SELECT min(name) FROM log
+    UNION ALL SELECT (SELECT min(name) FROM log WHERE name > found.name) FROM found WHERE found.name IS NOT NULL
+  )
+  SELECT name, (SELECT min(seq) FROM log WHERE name = found.name) AS first,
+    (SELECT max(seq) FROM log WHERE name = found.name) AS last
+  FROM found WHERE name IS NOT NULL`
+
+/** Reads the first and last entry number of every log. */
+export const readLogBounds = (database: DatabaseSync): RawContent['logs'] => {
+  const logs = database.prepare(selectLogBounds).all() as { name: string; first: number; last: number }[]
+  return new Map(logs.map(({ name, first, last }) => [name, { first, last }]))
+}
+
+/** Checks the pages of the table of rows. Each row verifies itself, but only the pages show that none is missing. */
+const checkPages = (database: DatabaseSync): void => {
+  const [found] = database.prepare('PRAGMA quick_check(kv)').all() as { quick_check: string }[]
+  if (found?.quick_check !== 'ok') throw new Error(found?.quick_check ?? 'it could not be checked')
+}
+
+/** Reads a database without changing its file. Throws `unavailable` for a file that is damaged or not ours. */
 export const readDatabase = (file: string): RawContent => {
   let database: DatabaseSync | undefined
   try {
-    // A writable connection would already repair and so change a damaged file.
+    checkWal(file)
+    // A writable connection would repair a damaged file, and so change it.
     database = new DatabaseSync(file, { readOnly: true })
-    const id = numberOf(database, 'application_id')
+    const id = readPragma(database, 'application_id')
     if (id !== applicationId) throw new Error('it is the database of another program')
+    const version = readPragma(database, 'user_version')
     const tables = new Set(
       (database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all() as { name: string }[]).map(
         ({ name }) => name,
       ),
     )
+    // The tables were added during the first version. A later database without one of them is damaged.
+    const missing = isFirstVersion(version) ? undefined : tableNames.find(name => !tables.has(name))
+    if (missing !== undefined) throw new Error(`its table ${missing} is missing`)
+    checkPages(database)
     const rows = database.prepare('SELECT key, value FROM kv').all() as { key: string; value: Uint8Array }[]
-    const logs = tables.has('log')
-      ? (database.prepare('SELECT name, min(seq) AS first, max(seq) AS last FROM log GROUP BY name').all() as {
-          name: string
-          first: number
-          last: number
-        }[])
-      : []
     return {
-      version: numberOf(database, 'user_version'),
+      version,
       rows: new Map(rows.map(({ key, value }) => [key, value])),
-      logs: new Map(logs.map(({ name, first, last }) => [name, { first, last }])),
-      ...(tables.has('seal') ? readSeal(database) : { wraps: [], state: undefined }),
+      logs: tables.has('log') ? readLogBounds(database) : new Map(),
+      ...(tables.has('seal') ? readSeal(database) : { wrappedKeys: [], state: undefined }),
     }
   } catch (error) {
-    throw cannotBeRead(file, error)
+    throw toReadError(file, error)
   } finally {
     database?.close()
   }
 }
 
-/** Runs `read` and turns whatever it throws into the refusal of a store that cannot be read. */
-export const reading = <T>(file: string, read: () => T): T => {
+/** Runs `read` and converts any error to the `unavailable` error of a store that cannot be read. */
+export const withReadErrors = <T>(file: string, read: () => T): T => {
   try {
     return read()
   } catch (error) {
-    throw error instanceof ServiceError ? error : cannotBeRead(file, error)
+    throw error instanceof ServiceError ? error : toReadError(file, error)
   }
 }
 
-/** Copies a database, with all that its log still holds, into a new file; also while another process writes to it. */
-export const copyDatabase = async (file: string, to: string): Promise<void> => {
-  const unfinished = `${to}.new`
-  rmSync(unfinished, { force: true })
-  const database = new DatabaseSync(file, { readOnly: true })
-  try {
-    // In one step: SQLite begins anew whenever somebody writes between two of them.
+/**
+ * Copies a database, including the content of its write-ahead log, into a new file. Another process may write to it
+ * meanwhile. Throws as `createFileAtomic` does.
+ */
+export const copyDatabase = (file: string, to: string): Promise<void> =>
+  createFileAtomic(to, async unfinished => {
+    using database = new DatabaseSync(file, { readOnly: true })
+    // In one step: SQLite restarts the copy when somebody writes between two steps.
     await backup(database, unfinished, { rate: 2 ** 31 - 1 })
+  })
+
+/**
+ * Runs `read` on a database and then removes the write-ahead log that SQLite created for reading, as a last writer would:
+ * under SQLite's locks. A log that was there before stays.
+ */
+export const readAndCleanUp = async <T>(file: string, read: () => Promise<T>): Promise<T> => {
+  const hadWal = existsSync(`${file}-wal`)
+  try {
+    return await read()
   } finally {
-    database.close()
+    if (!hadWal && existsSync(`${file}-wal`)) checkpointWal(file)
   }
-  giveName(unfinished, to)
 }
 
-/** Adds the tables that a database of an earlier program does not have. */
-export const ensureTables = (file: string): void => {
-  using database = new DatabaseSync(file)
-  database.exec(schema)
-}
-
-/** Brings all that the log of a database holds into its file: nobody may have it open. */
-export const foldLog = (file: string): void => {
+/** Moves the whole write-ahead log of a database into its file. Nobody else may have the database open. */
+export const checkpointWal = (file: string): void => {
   using database = new DatabaseSync(file)
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
 }

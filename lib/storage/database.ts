@@ -1,28 +1,48 @@
+import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { ServiceError } from '#lib/errors.ts'
-import { type Codec, documentPlace, entryPlace, plainCodec } from './codec.ts'
-import { schema, stateRow } from './database-file.ts'
+import {
+  checkpointAssociatedData,
+  type Codec,
+  documentAssociatedData,
+  entryAssociatedData,
+  plainCodec,
+} from './codec.ts'
+import { readLogBounds, stateRow } from './database-file.ts'
 import { isLogRow, type LogRow, type Row } from './keys.ts'
 import type { LogReader } from './log.ts'
+import { checkpointInterval, verifyEntries, type VerifiedEntry } from './verify-entries.ts'
 import { sealCodec } from './seal.ts'
-import type { SealState } from './seal-state.ts'
-import type { Wrap } from './wrap.ts'
+import type { LogBounds, SealState } from './seal-state.ts'
+import { isFull } from './sqlite-errors.ts'
+import type { WrappedKey } from './wrapped-key.ts'
 
-/** A database that is open for writing. */
+/** A connection to a database. */
 export interface Database {
   get(key: string): string | undefined
   keys(): readonly string[]
   readonly logs: LogReader
-  /** Writes all rows or none; durable on return. Throws `no-space` when the disk is full. */
-  commit(rows: readonly (Row | LogRow)[]): void
-  /** Writes all rows, or none, together with the version of what they hold. */
-  setVersion(rows: readonly Row[], version: number): void
-  /** Replaces what opens a sealed database. */
-  setWraps(wraps: readonly Wrap[]): void
+  /** Verifies up to `limit` entries of a log after `after`, and gives the last of them. Throws when they are damaged. */
+  verify(log: string, after: VerifiedEntry, limit: number): VerifiedEntry
+  write(rows: readonly (Row | LogRow)[]): void
+  /** Writes the version of the rows' content. */
+  setVersion(version: number): void
+  /** Replaces the wrapped data keys of a sealed database. */
+  setWrappedKeys(wrappedKeys: readonly WrappedKey[]): void
+  /** Moves the write-ahead log into the file, as far as the disk has room. */
+  checkpointWal(): void
+  /**
+   * Moves the whole write-ahead log into the file and writes a first page into the log. That removes what a failed commit
+   * left at the end of the log, and puts cached writes on disk. Throws when the disk fails.
+   */
+  resetWal(version: number): void
+  /** Runs `work` in a transaction: all or nothing, durable on return. Throws SQLite's errors. */
+  transaction(work: () => void): void
+  /** Call it before closing. It stores the bounds of plain logs, so that the next start notices lost entries. */
+  storeLogBounds(): void
+  /** Whether a failed transaction could not be rolled back either. */
+  isInTransaction(): boolean
   close(): void
 }
-
-const full = 13
 
 const logReader = (database: DatabaseSync, codec: Codec): LogReader => {
   const bounds = database.prepare('SELECT min(seq) AS first, max(seq) AS last FROM log WHERE name = ?')
@@ -38,100 +58,151 @@ const logReader = (database: DatabaseSync, codec: Codec): LogReader => {
       const rows = (newestFirst ? newest : oldest).all(log, from, to, limit)
       return (rows as { seq: number; value: Uint8Array }[]).map(({ seq, value }) => ({
         seq,
-        value: codec.decode(entryPlace(log, seq), value),
+        value: codec.decode(entryAssociatedData(log, seq), value),
       }))
     },
   }
 }
 
-/** What a process needs to read the logs of a store that another one writes. The key must be kept as a secret. */
-export interface Reading {
+/** What a process needs to read the logs of a store that another process writes. The data key is a secret. */
+export interface LogAccess {
   readonly file: string
   /** Of a sealed store. */
   readonly dataKey: Uint8Array | undefined
 }
 
 /** Reads the logs of a store while another process writes to it. */
-export const openLogReader = ({ file, dataKey }: Reading): LogReader & Disposable => {
+export const openLogReader = ({ file, dataKey }: LogAccess): LogReader & Disposable => {
   const database = new DatabaseSync(file, { readOnly: true })
   const reader = logReader(database, dataKey ? sealCodec(dataKey) : plainCodec)
   return { ...reader, [Symbol.dispose]: () => database.close() }
 }
 
+// SQLite checkpoints the write-ahead log at a thousand pages. The log's file keeps that size.
+const maxWalSize = 4 << 20
+
 interface Options {
   readonly codec: Codec
-  /** Of a sealed database; kept with every commit. */
+  /** The state of a sealed database. Every commit writes it. */
   readonly state: SealState | undefined
 }
 
 /** Opens the database in `file` for writing. */
 export const openDatabase = (file: string, { codec, state }: Options): Database => {
   const database = new DatabaseSync(file)
-  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; ${schema}`)
-  const transaction = (work: () => void): void => {
-    try {
-      database.exec('BEGIN IMMEDIATE')
-      work()
-      database.exec('COMMIT')
-    } catch (error) {
-      if (database.isTransaction) database.exec('ROLLBACK')
-      if ((error as { errcode?: number }).errcode === full)
-        throw new ServiceError('no-space', 'The disk that the store is on is full. Nothing was changed.', {
-          cause: error,
-        })
-      throw new ServiceError('unavailable', 'The store could not be written. Nothing was changed.', { cause: error })
-    }
-  }
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON')
+  // Deleted rows may hold secrets (a key, the request of an ended job), so SQLite overwrites them with zeros.
+  database.exec('PRAGMA secure_delete = ON')
   const put = database.prepare('INSERT INTO kv VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value')
   const remove = database.prepare('DELETE FROM kv WHERE key = ?')
   const append = database.prepare('INSERT INTO log VALUES (?, ?, ?)')
-  const forget = database.prepare('DELETE FROM log WHERE name = ? AND seq <= ?')
+  const deleteEntries = database.prepare('DELETE FROM log WHERE name = ? AND seq <= ?')
+  const putCheckpoint = database.prepare('INSERT OR REPLACE INTO checkpoint VALUES (?, ?, ?)')
+  const deleteCheckpoints = database.prepare('DELETE FROM checkpoint WHERE name = ? AND seq < ?')
   const putSeal = database.prepare('INSERT INTO seal VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value')
+  const select = database.prepare('SELECT value FROM kv WHERE key = ?')
+  const selectKeys = database.prepare('SELECT key FROM kv')
+
+  const reader = logReader(database, codec)
+  const storeCheckpoint = (log: string, last: number, text: string): void =>
+    void putCheckpoint.run(log, last, codec.encode(checkpointAssociatedData(log, last), text))
+  /** A plain log has one checkpoint, which holds its last and its first entry number. */
+  const storeLogBounds = (log: string): void => {
+    const bounds = reader.bounds(log)
+    if (!bounds) return
+    storeCheckpoint(log, bounds.last, String(bounds.first))
+    deleteCheckpoints.run(log, bounds.last)
+  }
+  const storeAllLogBounds = (): void => {
+    if (state || !database.isOpen) return
+    const newestCheckpoint = database.prepare('SELECT max(seq) AS seq FROM checkpoint WHERE name = ?')
+    const isStored = ([log, { last }]: readonly [string, LogBounds]): boolean =>
+      (newestCheckpoint.get(log) as { seq: number | null }).seq === last
+    const changed = [...readLogBounds(database)].filter(bounds => !isStored(bounds))
+    if (changed.length === 0) return
+    try {
+      database.exec('BEGIN IMMEDIATE')
+      for (const [log] of changed) storeLogBounds(log)
+      database.exec('COMMIT')
+    } catch {
+      // On a full disk the older bounds stay; they verify fewer entries.
+      if (database.isTransaction) database.exec('ROLLBACK')
+    }
+  }
   const writeDocument = ({ key, value }: Row): void => {
-    const bytes = value === undefined ? undefined : codec.encode(documentPlace(key), value)
+    const bytes = value === undefined ? undefined : codec.encode(documentAssociatedData(key), value)
     if (bytes) put.run(key, bytes)
     else remove.run(key)
     state?.setDocument(key, bytes)
   }
+  const forgetEntries = (log: string, upTo: number): void => {
+    deleteEntries.run(log, upTo)
+    if (!state) return storeLogBounds(log)
+    const remaining = state.forgetEntries(log, upTo)
+    deleteCheckpoints.run(log, upTo)
+    // The newest entries are always verified from a checkpoint, so one must stay.
+    if (remaining) storeCheckpoint(log, remaining.last, remaining.link)
+  }
   const writeEntry = ({ log, seq, value }: LogRow): void => {
-    if (value === undefined) {
-      forget.run(log, seq)
-      state?.forgetEntries(log, seq)
-    } else {
-      append.run(log, seq, codec.encode(entryPlace(log, seq), value))
-      state?.appendEntry(log, seq)
-    }
+    if (value === undefined) return forgetEntries(log, seq)
+    const bytes = codec.encode(entryAssociatedData(log, seq), value)
+    append.run(log, seq, bytes)
+    const sealedLog = state?.appendEntry(log, seq, bytes)
+    if (seq % checkpointInterval !== 0) return
+    if (sealedLog) storeCheckpoint(log, seq, sealedLog.link)
+    else storeLogBounds(log)
   }
-  const writeState = (): void => {
-    if (state) putSeal.run(stateRow, codec.encode('state', state.text()))
-  }
-  const write = (rows: readonly (Row | LogRow)[]): void => {
-    for (const row of rows)
-      if (isLogRow(row)) writeEntry(row)
-      else writeDocument(row)
-    writeState()
-  }
-  const select = database.prepare('SELECT value FROM kv WHERE key = ?')
-  const selectKeys = database.prepare('SELECT key FROM kv')
   return {
-    logs: logReader(database, codec),
+    logs: reader,
+    verify: (log, after, limit) => verifyEntries(database, codec, log, { after, limit, isSealed: state !== undefined }),
     get(key) {
       const row = select.get(key) as { value: Uint8Array } | undefined
-      return row && codec.decode(documentPlace(key), row.value)
+      return row && codec.decode(documentAssociatedData(key), row.value)
     },
     keys: () => (selectKeys.all() as { key: string }[]).map(({ key }) => key),
-    commit: rows => transaction(() => write(rows)),
-    setVersion: (rows, next) =>
-      transaction(() => {
-        state?.setVersion(next)
-        write(rows)
-        database.exec(`PRAGMA user_version = ${next}`)
-      }),
-    setWraps: wraps =>
-      transaction(() => {
-        database.exec(`DELETE FROM seal WHERE id <> ${stateRow}`)
-        for (const [at, wrap] of wraps.entries()) putSeal.run(stateRow + 1 + at, Buffer.from(JSON.stringify(wrap)))
-      }),
-    close: () => database.close(),
+    write(rows) {
+      for (const row of rows)
+        if (isLogRow(row)) writeEntry(row)
+        else writeDocument(row)
+      state?.countCommit()
+      if (state) putSeal.run(stateRow, codec.encode('state', state.text()))
+    },
+    setVersion(version) {
+      state?.setVersion(version)
+      database.exec(`PRAGMA user_version = ${version}`)
+    },
+    setWrappedKeys(wrappedKeys) {
+      database.exec(`DELETE FROM seal WHERE id <> ${stateRow}`)
+      for (const [at, wrappedKey] of wrappedKeys.entries())
+        putSeal.run(stateRow + 1 + at, Buffer.from(JSON.stringify(wrappedKey)))
+    },
+    checkpointWal() {
+      try {
+        // A large commit that found no room leaves a large log. Its space is given back.
+        const isLarge = statSync(`${file}-wal`).size > 2 * maxWalSize
+        database.exec(`PRAGMA wal_checkpoint(${isLarge ? 'TRUNCATE' : 'PASSIVE'})`)
+      } catch (error) {
+        if (!isFull(error)) throw error
+      }
+    },
+    resetWal(version) {
+      database.exec(`PRAGMA wal_checkpoint(TRUNCATE); PRAGMA user_version = ${version}`)
+    },
+    transaction(work) {
+      try {
+        database.exec('BEGIN IMMEDIATE')
+        work()
+        database.exec('COMMIT')
+        state?.confirm()
+      } catch (error) {
+        if (database.isTransaction) database.exec('ROLLBACK')
+        throw error
+      }
+    },
+    storeLogBounds: storeAllLogBounds,
+    isInTransaction: () => database.isTransaction,
+    close() {
+      if (database.isOpen) database.close()
+    },
   }
 }

@@ -3,10 +3,10 @@ import { ServiceError } from '#lib/errors.ts'
 import { keyOf, type Row } from './keys.ts'
 import type { Stored } from './store.ts'
 
-const Envelope = z.looseObject({ id: z.string(), rev: z.int().min(1) })
+const RawDocument = z.looseObject({ id: z.string(), rev: z.int().min(1) })
 
-/** What a row holds before its collection's schema has seen it. */
-export type Envelope = z.infer<typeof Envelope>
+/** The content of a row before it is parsed with its collection's schema. */
+export type RawDocument = z.infer<typeof RawDocument>
 
 const freeze = <T>(value: T): T => {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
@@ -16,43 +16,43 @@ const freeze = <T>(value: T): T => {
   return value
 }
 
-// Only the places are told, never the values: a document may hold a secret.
-const placesOf = (error: z.ZodError): string =>
+// Only the paths are shown, never the values: a document may hold a secret.
+const describePaths = (error: z.ZodError): string =>
   error.issues.map(issue => `${issue.path.join('.') || 'the document'} (${issue.code})`).join(', ')
 
-const damaged = (key: string, why: string): ServiceError =>
+const damagedDocument = (key: string, why: string): ServiceError =>
   new ServiceError('internal', `The stored document ${key} cannot be read: ${why}. Restore a copy of the store.`)
 
-/** Reads the JSON text of a row. Throws an error that names the key when it is no document with this key's id. */
-export const envelopeOf = (key: string, text: unknown): Envelope => {
+/** Parses the JSON text of a row. Throws an error that names the key when it is not a document with the id of this key. */
+export const parseRawDocument = (key: string, text: unknown): RawDocument => {
   let json: unknown
   try {
     json = typeof text === 'string' ? JSON.parse(text) : text
   } catch {
-    throw damaged(key, 'it is not JSON')
+    throw damagedDocument(key, 'it is not JSON')
   }
-  const parsed = Envelope.safeParse(json)
-  if (!parsed.success) throw damaged(key, `wrong ${placesOf(parsed.error)}`)
-  if (!key.endsWith(`:${parsed.data.id}`)) throw damaged(key, 'it carries the id of another document')
+  const parsed = RawDocument.safeParse(json)
+  if (!parsed.success) throw damagedDocument(key, `wrong ${describePaths(parsed.error)}`)
+  if (!key.endsWith(`:${parsed.data.id}`)) throw damagedDocument(key, 'it carries the id of another document')
   return parsed.data
 }
 
-/** The document of a row, frozen. Throws an error that names the key when it does not meet the schema. */
-export const decode = <T extends object>(
+/** Parses a raw document with its schema and freezes it. Throws an error that names the key when it is not valid. */
+export const decodeDocument = <T extends object>(
   schema: z.ZodType<T>,
   key: string,
-  { rev, ...document }: Envelope,
+  { rev, ...document }: RawDocument,
 ): T & Stored => {
   const parsed = schema.safeParse(document)
-  if (!parsed.success) throw damaged(key, `wrong ${placesOf(parsed.error)}`)
+  if (!parsed.success) throw damagedDocument(key, `wrong ${describePaths(parsed.error)}`)
   return freeze({ ...parsed.data, id: document.id, rev })
 }
 
 /**
- * The document as it would come back from disk, without `rev`. Throws when it would not come back: accepting it now
- * would keep the store from opening later.
+ * Gives the document as it would be read from disk, without `rev`. Throws when it could not be read back, because a store
+ * with such a document would not open.
  */
-export const settle = <T extends { readonly id: string }>(
+export const normalizeDocument = <T extends { readonly id: string }>(
   schema: z.ZodType<T>,
   collection: string,
   document: T & { readonly rev?: number },
@@ -60,12 +60,12 @@ export const settle = <T extends { readonly id: string }>(
   const { rev: _, ...bare } = document
   const parsed = schema.safeParse(JSON.parse(JSON.stringify(bare)))
   if (!parsed.success)
-    throw new Error(`${keyOf(collection, document.id)} is not stored: wrong ${placesOf(parsed.error)}`)
+    throw new Error(`${keyOf(collection, document.id)} is not stored: wrong ${describePaths(parsed.error)}`)
   return freeze(parsed.data)
 }
 
-/** The row of a document. */
-export const rowOf = (key: string, document: object | undefined): Row => ({
+/** Makes the row of a document; undefined deletes it. */
+export const toRow = (key: string, document: object | undefined): Row => ({
   key,
   value: document && JSON.stringify(document),
 })

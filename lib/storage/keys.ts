@@ -20,15 +20,15 @@ export const isLogRow = (row: Row | LogRow): row is LogRow => 'log' in row
 /** Whether a row is a document. */
 export const isDocumentRow = (row: Row | LogRow): row is Row => !isLogRow(row)
 
-/** Passes the name of a collection or log. Throws on anything else: a programming error. */
+/** Throws when the name of a collection or log is malformed, which is a programming error. */
 export const checkName = (name: string): void => {
   if (!collectionName.test(name)) throw new Error(`${JSON.stringify(name)} cannot name a collection`)
 }
 
-/** `collection:id`. Throws on anything that is not a collection name with a generated id: a programming error. */
+/** The key `collection:id`. Throws on a malformed name or an id that is not generated, which is a programming error. */
 export const keyOf = (collection: string, id: string): string => {
   checkName(collection)
-  // The id is not shown: what does not look generated may have come from a user.
+  // The message does not show the id: one that is not generated may be user input.
   if (!documentId.test(id)) throw new Error(`a document of ${collection} has an id that is not a generated one`)
   return `${collection}:${id}`
 }

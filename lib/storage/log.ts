@@ -1,10 +1,10 @@
 import type * as z from 'zod'
-import { ServiceError } from '#lib/errors.ts'
+import { messageOf, ServiceError } from '#lib/errors.ts'
 import { checkName, type LogRow } from './keys.ts'
 import type { Log, LogWrite, Numbered } from './store.ts'
 import type { Undo } from './table.ts'
 
-/** What a log's rows are read by. */
+/** Reads the rows of logs. */
 export interface LogReader {
   /** The numbers of the oldest and the newest row; undefined without any. */
   bounds(log: string): { readonly first: number; readonly last: number } | undefined
@@ -15,22 +15,34 @@ export interface LogReader {
   ): readonly { readonly seq: number; readonly value: string }[]
 }
 
-/** A log for its users, and what a commit needs to carry its writes out. */
+/** A log for its users, and the function by which a commit applies a write to it. */
 export interface OpenLog<T extends object> {
   readonly log: Log<T>
-  carryOut(write: LogWrite): { readonly row: LogRow; readonly undo: Undo }
+  applyWrite(write: LogWrite): { readonly row: LogRow; readonly undo: Undo }
 }
 
-export const openLog = <T extends object>(name: string, schema: z.ZodType<T>, reader: LogReader): OpenLog<T> => {
+/** Opens a log. `onDamage` is called with a message when entries cannot be read. Throws when the last entry cannot be read. */
+export const openLog = <T extends object>(
+  name: string,
+  schema: z.ZodType<T>,
+  reader: LogReader,
+  onDamage: (message: string) => void,
+): OpenLog<T> => {
   checkName(name)
   const parse = (seq: number, value: string): Numbered<T> => {
     const parsed = schema.safeParse(JSON.parse(value))
-    if (!parsed.success)
-      throw new ServiceError('internal', `Entry ${seq} of ${name} cannot be read. Restore a copy of the store.`)
+    if (!parsed.success) throw new Error(`entry ${name} ${seq} does not match its schema`)
     return { ...parsed.data, seq }
   }
-  const read = (from: number, to: number, limit: number, newestFirst: boolean): readonly Numbered<T>[] =>
-    reader.read(name, { from, to, limit, newestFirst }).map(({ seq, value }) => parse(seq, value))
+  const read = (from: number, to: number, limit: number, newestFirst: boolean): readonly Numbered<T>[] => {
+    try {
+      return reader.read(name, { from, to, limit, newestFirst }).map(({ seq, value }) => parse(seq, value))
+    } catch (error) {
+      const message = `The log ${name} cannot be read: ${messageOf(error)}. Restore a copy of the store.`
+      onDamage(message)
+      throw new ServiceError('internal', message, { cause: error })
+    }
+  }
 
   const bounds = reader.bounds(name)
   let head = bounds?.last ?? 0
@@ -40,7 +52,7 @@ export const openLog = <T extends object>(name: string, schema: z.ZodType<T>, re
   const append = (entry: NonNullable<LogWrite['append']>): { row: LogRow; undo: Undo } => {
     const [before, seq] = [last, head + 1]
     const value = JSON.stringify(entry(seq, before))
-    // As it will come back: what the schema would not take then is refused now.
+    // Parsed as it will be read later, so that an entry that the schema refuses is not stored.
     last = parse(seq, value)
     head = seq
     return {
@@ -67,6 +79,6 @@ export const openLog = <T extends object>(name: string, schema: z.ZodType<T>, re
       first: () => first,
       forget: upTo => ({ log: name, forget: upTo }),
     },
-    carryOut: write => (write.append ? append(write.append) : forget(write.forget ?? 0)),
+    applyWrite: write => (write.append ? append(write.append) : forget(write.forget ?? 0)),
   }
 }

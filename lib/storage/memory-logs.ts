@@ -1,8 +1,8 @@
 import type { LogRow } from './keys.ts'
 import type { LogReader } from './log.ts'
 
-/** Logs that are kept in memory alone, for stores that are. */
-export const memoryLogs = (): LogReader & { write(rows: readonly LogRow[]): void } => {
+/** Makes logs that are held only in memory, for stores without a log of their own. */
+export const createMemoryLogs = (): LogReader & { write(rows: readonly LogRow[]): void } => {
   const logs = new Map<string, Map<number, string>>()
   const rowsOf = (log: string): Map<number, string> => logs.get(log) ?? new Map<number, string>()
   return {
@@ -17,10 +17,10 @@ export const memoryLogs = (): LogReader & { write(rows: readonly LogRow[]): void
     },
     write(rows) {
       for (const { log, seq, value } of rows) {
-        const kept = rowsOf(log)
-        if (value !== undefined) kept.set(seq, value)
-        else for (const number of kept.keys()) if (number <= seq) kept.delete(number)
-        logs.set(log, kept)
+        const entries = rowsOf(log)
+        if (value !== undefined) entries.set(seq, value)
+        else for (const number of entries.keys()) if (number <= seq) entries.delete(number)
+        logs.set(log, entries)
       }
     },
   }

@@ -2,5 +2,5 @@ import { createStorage } from 'unstorage'
 import { createStore } from './create-store.ts'
 import type { Store } from './store.ts'
 
-/** An empty store that forgets everything when it is closed. */
+/** Makes an empty store in memory. Its content is lost when it is closed. */
 export const createMemoryStore = (): Promise<Store> => createStore(createStorage())

@@ -1,6 +1,7 @@
 import type { Row } from './keys.ts'
+import { moveContents } from './move-contents.ts'
 
-/** A step from one version of what is stored to the next. Pure: it is given every row and says what changes. */
+/** A step from one version of the stored data to the next. It is pure: it gets every row and gives the changed ones. */
 export interface Migration {
   /** The version that this step leads to. */
   readonly version: number
@@ -8,5 +9,16 @@ export interface Migration {
   migrate(rows: ReadonlyMap<string, string>): readonly Row[]
 }
 
-/** Every step since the first version, which is 1. A step that was released is never changed. */
-export const migrations: readonly Migration[] = []
+/** Every migration since version 1. A released migration is never changed. */
+export const migrations: readonly Migration[] = [
+  {
+    version: 2,
+    // `prepareDatabase` converts the format of the rows before any migration. Their content stays.
+    name: 'rows carry a checksum, sealed logs are linked',
+    migrate: () => [],
+  },
+  { version: 3, name: 'the contents of manifests stay on disk', migrate: moveContents },
+]
+
+/** The version of a store after these migrations. */
+export const newestVersionOf = (steps: readonly Migration[]): number => steps.at(-1)?.version ?? 1

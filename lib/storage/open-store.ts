@@ -2,68 +2,62 @@ import { existsSync } from 'node:fs'
 import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
 import { createStorage } from 'unstorage'
-import { ServiceError } from '#lib/errors.ts'
-import { makePrivateFolder } from '#lib/platform/files.ts'
+import { makePrivateFolder, removeUnfinished } from '#lib/platform/files.ts'
+import { openCommitCounter } from './commit-counter.ts'
 import { createStore } from './create-store.ts'
-import { type Database, openDatabase, type Reading } from './database.ts'
-import { copyDatabase, refuseLeftLog } from './database-file.ts'
-import { type Envelope, envelopeOf } from './documents.ts'
+import type { LogAccess } from './database.ts'
+import { copyDatabase, refuseOrphanedWal } from './database-file.ts'
+import { type RawDocument, parseRawDocument } from './documents.ts'
 import type { Row } from './keys.ts'
 import { lockFolder } from './lock.ts'
-import { type Migration, migrations as allMigrations } from './migrations.ts'
+import { type Migration, migrations as allMigrations, newestVersionOf } from './migrations.ts'
+import { verifyLogsInBackground } from './verify-logs.ts'
+import { noReserve, openReserve } from './reserve.ts'
+import { createDatabase } from './rewrite.ts'
 import { sqliteDriver } from './sqlite-driver.ts'
 import type { Store } from './store.ts'
-import { createDatabase, unlock, type Unlocked } from './unlock.ts'
-import { isFor, type SealSecrets, type Wrap, wrapDataKey } from './wrap.ts'
+import { prepareDatabase, type VerifiedContent } from './prepare-database.ts'
+import { isWrappedFor, type SealSecrets, type WrappedKey, wrapDataKey } from './wrapped-key.ts'
+import { openWriter, type Writer } from './writer.ts'
 
 interface Options {
   readonly folder: string
   readonly migrations?: readonly Migration[]
-  /** Seals the store, and opens a sealed one. Asked for when the folder is this process's alone. */
+  /** Gives the secrets that seal the store and open a sealed one. Called after the folder is locked. */
   readonly seal?: (() => Promise<SealSecrets>) | undefined
+  /** Bytes of disk space that are reserved for essential commits; none by default. */
+  readonly reserve?: number
 }
 
 /** A store on disk. */
 export interface OpenedStore extends Store {
   readonly sealed: boolean
-  /** Where a copy of the plain database was left, when this start sealed it. */
+  /** The path of a copy of the plain database, when this start sealed it. */
   readonly plainCopy: string | undefined
-  /** What another process reads the logs by. */
-  readonly reading: Reading
-  /** Copies what is committed into a new file, while the store is in use. */
+  /** What another process needs to read the logs. */
+  readonly logAccess: LogAccess
+  /** Copies the committed content into a new file while the store is in use. */
   backup(file: string): Promise<void>
-  /** Makes another private key open the store too, so that it can be put in place. */
-  admitKey(privateKey: KeyObject): Promise<void>
-  /** Makes this private key the only one that opens the store. */
-  keepOnlyKey(privateKey: KeyObject): Promise<void>
+  /** Wraps the data key for another private key too. Call it before that key replaces the current one. */
+  addKey(privateKey: KeyObject): Promise<void>
+  /** Removes the wrapped data keys of all other private keys. */
+  removeOtherKeys(privateKey: KeyObject): Promise<void>
 }
 
 /** The file of the store in its folder. */
 export const storeFile = (folder: string): string => join(folder, 'store.db')
 
-/** Throws `unavailable` for a store of a program that knows more versions of the data than this one. */
-export const refuseNewer = (file: string, version: number, newest: number): void => {
-  if (version > newest)
-    throw new ServiceError(
-      'unavailable',
-      `The store ${file} was written by a newer vmhost (version ${version} of the data, this one knows ${newest}). Nothing was changed; start the newer one.`,
-    )
-}
+const parseRows = (rows: ReadonlyMap<string, string>): ReadonlyMap<string, RawDocument> =>
+  new Map([...rows].map(([key, text]) => [key, parseRawDocument(key, text)]))
 
-const envelopesOf = (rows: ReadonlyMap<string, string>): ReadonlyMap<string, Envelope> =>
-  new Map([...rows].map(([key, text]) => [key, envelopeOf(key, text)]))
-
-/** Brings rows forward through every step in one transaction. A copy of what was is kept. */
-const migrate = async (
-  file: string,
-  database: Database,
-  content: Pick<Unlocked, 'version' | 'rows'>,
+/** Applies every due migration in one transaction. Gives the migrated rows. */
+const migrate = (
+  database: Writer,
+  content: Pick<VerifiedContent, 'version' | 'rows'>,
   steps: readonly Migration[],
-): Promise<ReadonlyMap<string, string>> => {
+): ReadonlyMap<string, string> => {
   const due = steps.filter(step => step.version > content.version)
   if (due.length === 0) return content.rows
-  // A copy of the same name is of an earlier try, and this one is of what is about to change.
-  await copyDatabase(file, `${file}.before-${due.at(-1)!.version}`)
   const rows = new Map(content.rows)
   const changed = new Map<string, Row>()
   for (const step of due)
@@ -72,63 +66,80 @@ const migrate = async (
       if (row.value === undefined) rows.delete(row.key)
       else rows.set(row.key, row.value)
     }
-  database.setVersion([...changed.values()], due.at(-1)!.version)
+  database.setVersion([...changed.values()], newestVersionOf(due))
   return rows
 }
 
 /**
- * Opens the store in `folder` (`store.db`) as its one writer, and makes it when it is not there.
- * Throws `conflict` when another process has it, `unavailable` when it cannot be read; nothing is changed then.
+ * Opens the store in `folder` (`store.db`) as its only writer. Creates it when it does not exist. Throws `conflict` when
+ * another process has it open and `unavailable` when it cannot be read; nothing is changed then.
  */
-export const openStore = async ({ folder, migrations = allMigrations, seal }: Options): Promise<OpenedStore> => {
+export const openStore = async ({
+  folder,
+  migrations = allMigrations,
+  seal,
+  reserve: reserveSize,
+}: Options): Promise<OpenedStore> => {
   await makePrivateFolder(folder)
-  using stack = new DisposableStack()
-  const lock = stack.use(lockFolder(folder))
+  await using stack = new AsyncDisposableStack()
+  stack.use(lockFolder(folder))
+  await removeUnfinished(folder)
   const file = storeFile(folder)
-  const newest = migrations.at(-1)?.version ?? 1
+  const reserve = reserveSize === undefined ? noReserve : stack.use(openReserve(`${file}.reserve`, reserveSize))
+  const newest = newestVersionOf(migrations)
   if (!existsSync(file)) {
-    refuseLeftLog(file)
+    refuseOrphanedWal(file)
     await createDatabase(file, newest, await seal?.())
   }
   const secrets = await seal?.()
-  const content = await unlock(file, secrets)
-  refuseNewer(file, content.version, newest)
-  const read = envelopesOf(content.rows)
-  const database = stack.adopt(openDatabase(file, content), one => one.close())
-  const rows = await migrate(file, database, content, migrations)
-  const envelopes = rows === content.rows ? read : envelopesOf(rows)
-  // More than one is there after a change of the private key that did not come to its end.
-  if (content.wraps.length > 1) database.setWraps(content.wraps.filter(wrap => isFor(wrap, secrets!.privateKey)))
-  const store = await createStore(createStorage({ driver: sqliteDriver(database) }), envelopes)
-  stack.move()
+  const content = await prepareDatabase(file, secrets, newest)
+  const read = parseRows(content.rows)
+  const { dataKey } = content
+  const counter = dataKey && stack.use(openCommitCounter(file, dataKey, () => database.commits()))
+  const database: Writer = stack.adopt(openWriter(file, content, reserve, counter), one => one.close())
+  const rows = migrate(database, content, migrations)
+  const documents = rows === content.rows ? read : parseRows(rows)
+  // There is more than one after an interrupted change of the private key.
+  if (content.wrappedKeys.length > 1)
+    database.setWrappedKeys(content.wrappedKeys.filter(wrappedKey => isWrappedFor(wrappedKey, secrets!.privateKey)))
+  const store = await createStore(createStorage({ driver: sqliteDriver(database) }), documents)
+  const { reportDamage: onDamage } = store
+  stack.use(verifyLogsInBackground({ logs: content.logs, reader: database.logs, verify: database.verify, onDamage }))
+  const opened = stack.move()
 
-  let { wraps } = content
-  const setWraps = (next: readonly Wrap[]): void => {
-    database.setWraps(next)
-    wraps = next
+  let { wrappedKeys } = content
+  const setWrappedKeys = (next: readonly WrappedKey[]): void => {
+    database.setWrappedKeys(next)
+    wrappedKeys = next
   }
   return {
     atomic: store.atomic,
     get failure() {
       return store.failure
     },
+    get damage() {
+      return store.damage
+    },
+    hasRoomForFollowUp: store.hasRoomForFollowUp,
     sealed: content.dataKey !== undefined,
     plainCopy: content.plainCopy,
-    reading: { file, dataKey: content.dataKey },
+    logAccess: { file, dataKey: content.dataKey },
     collection: store.collection,
     log: store.log,
+    texts: store.texts,
     onCommit: store.onCommit,
     commit: store.commit,
     backup: to => copyDatabase(file, to),
-    async admitKey(privateKey) {
-      if (content.dataKey) setWraps([...wraps, await wrapDataKey(content.dataKey, { ...secrets!, privateKey })])
+    async addKey(privateKey) {
+      if (content.dataKey)
+        setWrappedKeys([...wrappedKeys, await wrapDataKey(content.dataKey, { ...secrets!, privateKey })])
     },
-    async keepOnlyKey(privateKey) {
-      if (content.dataKey) setWraps(wraps.filter(wrap => isFor(wrap, privateKey)))
+    async removeOtherKeys(privateKey) {
+      if (content.dataKey) setWrappedKeys(wrappedKeys.filter(wrappedKey => isWrappedFor(wrappedKey, privateKey)))
     },
     async [Symbol.asyncDispose]() {
       await store[Symbol.asyncDispose]()
-      lock[Symbol.dispose]()
+      await opened.disposeAsync()
     },
   }
 }

@@ -1,51 +1,93 @@
-import { existsSync } from 'node:fs'
+import { copyFileSync, existsSync, realpathSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { writeFileAtomic } from '#lib/platform/files.ts'
 import { compactTime } from './backups.ts'
-import { copyDatabase, foldLog } from './database-file.ts'
+import { removeCommitCounts, writeCommitCount } from './commit-counter.ts'
+import { copyDatabase, checkpointWal, readAndCleanUp, UnreadableDatabase } from './database-file.ts'
 import { lockFolder } from './lock.ts'
-import { migrations } from './migrations.ts'
-import { refuseNewer, storeFile } from './open-store.ts'
-import { proveDatabase, refusePlain, sealAgain } from './unlock.ts'
-import type { SealSecrets } from './wrap.ts'
+import { migrations, newestVersionOf } from './migrations.ts'
+import { storeFile } from './open-store.ts'
+import { verifyDatabase, refusePlainReplacement, resealDatabase, type VerifiedContent } from './prepare-database.ts'
+import type { SealSecrets } from './wrapped-key.ts'
+import { checkWal } from './write-ahead-log.ts'
 
-/** A file that is there after a restore, until the next start: numbers that were given since the copy are given again. */
-export const restoredMark = (folder: string): string => join(folder, 'restored')
+/** A file that exists after a restore until the next start: sequence numbers since the backup will be used a second time. */
+export const restoredMarkerFile = (folder: string): string => join(folder, 'restored')
+
+/** Copies the store that is being replaced, and removes its write-ahead log, which SQLite would replay into the new one. */
+const preserveReplaced = async (file: string, replacedCopy: string): Promise<void> => {
+  try {
+    checkWal(file)
+    await copyDatabase(file, replacedCopy)
+    checkpointWal(file)
+  } catch {
+    // The store is damaged, which may be why it is replaced. Copy it as it is, and move its log.
+    const log = `${file}-wal`
+    copyFileSync(file, replacedCopy)
+    if (existsSync(log)) renameSync(log, `${replacedCopy}-wal`)
+  }
+}
+
+const verifyCopy = async (copy: string, secrets: SealSecrets | undefined): Promise<VerifiedContent> => {
+  try {
+    return await verifyDatabase(copy, secrets, newestVersionOf(migrations))
+  } catch (error) {
+    if (!(error instanceof UnreadableDatabase)) throw error
+    throw new ServiceError(
+      'invalid',
+      `${copy} is no copy of a store that can be used: ${error.reason}. Nothing was changed; name another copy.`,
+      { cause: error },
+    )
+  }
+}
+
+/** The result of a restore. */
+export interface Restored {
+  /** Whether the restored copy is encrypted. */
+  readonly sealed: boolean
+  /** The path of a copy of the replaced store; undefined when nothing was replaced. */
+  readonly replacedCopy: string | undefined
+}
+
+const replaceStore = async (folder: string, copy: string, secrets: SealSecrets | undefined): Promise<Restored> => {
+  const verified = await verifyCopy(copy, secrets)
+  refusePlainReplacement(copy, verified, folder)
+  const file = storeFile(folder)
+  const isItself = existsSync(file) && realpathSync(copy) === realpathSync(file)
+  const replacedCopy = existsSync(file) && !isItself ? `${file}.before-restore-${compactTime(new Date())}` : undefined
+  if (replacedCopy) await preserveReplaced(file, replacedCopy)
+  await writeFileAtomic(restoredMarkerFile(folder), '')
+  // The copy may be older than the replaced store, so the counter is set to its commits.
+  if (verified.dataKey && verified.state)
+    await writeCommitCount(file, verified.dataKey, verified.state.commits(), false)
+  else await removeCommitCounts(file)
+  if (!isItself) await copyDatabase(copy, file)
+  return { sealed: verified.dataKey !== undefined, replacedCopy }
+}
 
 /**
- * Puts a copy in place of the store in `folder`, after the copy was read wholly and found good. What it replaces is kept
- * beside, in the file whose name is given. Throws `conflict` while a service runs, `unavailable` for a copy that is not
- * good; nothing is changed then.
+ * Replaces the store in `folder` with a copy, after the whole copy was verified. The replaced store is kept beside it. `copy`
+ * may be the store itself, to accept it as it is. Throws `conflict` while a service runs, `invalid` for a damaged copy, and
+ * `unavailable` for a copy that cannot be opened or is plain although the store was encrypted; nothing is changed then.
  */
 export const restoreStore = async (
   folder: string,
   copy: string,
   secrets: SealSecrets | undefined,
-): Promise<string | undefined> => {
+): Promise<Restored> => {
   using _ = lockFolder(folder)
   if (!existsSync(copy)) throw new ServiceError('invalid', `There is no file ${copy}.`)
-  const proven = await proveDatabase(copy, secrets)
-  refusePlain(copy, proven, secrets)
-  refuseNewer(copy, proven.version, migrations.at(-1)?.version ?? 1)
-  const file = storeFile(folder)
-  const kept = existsSync(file) ? `${file}.before-restore-${compactTime(new Date())}` : undefined
-  if (kept) {
-    await copyDatabase(file, kept)
-    // The log of the old one must not be played into the new one.
-    foldLog(file)
-  }
-  await writeFileAtomic(restoredMark(folder), '')
-  await copyDatabase(copy, file)
-  return kept
+  return readAndCleanUp(copy, () => replaceStore(folder, copy, secrets))
 }
 
-/** Seals the store in `folder` anew for another password. Throws as `restoreStore` does. */
+/** Reseals the store in `folder` with a new data key and another password. Throws as `restoreStore` does. */
 export const changeStoragePassword = async (
   folder: string,
   secrets: SealSecrets,
   newPassword: string,
 ): Promise<void> => {
   using _ = lockFolder(folder)
-  await sealAgain(storeFile(folder), secrets, { ...secrets, password: newPassword })
+  const after = { ...secrets, password: newPassword }
+  await resealDatabase(storeFile(folder), secrets, after, newestVersionOf(migrations))
 }

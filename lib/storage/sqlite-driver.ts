@@ -1,19 +1,21 @@
 import type { CommitDriver } from './create-store.ts'
-import type { Database } from './database.ts'
+import type { Writer } from './writer.ts'
 
 /**
- * unstorage's driver over one SQLite database, with `commit` beside its methods. The store reads everything once, when
- * it opens, and keeps its documents decoded; from then on it only commits.
+ * An unstorage driver over one SQLite database, with commits and logs. The store reads all documents once, when it opens, and
+ * holds them decoded in memory. After that it reads only texts and logs, and writes only by `commit`.
  */
-export const sqliteDriver = (database: Database): CommitDriver => ({
+export const sqliteDriver = (database: Writer): CommitDriver => ({
   name: 'sqlite',
-  commit: rows => database.commit(rows),
+  commit: (rows, essential) => database.commit(rows, essential),
   logs: database.logs,
+  shortage: database.shortage,
+  hasRoomForFollowUp: database.hasRoomForFollowUp,
   hasItem: key => database.get(key) !== undefined,
   getItem: key => database.get(key) ?? null,
-  // Its type says that there is a base, but there is none when all keys are asked for.
+  // The type requires `base`, but unstorage leaves it out when it lists all keys.
   getKeys: (base: string | undefined) => database.keys().filter(key => key.startsWith(base ?? '')),
-  setItem: (key, value) => database.commit([{ key, value }]),
-  removeItem: key => database.commit([{ key, value: undefined }]),
+  setItem: (key, value) => database.commit([{ key, value }], false),
+  removeItem: key => database.commit([{ key, value: undefined }], false),
   dispose: () => database.close(),
 })

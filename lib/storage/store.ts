@@ -1,26 +1,42 @@
 import type * as z from 'zod'
 
-/** What every stored document has: a generated id (never user input) and the number of its revision, from 1. */
+/** The members of every stored document: a generated id (never user input) and its revision number, from 1. */
 export interface Stored {
   readonly id: string
   readonly rev: number
 }
 
-/** One change, as data: made by a collection or a log, carried out by `Store.commit`. Opaque to callers. */
-export type Write = DocumentWrite | LogWrite
+/** One change, as data. A collection or a log makes it and `Store.commit` applies it. Opaque to callers. */
+export type Write = DocumentWrite | LogWrite | TextWrite
 
 export interface DocumentWrite {
   readonly collection: string
   readonly id: string
-  /** Revision that must be there now: 0 = none, undefined = any. */
-  readonly expects: number | undefined
+  /** The revision that the stored document must have: 0 = it must not exist, undefined = any. */
+  readonly expectedRev: number | undefined
   /** The new document without its rev; undefined deletes. */
   readonly value: object | undefined
 }
 
+export interface TextWrite {
+  readonly texts: string
+  readonly id: string
+  /** Undefined deletes. */
+  readonly text: string | undefined
+}
+
+/** Long texts under the ids of documents. They are read from disk each time, not held in memory. */
+export interface Texts {
+  /** The text of an id; undefined when there is none. */
+  read(id: string): Promise<string | undefined>
+  /** Makes a write that stores the text, whether or not there is one already. */
+  put(id: string, text: string): Write
+  remove(id: string): Write
+}
+
 export interface LogWrite {
   readonly log: string
-  /** The entry of a number, given the one before it. */
+  /** Makes the entry from its number and the previous entry. */
   readonly append?: (seq: number, previous: object | undefined) => object
   readonly forget?: number
 }
@@ -29,49 +45,69 @@ export interface LogWrite {
 export type Numbered<T> = T & { readonly seq: number }
 
 /**
- * A sequence that only grows at its end. Its entries are numbered from 1, without gaps, in the order in which they were
- * committed; they stay on disk, and are read from there.
+ * An append-only sequence of entries. They are numbered from 1, without gaps, in the order of their commits. They are read
+ * from disk each time, not held in memory.
  */
 export interface Log<T extends object> {
   /**
-   * A write that adds an entry, together with whatever else its commit holds. `entry` is called in that commit, with its
-   * number and the entry before it; it must be pure.
+   * Makes a write that appends an entry. The commit calls `entry` with the number of the new entry and the previous entry;
+   * `entry` must be pure.
    */
   append(entry: (seq: number, previous: Numbered<T> | undefined) => T): Write
   /** Up to `limit` entries after a number, oldest first. */
   read(after: number, limit: number): readonly Numbered<T>[]
   /** Up to `limit` entries before a number, newest first. */
   readBack(before: number, limit: number): readonly Numbered<T>[]
-  /** The number of the last entry that was ever added; 0 without one. */
+  /** The number of the last entry that was ever appended; 0 when there was none. */
   head(): number
-  /** The number of the oldest entry that is kept; `head() + 1` without one. */
+  /** The number of the oldest stored entry; `head() + 1` when there is none. */
   first(): number
-  /** A write that forgets the entries up to and with a number. The last entry always stays. */
+  /** Makes a write that deletes the entries up to and including a number. The last entry always stays. */
   forget(upTo: number): Write
 }
 
 export interface Collection<T extends { readonly id: string }> {
   get(id: string): Promise<(T & Stored) | undefined>
+  /** Like `get`, but synchronous: documents are held in memory. */
+  getSync(id: string): (T & Stored) | undefined
   list(): Promise<readonly (T & Stored)[]>
-  /** Unique look-up by an index that was named when the collection was made. */
+  /** Finds a document by the value of a unique index that was named when the collection was opened. */
   find(index: string, value: string): Promise<(T & Stored) | undefined>
-  /** A document without `rev` is new and must not exist; one with `rev` replaces that revision. */
+  /** Makes a write of a document. Without `rev` the document must not exist yet; with `rev` it replaces that revision. */
   put(document: T & { readonly rev?: number }): Write
-  /** Without `rev`: whatever revision is there. */
+  /** Makes a write that deletes a document. Without `rev` it deletes any revision. */
   remove(document: { readonly id: string; readonly rev?: number }): Write
-  /** Reads, applies the pure `change`, commits with what is `beside`; again when somebody was faster. Throws `not-found`. */
-  update(id: string, change: (document: T & Stored) => T, beside?: readonly Write[]): Promise<T & Stored>
+  /** Reads a document, applies the pure `change` and commits it with `otherWrites`. Retries when the document was changed meanwhile. Throws `not-found`. */
+  update(
+    id: string,
+    change: (document: T & Stored) => T,
+    otherWrites?: readonly Write[],
+    options?: CommitOptions,
+  ): Promise<T & Stored>
 }
 
 export interface CollectionOptions<T> {
-  /** Name → the value under which a document is found; values are unique within the collection (else `conflict`). */
+  /** Unique indexes: name → the document's value in it. A commit with a duplicate value throws `conflict`. */
   readonly unique?: Readonly<Record<string, (document: T) => string | undefined>>
 }
 
+/** Options of a commit. */
+export interface CommitOptions {
+  /**
+   * The commit revokes something (a sign-out, a revocation, a right) or records what was done, so it may use the disk reserve
+   * when the disk is full. Never set it for commits that anybody can cause without a limit.
+   */
+  readonly essential?: boolean
+}
+
 export interface Store extends AsyncDisposable {
-  /** Why the store takes no changes any more; undefined as long as it does. */
+  /** Why the store takes no changes now; undefined while it does. After a full disk it recovers by itself. */
   readonly failure: string | undefined
-  /** Whether a commit is all-or-none also across a crash. False on drivers without `commit(rows)`. */
+  /** The first damage that was found since the start in logs and texts, which are read on demand; undefined when there is none. */
+  readonly damage: string | undefined
+  /** Whether there is room for the essential commit that a call which starts now will make later. Calls that are not essential need more room. */
+  hasRoomForFollowUp(essential: boolean): boolean
+  /** Whether commits are atomic even across a crash. False for drivers without `commit(rows)`. */
   readonly atomic: boolean
   collection<T extends { readonly id: string }>(
     name: string,
@@ -79,8 +115,12 @@ export interface Store extends AsyncDisposable {
     options?: CollectionOptions<T>,
   ): Collection<T>
   log<T extends object>(name: string, schema: z.ZodType<T>): Log<T>
-  /** Calls `listener` after each commit, when it is on disk, until disposed. */
+  texts(name: string): Texts
+  /** Calls `listener` after each durable commit, until disposed. */
   onCommit(listener: () => void): Disposable
-  /** All or none, durable when it settles; refuses a stale revision or a broken unique index with `conflict`. */
-  commit(writes: readonly Write[]): Promise<void>
+  /**
+   * Commits the writes, all or nothing; durable when the promise resolves. Throws `conflict` for a stale revision or a
+   * duplicate unique value, and `no-space` when the disk is full.
+   */
+  commit(writes: readonly Write[], options?: CommitOptions): Promise<void>
 }

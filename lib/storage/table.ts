@@ -1,16 +1,16 @@
 import { ServiceError } from '#lib/errors.ts'
 import type { Stored } from './store.ts'
 
-/** Takes a change back, as long as no later one was made. */
+/** Undoes a change. Later changes must be undone first. */
 export type Undo = () => void
 
 /** The documents of one collection, decoded, with its unique indexes. */
 export interface Table<T extends Stored> {
   get(id: string): T | undefined
-  /** In the order of ids, by code unit. The same array until something changes. */
+  /** All documents by id, in code unit order. It is the same array until something changes. */
   list(): readonly T[]
   find(index: string, value: string): T | undefined
-  /** Sets or, with undefined, deletes. Throws `conflict` when a unique value is another document's. */
+  /** Sets a document, or deletes it with undefined. Throws `conflict` when another document has one of its unique values. */
   set(id: string, document: T | undefined): Undo
 }
 
@@ -18,7 +18,7 @@ type Unique<T> = Readonly<Record<string, (document: T) => string | undefined>>
 
 const byId = (a: Stored, b: Stored): number => (a.id < b.id ? -1 : 1)
 
-/** An empty table. `unique` names the indexes and says what each document is found under, if at all. */
+/** Makes an empty table. `unique` has the indexes by name: each gives the value of a document, or undefined. */
 export const createTable = <T extends Stored>(collection: string, unique: Unique<T> = {}): Table<T> => {
   const documents = new Map<string, T>()
   const indexes = Object.entries(unique).map(([name, valueOf]) => ({
@@ -28,7 +28,7 @@ export const createTable = <T extends Stored>(collection: string, unique: Unique
   }))
   let sorted: readonly T[] | undefined
 
-  const refuseTaken = (id: string, document: T): void => {
+  const refuseDuplicate = (id: string, document: T): void => {
     for (const { name, valueOf, holders } of indexes) {
       const value = valueOf(document)
       if (value !== undefined && (holders.get(value) ?? id) !== id) {
@@ -36,7 +36,7 @@ export const createTable = <T extends Stored>(collection: string, unique: Unique
       }
     }
   }
-  const place = (id: string, document: T | undefined): void => {
+  const setDocument = (id: string, document: T | undefined): void => {
     const before = documents.get(id)
     for (const { valueOf, holders } of indexes) {
       const old = before && valueOf(before)
@@ -59,10 +59,10 @@ export const createTable = <T extends Stored>(collection: string, unique: Unique
       return id === undefined ? undefined : documents.get(id)
     },
     set(id, document) {
-      if (document) refuseTaken(id, document)
+      if (document) refuseDuplicate(id, document)
       const before = documents.get(id)
-      place(id, document)
-      return () => place(id, before)
+      setDocument(id, document)
+      return () => setDocument(id, before)
     },
   }
 }

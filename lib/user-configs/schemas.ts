@@ -3,7 +3,7 @@ import * as z from 'zod'
 const types = ['string', 'bool', 'int', 'json'] as const
 export type ConfigType = (typeof types)[number]
 
-/** A setting of one user, as kept. The value is a text, whatever its type. */
+/** A setting of a user as it is stored. The value is a text, whatever its type. */
 export const UserConfig = z.object({
   id: z.uuid(),
   user_id: z.uuid(),
@@ -19,16 +19,16 @@ export type UserConfig = z.infer<typeof UserConfig>
 export const UserConfigRecord = UserConfig.meta({ id: 'UserConfig' })
 
 const Slug = z
-  .string('must be a text')
-  .min(1, 'must not be empty')
-  .max(128, 'must not be longer than 128 characters')
+  .string()
+  .min(1)
+  .max(128)
   .regex(/^\P{C}+$/u, 'must not have control characters')
 
-const Value = z.json().meta({ description: 'A text, or a value that fits the type' })
+const Value = z.unknown().meta({ description: 'A text, or a value that fits the type' })
 
 const Fields = z.object({
-  name: z.string('must be a text').min(1, 'must not be empty').max(256).optional(),
-  type: z.enum(types, 'must be string, bool, int or json').optional(),
+  name: z.string().min(1).max(256).optional(),
+  type: z.enum(types).optional(),
   value: Value.optional(),
 })
 
@@ -44,5 +44,5 @@ export const UserConfigReference = z.object({
   id: z.string().min(1).meta({ description: 'Id or slug, in any case' }),
 })
 
-/** Bytes of a request: a value, its name and slug, written as JSON. */
+/** The most bytes of a request: a value, its name and slug as JSON. */
 export const bodyLimit = 256 * 1024

@@ -1,12 +1,12 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
-import type { Tell } from '#lib/events/events.ts'
+import type { Publish } from '#lib/events/events.ts'
 import type { Store, Stored, Write } from '#lib/storage/store.ts'
 import { type CreateUserConfig, type UpdateUserConfig, UserConfig } from './schemas.ts'
-import { valueText } from './value.ts'
+import { formatValue } from './value.ts'
 
 /**
- * Settings that each user keeps for themselves: those of another user are not there. A reference is an id or a slug, in
- * any case. Each throws `not-found`, `invalid` and `conflict`.
+ * The settings that users store for themselves. Nobody sees those of another user. A reference is an id or a slug, in any
+ * case. The methods throw `not-found`, `invalid` and `conflict`.
  */
 export interface UserConfigs {
   list(userId: string): Promise<readonly UserConfig[]>
@@ -14,16 +14,16 @@ export interface UserConfigs {
   create(userId: string, request: CreateUserConfig): Promise<UserConfig>
   update(userId: string, reference: string, changes: UpdateUserConfig): Promise<UserConfig>
   remove(userId: string, reference: string): Promise<void>
-  /** The writes that delete all of a user, for the commit that deletes the user. */
-  removalOf(userId: string): Promise<readonly Write[]>
+  /** Gives the writes that delete all settings of a user, for the commit that deletes the user. */
+  prepareRemoval(userId: string): Promise<readonly Write[]>
 }
 
-const most = 500
+const maxPerUser = 500
 
-export const openUserConfigs = (store: Store, tell: Tell): UserConfigs => {
-  // Private as the settings themselves: their user alone is told.
-  const told = (what: string, { id, slug, user_id: user }: UserConfig): Write =>
-    tell({
+export const openUserConfigs = (store: Store, publish: Publish): UserConfigs => {
+  // As private as the settings themselves: only their user gets the event.
+  const configEvent = (what: string, { id, slug, user_id: user }: UserConfig): Write =>
+    publish({
       type: 'system',
       message: `USER_CONFIG_${what}`,
       body: { config_id: id, slug },
@@ -32,9 +32,9 @@ export const openUserConfigs = (store: Store, tell: Tell): UserConfigs => {
   const configs = store.collection('user-configs', UserConfig, {
     unique: { slug: ({ user_id, slug }) => `${user_id} ${slug.toLowerCase()}` },
   })
-  // Without its revision.
-  const shown = (config: UserConfig & Stored): UserConfig => UserConfig.parse(config)
-  const of = async (userId: string) => (await configs.list()).filter(config => config.user_id === userId)
+  // The schema drops the revision.
+  const toView = (config: UserConfig & Stored): UserConfig => UserConfig.parse(config)
+  const listOfUser = async (userId: string) => (await configs.list()).filter(config => config.user_id === userId)
   const find = async (userId: string, reference: string): Promise<UserConfig & Stored> => {
     const wanted = reference.toLowerCase()
     const byId = await configs.get(wanted)
@@ -44,11 +44,11 @@ export const openUserConfigs = (store: Store, tell: Tell): UserConfigs => {
   }
 
   return {
-    list: async userId => (await of(userId)).map(shown),
-    show: async (userId, reference) => shown(await find(userId, reference)),
+    list: async userId => (await listOfUser(userId)).map(toView),
+    show: async (userId, reference) => toView(await find(userId, reference)),
     async create(userId, { slug, name, type = 'string', value = '' }) {
-      if ((await of(userId)).length >= most)
-        throw new ServiceError('conflict', `You have ${most} settings, which is all that one user can have.`)
+      if ((await listOfUser(userId)).length >= maxPerUser)
+        throw new ServiceError('conflict', `You have ${maxPerUser} settings, which is all that one user can have.`)
       const now = new Date().toISOString()
       const id = crypto.randomUUID()
       const config: UserConfig = {
@@ -57,11 +57,11 @@ export const openUserConfigs = (store: Store, tell: Tell): UserConfigs => {
         slug: slug ?? id,
         name: name ?? slug ?? id,
         type,
-        value: value === '' && type !== 'string' ? defaults[type] : valueText(type, value),
+        value: value === '' && type !== 'string' ? defaults[type] : formatValue(type, value),
         created_at: now,
         updated_at: now,
       }
-      await store.commit([configs.put(config), told('ADDED', config)]).catch((error: unknown) => {
+      await store.commit([configs.put(config), configEvent('ADDED', config)]).catch((error: unknown) => {
         throw isFault(error, 'conflict')
           ? new ServiceError('conflict', `You have a setting with the slug ${config.slug} already; change it with PUT.`)
           : error
@@ -76,19 +76,19 @@ export const openUserConfigs = (store: Store, tell: Tell): UserConfigs => {
           ...config,
           name: name ?? config.name,
           type: next,
-          value: valueText(next, value ?? config.value),
+          value: formatValue(next, value ?? config.value),
           updated_at: new Date().toISOString(),
         }
       }
-      return shown(await configs.update(before.id, change, [told('UPDATED', before)]))
+      return toView(await configs.update(before.id, change, [configEvent('UPDATED', before)]))
     },
     async remove(userId, reference) {
       const config = await find(userId, reference)
-      await store.commit([configs.remove(config), told('REMOVED', config)])
+      await store.commit([configs.remove(config), configEvent('REMOVED', config)])
     },
-    removalOf: async userId => (await of(userId)).map(configs.remove),
+    prepareRemoval: async userId => (await listOfUser(userId)).map(configs.remove),
   }
 }
 
-/** What a setting of a type holds that was made without a value. */
+/** The values of settings that are created without one, by type. */
 const defaults = { bool: 'false', int: '0', json: 'null' } as const

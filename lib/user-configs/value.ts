@@ -1,8 +1,8 @@
 import { ServiceError } from '#lib/errors.ts'
 import type { ConfigType } from './schemas.ts'
 
-/** Bytes of a value. */
-const longest = 64 * 1024
+/** The most bytes of a value. */
+const maxBytes = 64 * 1024
 
 const isJson = (text: string): boolean => {
   try {
@@ -20,12 +20,12 @@ const rules: Readonly<Record<ConfigType, readonly [(text: string) => boolean, st
   json: [isJson, 'JSON'],
 }
 
-/** A value as the text that is kept. Throws `invalid` when it does not fit its type, or is too long. */
-export const valueText = (type: ConfigType, value: unknown): string => {
+/** The text that is stored for a value. Throws `invalid` when the value does not fit its type or is too long. */
+export const formatValue = (type: ConfigType, value: unknown): string => {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  if (Buffer.byteLength(text) > longest)
-    throw new ServiceError('invalid', `The value is longer than the ${longest} bytes that one may have.`)
-  const [fits, wanted] = rules[type]
-  if (!fits(text)) throw new ServiceError('invalid', `The value of type ${type} must be ${wanted}.`)
+  if (Buffer.byteLength(text) > maxBytes)
+    throw new ServiceError('invalid', `The value is longer than the ${maxBytes} bytes that one may have.`)
+  const [isValid, expectation] = rules[type]
+  if (!isValid(text)) throw new ServiceError('invalid', `The value of type ${type} must be ${expectation}.`)
   return text
 }

@@ -1,11 +1,11 @@
 import { createReadStream, mkdtempSync, openSync, closeSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { takeHold } from '#lib/catalog/chunks/hold.ts'
-import { type Written, writeChunked } from '#lib/catalog/chunks/write-chunked.ts'
-import { createLocalStorage } from '#lib/catalog/providers/local-storage.ts'
-import { noise } from '../lib/catalog/chunks/bytes.ts'
-import { makeImage } from '../support/ext4-image.ts'
+import { takeHold } from '#lib/packs/chunk-store/repository-lock.ts'
+import { type Written, writeChunked } from '#lib/packs/chunk-store/write-chunked.ts'
+import { createLocalStorage } from '#lib/objects/local/local-storage.ts'
+import { noise } from '../lib/packs/chunk-store/bytes.ts'
+import { makeImage } from '../support/guests/ext4-image.ts'
 import { ratioRow, type Row } from './table.ts'
 
 const mebibyte = 1024 * 1024

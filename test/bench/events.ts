@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
-import { cursorText } from '#lib/events/cursor.ts'
+import { formatCursor } from '#lib/events/cursor.ts'
 import { openEvents } from '#lib/events/events.ts'
 import { openStore } from '#lib/storage/open-store.ts'
 import { familyMemory, familyTime, type Server, startBareSockets, startVmhost } from './processes.ts'
@@ -231,11 +231,11 @@ const replayRow = async (): Promise<Row> => {
   const folder = stateWith(0)
   try {
     await using store = await openStore({ folder })
-    const log = await openEvents(store, { keep: { days: 7, entries: 2 * replayed } })
+    const log = await openEvents(store, { retention: { days: 7, entries: 2 * replayed } })
     for (let made = 0; made < replayed; made += 1_000)
       await store.commit(
         Array.from({ length: 1_000 }, (_, at) =>
-          log.tell({
+          log.publish({
             type: 'pdfm',
             message: 'VM_STATE_CHANGED',
             body: { vm_id: `${made + at}`, previous_state: 'stopped', current_state: 'running' },
@@ -245,7 +245,7 @@ const replayRow = async (): Promise<Row> => {
       )
     const reader = { id: 'r', username: 'r', email: '', roles: [], claims: new Set(['LIST_VM']), superUser: false }
     const begun = performance.now()
-    let at = log.place(undefined).at
+    let at = log.resolveCursor(undefined).cursor
     let count = 0
     for (;;) {
       const { messages, next } = log.read(at, { types: new Set(['pdfm']), principal: reader }, 1_000)
@@ -255,7 +255,7 @@ const replayRow = async (): Promise<Row> => {
     }
     const taken = performance.now() - begun
     log.close()
-    if (count !== replayed) throw new Error(`${count} of ${replayed} events came, up to ${cursorText(at)}`)
+    if (count !== replayed) throw new Error(`${count} of ${replayed} events came, up to ${formatCursor(at)}`)
     return differenceRow(`replay of ${replayed} events`, { measured: taken, floor: 0, unit: 'ms', digits: 0 }, 1_500)
   } finally {
     rmSync(folder, { recursive: true })

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
-import { StoredManifest } from '#lib/catalog/manifest.ts'
+import { StoredManifest } from '#lib/catalog/manifest-schema.ts'
 import { registeredManifest } from '#lib/catalog/register.ts'
-import { RegisterManifest } from '#lib/catalog/requests.ts'
+import { RegisterManifest } from '#lib/catalog/schemas.ts'
 import { openStore } from '#lib/storage/open-store.ts'
 import { signedIn } from './ask.ts'
 import { percentile } from './load.ts'
@@ -37,6 +37,7 @@ const manifestOf = (at: number): StoredManifest =>
       path: `/image-${Math.floor(at / 4)}`,
     }),
     undefined,
+    { at: new Date(at).toISOString() },
   )
 
 const stateWithManifests = async (): Promise<string> => {

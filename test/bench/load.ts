@@ -2,17 +2,20 @@ import { connect } from 'node:net'
 import { processorTime, type Server } from './processes.ts'
 
 export interface Target {
+  readonly method?: 'GET' | 'POST'
   readonly path: string
+  readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const textOf = ({ path, headers = {} }: Target): string =>
+const textOf = ({ method = 'GET', path, body, headers = {} }: Target): string =>
   [
-    `GET ${path} HTTP/1.1`,
+    `${method} ${path} HTTP/1.1`,
     'Host: 127.0.0.1',
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ...(body === undefined ? [] : [`Content-Length: ${body.length}`]),
     '',
-    '',
+    body ?? '',
   ].join('\r\n')
 
 /** The bytes of one whole reply: every later one of the same target is as long. */

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
+import { buildFloor } from './floors.ts'
 
 /** A server under measurement. */
 export interface Server {
@@ -35,17 +36,20 @@ const serve = async (args: readonly string[], pattern: RegExp, env: NodeJS.Proce
   }
 }
 
+const startFloor = (name: string, ...args: readonly string[]): Promise<Server> =>
+  serve([buildFloor(name), ...args], /bare serves (\d+)/, { PATH: process.env['PATH'] })
+
 /** Node and its HTTP server, with nothing on top. */
-export const startBare = (): Promise<Server> =>
-  serve([resolve('test/bench/bare.ts')], /bare serves (\d+)/, { PATH: process.env['PATH'] })
+export const startBare = (): Promise<Server> => startFloor('bare')
+
+/** Hono on Node's HTTP server, with nothing on top. */
+export const startBareHono = (): Promise<Server> => startFloor('bare-hono')
 
 /** A WebSocket server, with nothing on top. */
-export const startBareSockets = (): Promise<Server> =>
-  serve([resolve('test/bench/bare-sockets.ts')], /bare serves (\d+)/, { PATH: process.env['PATH'] })
+export const startBareSockets = (): Promise<Server> => startFloor('bare-sockets')
 
 /** A server of the files of a folder, with nothing on top. */
-export const startBareFiles = (folder: string): Promise<Server> =>
-  serve([resolve('test/bench/bare-files.ts'), folder], /bare serves (\d+)/, { PATH: process.env['PATH'] })
+export const startBareFiles = (folder: string): Promise<Server> => startFloor('bare-files', folder)
 
 /** The built service on a state folder, over plain HTTP. */
 export const startVmhost = (state: string, env: NodeJS.ProcessEnv = {}): Promise<Server> =>

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildGuest } from '#lib/hypervisor/guest/guest.ts'
+import { buildGuest } from '#lib/hypervisor/demo-guest/guest.ts'
 
 /** A state folder of the embedded driver with so many machines in it, made as their driver would make them. */
 export const stateWith = (machines: number): string => {
@@ -20,7 +20,7 @@ export const stateWith = (machines: number): string => {
         cpus: 1,
         memory: 16,
         disks: [],
-        networks: [{ mac: '52:54:00:00:00:01' }],
+        networks: [{ mac: '52:54:00:00:00:01', mode: 'isolated' }],
         kernel: 'kernel.bin',
         created_at: new Date().toISOString(),
       }),

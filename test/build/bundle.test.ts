@@ -36,13 +36,19 @@ describe('the host bundle', () => {
 
   test('stays under 900 KB without what is loaded on demand', async () => {
     const { outputs } = await buildHost(join(folder, 'size'), await readRoutes())
-    // Chunks of their own: the emulator, the maker of certificates, SSH, what asks for passwords, filters, Azure.
-    const lazy = /node_modules\/(v86|@peculiar|reflect-metadata|ssh2|@clack|re2js|@azure|apache-arrow)\//
-    const [onDemand, always] = [true, false].map(wanted =>
-      Object.values(outputs).filter(({ inputs }) => Object.keys(inputs).some(file => lazy.test(file)) === wanted),
+    // What every start loads: the program with its command line and the service, and what these import at once.
+    const begun = Object.keys(outputs).filter(file =>
+      Object.keys(outputs[file]!.inputs).some(input => /^lib\/entry\/(main|cli|serve|host)\.ts$/.test(input)),
     )
-    expect(always!.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(900 * 1024)
-    expect(onDemand!.length).toBeGreaterThanOrEqual(4)
+    const always = new Set(begun)
+    for (const file of always)
+      for (const { path, kind } of outputs[file]!.imports)
+        if (kind === 'import-statement' && path in outputs) always.add(path)
+    expect([...always].reduce((sum, file) => sum + outputs[file]!.bytes, 0)).toBeLessThan(900 * 1024)
+    const inputs = [...always].flatMap(file => Object.keys(outputs[file]!.inputs))
+    expect(inputs).toContain('lib/http/app.ts')
+    for (const onDemand of ['v86', '@peculiar', 'ssh2', '@clack', 're2js', '@azure'])
+      expect(inputs.filter(file => file.includes(`node_modules/${onDemand}/`))).toEqual([])
   })
 })
 

@@ -1,28 +1,28 @@
 import { truncate } from 'node:fs/promises'
-import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { NewMachine } from '#lib/hypervisor/definition.ts'
 import type { HypervisorDriver, MachineView, StableState } from '#lib/hypervisor/driver.ts'
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
 import { MachineRecord } from '#lib/machines/record.ts'
 import { host } from '../support/harness.ts'
-import { newTelling } from '../support/events.ts'
+import { newEventLog } from '../support/events.ts'
 import { newFolder } from '../support/folder.ts'
-import { packedMachines } from './packed-machines.ts'
+import { packedMachinesContract } from './packed-machines.ts'
+import { pause, until } from '../support/waiting.ts'
 
-/** What a driver brings to be held to the contract. */
+/** What a driver under test provides to the contract suite. */
 export interface Workbench {
-  /** A driver on the bench's folder that nobody has opened yet; the one before has been let go of. */
+  /** Creates a driver on the bench's folder, not yet opened. The previous one has been closed. */
   driver(): HypervisorDriver | Promise<HypervisorDriver>
   /** A machine whose guest counts its boots on its disk and ticks in memory. */
   machine(name: string): NewMachine
-  /** All that the guest has said on its serial line; undefined where machines have no guest. */
+  /** Returns all serial output of the guest. Undefined for a driver without guests. */
   serial?(view: MachineView): Promise<string>
-  /** From now on the guest takes no notice of the power button. */
+  /** Makes the guest ignore the power button from now on. */
   ignorePowerButton(view: MachineView): Promise<void>
-  /** Ends the hypervisor of a machine without asking it. */
+  /** Kills the hypervisor process of a machine. */
   kill?(view: MachineView): Promise<void>
-  /** Makes the machine's definition unreadable while no driver is open; what is left of it is called by its id. */
+  /** Makes the machine's definition unreadable while no driver is open. The machine is then named by its id. */
   corrupt(view: MachineView): Promise<void>
   close(): Promise<void>
 }
@@ -45,7 +45,7 @@ type Action =
 
 type Row = Readonly<Record<Action, StableState | 'refused' | 'gone'>>
 
-/** Where each action leads from each state: the service's contract, written down a second time on purpose. */
+/** The state that each action leads to from each state. It repeats the guard table on purpose. */
 const contract: Readonly<Record<StableState, Row>> = {
   stopped: {
     start: 'running',
@@ -129,7 +129,7 @@ const contract: Readonly<Record<StableState, Row>> = {
   },
 }
 
-const act = async (machines: Machines, name: string, action: Action): Promise<unknown> => {
+const performAction = async (machines: Machines, name: string, action: Action): Promise<unknown> => {
   switch (action) {
     case 'export':
     case 'export suspend': {
@@ -162,18 +162,7 @@ const ticks = (serial: string): number[] =>
 const boots = (serial: string): number[] =>
   [...serial.matchAll(/BOOT ([0-9A-F]{8})/gi)].map(match => Number.parseInt(match[1]!, 16))
 
-/** Waits until `look` gives something; fails with what was last seen. */
-const until = async <T>(what: string, look: () => Promise<T | undefined>, limit = 15_000): Promise<T> => {
-  const end = Date.now() + limit
-  for (;;) {
-    const seen = await look()
-    if (seen !== undefined) return seen
-    if (Date.now() > end) throw new Error(`${what} did not come within ${limit} ms`)
-    await wait(20)
-  }
-}
-
-/** Every driver passes this: each cell of the guard table, then what no table can say. */
+/** The contract suite for every driver: each cell of the guard table, then the rules beyond it. */
 export const hypervisorContract = (name: string, make: () => Promise<Workbench>): void => {
   describe(`the hypervisor contract: ${name}`, () => {
     let bench: Workbench
@@ -183,10 +172,10 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
 
     const open = async (): Promise<void> => {
       driver = await bench.driver()
-      machines = await openMachines({ driver, host, stopLimit: 10_000, allowedFolders: [], ...(await newTelling()) })
+      machines = await openMachines({ driver, host, stopLimit: 10_000, ...(await newEventLog()) })
       opened = true
     }
-    const letGo = async (): Promise<void> => {
+    const closeMachines = async (): Promise<void> => {
       if (opened) await machines.close()
       opened = false
     }
@@ -195,21 +184,22 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
     const state = (id: string): string => machines.status(id).status
     const nextTick = async (id: string): Promise<number> => {
       const before = ticks(await serial(id)).length
-      return until('a tick', async () => {
+      return until(async () => {
         const now = ticks(await serial(id))
-        return now.length > before ? now.at(-1) : undefined
+        expect(now.length).toBeGreaterThan(before)
+        return now.at(-1)!
       })
     }
-    const booted = (id: string, times: number): Promise<true> =>
-      until(`boot ${times}`, async () => (boots(await serial(id)).length >= times ? true : undefined))
+    const booted = (id: string, times: number): Promise<void> =>
+      until(async () => expect(boots(await serial(id)).length).toBeGreaterThanOrEqual(times))
 
-    /** A machine of this name in this state; its guest has ticked if it has one. */
+    /** Creates a machine in this state and returns its id. A guest has ticked by then. */
     const machineIn = async (wanted: StableState, label: string): Promise<string> => {
       const { id } = await machines.create(bench.machine(label) as Parameters<Machines['create']>[0])
       if (wanted === 'stopped') return id
       if (wanted === 'invalid') {
         const made = await view(id)
-        await letGo()
+        await closeMachines()
         await bench.corrupt(made)
         await open()
         return id
@@ -227,7 +217,7 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
     })
     afterEach(async () => {
       if (opened) for (const one of await driver.list()) await machines.remove(one.id, { force: true }).catch(() => {})
-      await letGo()
+      await closeMachines()
       await bench.close()
     })
 
@@ -237,7 +227,7 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
     test.for(cells)('%s: %s leads to %s', async ([from, action, to]) => {
       const id = await machineIn(from, 'one')
       const allowed = to === 'refused' && action === 'clone' && from === 'running' && driver.features.cloneRunning
-      const result = act(machines, id, action)
+      const result = performAction(machines, id, action)
       if (to === 'refused' && !allowed) {
         await expect(result).rejects.toMatchObject({ fault: 'conflict' })
         expect(state(id)).toBe(from)
@@ -261,7 +251,7 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
       },
     )
 
-    test('two starts at once are one start', async () => {
+    test('two concurrent start requests start the machine once', async () => {
       const id = await machineIn('stopped', 'joined')
       const both = await Promise.all([machines.run(id, 'start'), machines.run(id, 'start')])
       expect(both.map(one => one.status)).toEqual(['Success', 'Success'])
@@ -270,7 +260,7 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
       expect(boots(await serial(id))).toEqual([1])
     })
 
-    test('another verb meanwhile is refused and names what runs', async () => {
+    test('a second operation is refused with the name of the running one', async () => {
       const id = await machineIn('stopped', 'busy')
       const starting = machines.run(id, 'start')
       await expect(machines.run(id, 'pause')).rejects.toMatchObject({
@@ -281,25 +271,25 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
       expect(state(id)).toBe('running')
     })
 
-    test('a guest that ignores the power button is left running when time is up', async () => {
+    test('a guest that ignores the power button keeps running after the time limit', async () => {
       const id = await machineIn('running', 'stubborn')
       await bench.ignorePowerButton(await view(id))
-      await letGo()
+      await closeMachines()
       driver = await bench.driver()
-      machines = await openMachines({ driver, host, stopLimit: 1_000, allowedFolders: [], ...(await newTelling()) })
+      machines = await openMachines({ driver, host, stopLimit: 1_000, ...(await newEventLog()) })
       opened = true
       await expect(machines.run(id, 'stop')).rejects.toMatchObject({ fault: 'timeout' })
       expect(state(id)).toBe('running')
       if (bench.serial) await nextTick(id)
     })
 
-    test('a forced stop takes over from a graceful one', async () => {
+    test('a forced stop preempts a graceful one', async () => {
       const id = await machineIn('running', 'overtaken')
       await bench.ignorePowerButton(await view(id))
       const graceful = machines.run(id, 'stop')
-      const told = expect(graceful).rejects.toMatchObject({ fault: 'conflict' })
+      const rejection = expect(graceful).rejects.toMatchObject({ fault: 'conflict' })
       await machines.run(id, 'stop', { force: true })
-      await told
+      await rejection
       expect(state(id)).toBe('stopped')
     })
 
@@ -319,7 +309,36 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
       expect(boots(await serial(clone))).toEqual([1])
     })
 
-    test('definitions survive the driver', async () => {
+    test.for([false, true])(
+      'ten clones of one source can be created concurrently during an export of it; linked: %s',
+      async linked => {
+        if (linked && !driver.features.linkedClone) return
+        const attached = await machineIn('stopped', 'attached')
+        const source = await machines.clone(attached, 'golden', { linked: false })
+        if (bench.serial) {
+          await machines.run(source, 'start')
+          await booted(source, 1)
+          await machines.run(source, 'stop', { force: true })
+        }
+        using staging = newFolder()
+        const clones = await machines.export(source, { staging: staging.path }, ({ files }) => {
+          expect(files.length).toBeGreaterThan(1)
+          const names = Array.from({ length: 10 }, (_, at) => `clone ${at}`)
+          return Promise.all(names.map(one => machines.clone(source, one, { linked })))
+        })
+        expect(new Set([source, ...clones]).size).toBe(11)
+        expect(state(source)).toBe('stopped')
+        for (const id of clones) expect(state(id)).toBe('stopped')
+        if (!bench.serial) return
+        for (const id of [clones[0]!, clones[9]!, source]) {
+          await machines.run(id, 'start')
+          await booted(id, id === source ? 2 : 1)
+          expect(boots(await serial(id)).at(-1)).toBe(2)
+        }
+      },
+    )
+
+    test('definitions survive a restart of the driver', async () => {
       const id = await machineIn('stopped', 'kept')
       await machines.set(
         id,
@@ -328,7 +347,7 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
         },
         { dryRun: false },
       )
-      await letGo()
+      await closeMachines()
       await open()
       expect(machines.show('RENAMED, "quoted" É')).toMatchObject({ ID: id, State: 'stopped' })
     })
@@ -340,7 +359,7 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
       expect(machines.show(id).Hardware.memory.size).toBe(`${bench.machine('x').memory}Mb`)
     })
 
-    packedMachines(
+    packedMachinesContract(
       {
         driver: () => driver,
         machines: () => machines,
@@ -349,17 +368,18 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
         boots: async id => boots(await serial(id)),
         booted,
         nextTick,
-        letGo,
+        closeMachines,
         open,
       },
       name.includes('guest'),
     )
 
-    describe.skipIf(!name.includes('guest'))('as the guest tells it', () => {
-      test('a paused guest does not tick, and goes on at the next tick', async () => {
+    describe.skipIf(!name.includes('guest'))('with a guest', () => {
+      test('a paused guest does not tick, and continues with the next tick', async () => {
         const id = await machineIn('paused', 'halted')
         const at = ticks(await serial(id)).at(-1)!
-        await wait(1_500)
+        // Of a guest that runs, two ticks.
+        await pause(200)
         expect(ticks(await serial(id)).at(-1)).toBe(at)
         await machines.run(id, 'resume')
         await nextTick(id)
@@ -367,10 +387,10 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
         expect(boots(await serial(id))).toEqual([1])
       })
 
-      test('a suspended guest goes on at the next tick under a new driver', async () => {
+      test('a suspended guest continues with the next tick under a new driver', async () => {
         const id = await machineIn('suspended', 'asleep')
         const at = ticks(await serial(id)).at(-1)!
-        await letGo()
+        await closeMachines()
         await open()
         expect(state(id)).toBe('suspended')
         await machines.run(id, 'resume')
@@ -384,12 +404,12 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
         await machines.run(id, verb)
         await booted(id, 2)
         expect(boots(await serial(id))).toEqual([1, 2])
-        await until('a first tick', async () => (ticks(await serial(id)).lastIndexOf(1) > 0 ? true : undefined))
+        await until(async () => expect(ticks(await serial(id)).lastIndexOf(1)).toBeGreaterThan(0))
       })
 
-      test('a running guest is unbroken by the driver being closed and opened', async () => {
+      test('a running guest continues without a gap when the driver is closed and opened again', async () => {
         const id = await machineIn('running', 'unbroken')
-        await letGo()
+        await closeMachines()
         await open()
         expect(state(id)).toBe('running')
         await nextTick(id)
@@ -398,17 +418,17 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
         expect(boots(await serial(id))).toEqual([1])
       })
 
-      test('a killed hypervisor is shown as crashed within a second, and starts again', async () => {
+      test('a machine whose hypervisor was killed is shown as crashed, and can start again', async () => {
         const id = await machineIn('running', 'killed')
         await bench.kill!(await view(id))
-        await until('the crash', async () => (state(id) === 'stopped' ? true : undefined), 1_000)
+        await until(() => expect(state(id)).toBe('stopped'))
         expect((await view(id)).problem).toContain('crash')
         await machines.run(id, 'start')
         await booted(id, 2)
         expect((await view(id)).problem).toBeUndefined()
       })
 
-      test('a truncated state file is refused, kept, and can be dropped', async () => {
+      test('a truncated state file is refused and kept, and a forced stop deletes it', async () => {
         const id = await machineIn('suspended', 'cut')
         await truncate((await view(id)).stateFile!, 100)
         await expect(machines.run(id, 'resume')).rejects.toBeInstanceOf(Error)

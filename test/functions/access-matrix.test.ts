@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { Access } from '#lib/auth/access.ts'
-import { claimNames, roleClaims } from '#lib/auth/claims.ts'
+import type { Requirement } from '#lib/access/requirement.ts'
+import { claimNames, roleClaims } from '#lib/access/claims.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { createApp } from '#lib/http/app.ts'
 import type { Route } from '#lib/http/endpoint.ts'
-import { parseFilter } from '#lib/http/filter.ts'
-import { servedPath } from '#lib/http/paths.ts'
-import type { Services } from '#lib/services.ts'
+import { parseFilter } from '#lib/calls/list-filter.ts'
+import { servedPath } from '#lib/calls/paths.ts'
+import type { Services } from '#lib/compose/services.ts'
 import { routes as table } from '#functions/routes.gen.ts'
 import type { Answer } from '../support/harness.ts'
 import { type Ask, askOf, newIdentity, rootPassword } from '../support/identity.ts'
@@ -14,7 +14,7 @@ import { type Ask, askOf, newIdentity, rootPassword } from '../support/identity.
 const routes = table as readonly Route[]
 const start = Date.UTC(2026, 5, 1)
 
-/** What a caller holds; undefined for one who is nobody to the service. */
+/** The rights of a caller; undefined for a caller that is not signed in. */
 type Held = { readonly roles: readonly string[]; readonly claims: ReadonlySet<string> } | undefined
 
 interface Caller {
@@ -23,8 +23,8 @@ interface Caller {
   readonly headers: Record<string, string>
 }
 
-/** The gate as the contract alone says it: 401, 403, or through. Written anew here, not taken from the service. */
-const gateOf = (access: Access, held: Held): 'open' | 401 | 403 => {
+/** The expected answer by the contract alone: 401, 403, or admitted. Written independently of the service’s own check. */
+const gateOf = (access: Requirement, held: Held): 'open' | 401 | 403 => {
   if (access === 'public') return 'open'
   if (!held) return 401
   if (access === 'signed-in') return 'open'
@@ -37,7 +37,7 @@ const gateOf = (access: Access, held: Held): 'open' | 401 | 403 => {
   return passes ? 'open' : 403
 }
 
-/** Services whose every call says that the gate was passed, and does nothing. */
+/** Services whose calls do nothing but report that the request was admitted. */
 const reached = (): never => {
   throw new ServiceError('unavailable', 'the gate was passed')
 }
@@ -103,7 +103,7 @@ describe('the access matrix', () => {
     const gone = await addUser('gone')
     await asRoot('DELETE', '/auth/users/gone')
     add('the token of a user who is gone', undefined, bearer(gone))
-    // A lock refuses to sign in; what is open stays open, or anybody could end anybody's work.
+    // A lock-out refuses sign-in only. Tokens stay valid, or anybody could end another user's work.
     const locked = await addUser('locked')
     for (let at = 0; at < 6; at += 1) await ask('POST', '/auth/token', { body: { username: 'locked', password: 'x' } })
     add('a user whose sign-in is locked', user, bearer(locked))
@@ -123,16 +123,16 @@ describe('the access matrix', () => {
       services: passedServices,
       authenticate: identity.authenticate,
       parseFilter,
-      observe: () => {},
+      onOutcome: () => {},
       checkReplies: false,
     })
     send = async (method, path, headers) =>
       (await app.fetch(new Request(`https://host.example.test${path}`, { method, headers }), { address: '192.0.2.1' }))
         .status
-  }, 120_000)
+  })
   afterAll(() => void vi.useRealTimers())
 
-  test('every route and every caller: as the contract says', async () => {
+  test('every route admits and refuses every kind of caller as its contract says', async () => {
     const wrong: string[] = []
     let cells = 0
     for (const { id, endpoint } of routes)

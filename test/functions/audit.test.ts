@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Audit, openAudit } from '#lib/audit/audit.ts'
-import { breakBetween } from '#lib/audit/entry.ts'
+import { findChainBreak } from '#lib/audit/entry.ts'
 import type { AuditRecord } from '#lib/audit/schemas.ts'
 import { openStore } from '#lib/storage/open-store.ts'
 import type { Store } from '#lib/storage/store.ts'
 import { type Ask, askOf, newIdentity, rootPassword as password } from '../support/identity.ts'
+import { until } from '../support/waiting.ts'
 
 const start = Date.UTC(2026, 5, 1)
 const log = { error: (message: string) => expect.fail(message) }
@@ -22,12 +23,12 @@ describe('the audit', () => {
 
   const open = async (days = 400): Promise<void> => {
     store = await openStore({ folder })
-    audit = openAudit({ store, log, keep: { days, entries: 1_000 } })
+    audit = openAudit({ store, log, retention: { days, entries: 1_000 } })
   }
   const entries = async (query = ''): Promise<AuditRecord[]> =>
     (await ask('GET', `/audit?after=0&limit=1000${query}`, { token })).body.entries
   const wholeChain = (all: readonly AuditRecord[]): string | undefined =>
-    all.map((entry, at) => breakBetween(all[at - 1], entry)).find(wrong => wrong !== undefined)
+    all.map((entry, at) => findChainBreak(all[at - 1], entry)).find(wrong => wrong !== undefined)
   const jane = { username: 'jane', name: 'Jane', email: 'jane@example.test', password: 'Another-Horse-7-Battery' }
 
   beforeEach(async () => {
@@ -44,7 +45,7 @@ describe('the audit', () => {
     await rm(folder, { recursive: true })
   })
 
-  test('tells who did what to whom, from where, and how it ended', async () => {
+  test('records who did what to whom, from where, and how it ended', async () => {
     const created = await ask('POST', '/auth/users', { token, body: jane, address: '198.51.100.4' })
     await ask('POST', '/auth/users/jane/claims', { token, body: { name: 'LIST_ROLE' } })
     await ask('POST', '/auth/users', { token, body: jane })
@@ -69,7 +70,7 @@ describe('the audit', () => {
     expect(created.headers.get('x-request-id')).toBe((await entries())[1]!.request_id)
   })
 
-  test('tells of refusals and failed sign-ins, with the user when there is one', async () => {
+  test('records refusals and failed sign-ins, with the user if there is one', async () => {
     await ask('GET', '/auth/users')
     await ask('POST', '/auth/token', { body: { username: 'ROOT', password: 'a-secret-typed-wrong' } })
     await ask('POST', '/auth/token', { body: { username: 'a-secret-typed-as-a-name', password } })
@@ -89,7 +90,7 @@ describe('the audit', () => {
     expect(JSON.stringify(all)).not.toContain(apiKey.encoded)
   })
 
-  test('is for super users alone', async () => {
+  test('is readable by super users alone', async () => {
     await ask('POST', '/auth/users', { token, body: { ...jane, roles: ['ADMIN'] } })
     const other = (await ask('POST', '/auth/token', { body: jane })).body.token
     expect((await ask('GET', '/audit', { token: other })).status).toBe(403)
@@ -114,7 +115,7 @@ describe('the audit', () => {
       expect((await ask('GET', `/audit?${bad}`, { token })).status, bad).toBe(400)
   })
 
-  test('a line that is taken out, changed or swapped shows', async () => {
+  test('shows an entry that was removed, changed or swapped', async () => {
     for (let at = 0; at < 5; at += 1) await ask('POST', '/auth/claims', { token, body: { name: `C${at}` } })
     const all = await entries()
     expect(wholeChain(all)).toBeUndefined()
@@ -127,10 +128,10 @@ describe('the audit', () => {
     database.exec("DELETE FROM log WHERE name = 'audit' AND seq = 3")
     database.close()
     await open()
-    expect(wholeChain((await audit.page({ after: 0, limit: 100 })).entries)).toContain('missing')
+    expect(wholeChain((await audit.readPage({ after: 0, limit: 100 })).entries)).toContain('missing')
   })
 
-  test('goes on after a restart, in one chain, and forgets what is too old', async () => {
+  test('continues its chain after a restart, and removes old entries', async () => {
     await ask('POST', '/auth/claims', { token, body: { name: 'OLD' } })
     await audit.close()
     await store[Symbol.asyncDispose]()
@@ -138,27 +139,27 @@ describe('the audit', () => {
     await open()
     const facts = { at: new Date().toISOString(), request_id: 'r', address: 'local', operation: 'x', method: 'PUT' }
     await audit.record({ ...facts, outcome: 'done', status: 200 })
-    const all = (await audit.page({ after: 0, limit: 100 })).entries
+    const all = (await audit.readPage({ after: 0, limit: 100 })).entries
     expect(all).toHaveLength(3)
     expect(wholeChain(all)).toBeUndefined()
     await audit.close()
     await store[Symbol.asyncDispose]()
     await open(1)
-    await vi.waitFor(async () => expect((await audit.page({ after: 0, limit: 100 })).entries).toHaveLength(1))
+    await until(async () => expect((await audit.readPage({ after: 0, limit: 100 })).entries).toHaveLength(1))
   })
 
-  test('a flood of refusals is counted, not kept one by one', async () => {
+  test('counts a flood of refusals instead of storing each', async () => {
     for (let at = 0; at < 200; at += 1) await ask('GET', '/auth/users')
     expect(await entries('&operation=users/list')).toHaveLength(60)
     vi.advanceTimersByTime(60_000)
-    await vi.waitFor(async () => expect(await entries('&operation=users/list')).toHaveLength(61))
+    await until(async () => expect(await entries('&operation=users/list')).toHaveLength(61))
     expect((await entries('&operation=users/list')).at(-1)).toMatchObject({ repeated: 140, status: 401 })
-    // From many addresses it is one flood all the same, and every address is named.
+    // Refusals from many addresses share one limit, and each address gets an entry.
     vi.advanceTimersByTime(60_000)
     for (let at = 0; at < 300; at += 1) await ask('GET', '/auth/roles', { address: `198.51.100.${at % 30}` })
     expect(await entries('&operation=roles/list')).toHaveLength(60)
     vi.advanceTimersByTime(60_000)
-    await vi.waitFor(async () => expect(await entries('&operation=roles/list')).toHaveLength(90))
+    await until(async () => expect(await entries('&operation=roles/list')).toHaveLength(90))
     const summed = (await entries('&operation=roles/list')).slice(60)
     expect(new Set(summed.map(({ address }) => address)).size).toBe(30)
     expect(summed.reduce((sum, { repeated = 0 }) => sum + repeated, 0)).toBe(240)

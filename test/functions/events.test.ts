@@ -1,10 +1,11 @@
 import { describe, expect, vi } from 'vitest'
-import { cursorText } from '#lib/events/cursor.ts'
+import { formatCursor } from '#lib/events/cursor.ts'
 import type { EventMessage } from '#lib/events/event.ts'
 import { openEvents } from '#lib/events/events.ts'
 import { openStore } from '#lib/storage/open-store.ts'
 import { newFolder } from '../support/folder.ts'
 import { type Call, test } from '../support/harness.ts'
+import { until } from '../support/waiting.ts'
 
 const list = async (
   call: Call,
@@ -20,7 +21,7 @@ const create = (call: Call, name: string) =>
   call('POST', '/api/v1/machines', { body: { name, cpus: 1, memory: 16, disks: [{ size: 1 }] } })
 
 describe('GET /v1/events', () => {
-  test('tells of each change of a machine once, in order', async ({ call }) => {
+  test('lists each change of a machine once, in order', async ({ call }) => {
     const before = (await list(call)).cursor
     const { id } = (await create(call, 'one')).body
     for (const verb of ['start', 'pause', 'resume', 'stop']) await call('PUT', `/api/v1/machines/one/${verb}`)
@@ -29,10 +30,10 @@ describe('GET /v1/events', () => {
     })
     await call('DELETE', '/api/v1/machines/one')
     const { events } = await list(call, `?since=${before}&types=pdfm`)
-    const told = events.map(({ message, body = {} }) =>
+    const changes = events.map(({ message, body = {} }) =>
       message === 'VM_STATE_CHANGED' ? `${String(body['previous_state'])} → ${String(body['current_state'])}` : message,
     )
-    expect(told).toEqual([
+    expect(changes).toEqual([
       'VM_ADDED',
       'stopped → starting',
       'starting → running',
@@ -58,9 +59,9 @@ describe('GET /v1/events', () => {
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => events[0]!.seq + at))
   })
 
-  test('pages with a cursor, and says when something is missing', async ({ call, events: log }) => {
+  test('pages with a cursor, and reports a gap', async ({ call, events: log }) => {
     for (let at = 0; at < 5; at += 1)
-      await log.publish({ type: 'stats', message: `M${at}`, audience: { claims: ['LIST'] } })
+      await log.publishNow({ type: 'stats', message: `M${at}`, audience: { claims: ['LIST'] } })
     const first = await list(call, '?types=stats&limit=2')
     const second = await list(call, `?types=stats&limit=100&since=${first.cursor}`)
     expect([...names(first.events), ...names(second.events)]).toEqual(['M0', 'M1', 'M2', 'M3', 'M4'])
@@ -72,7 +73,7 @@ describe('GET /v1/events', () => {
       expect((await call('GET', `/api/v1/events?since=${bad}`)).status).toBe(400)
   })
 
-  test('shows each caller what they may see, and private things to their owner alone', async ({ call }) => {
+  test('shows each caller the events they may see, and private ones to their owner alone', async ({ call }) => {
     await create(call, 'one')
     await call('POST', '/api/v1/auth/claims', { body: { name: 'MINE' } })
     await call('POST', '/api/v1/user/configs', { as: ['other', 'LIST'], body: { slug: 's' } })
@@ -83,7 +84,7 @@ describe('GET /v1/events', () => {
     expect(names((await list(call)).events)).not.toContain('USER_CONFIG_ADDED')
   })
 
-  test('tells of every change of users, roles, claims and keys', async ({ call }) => {
+  test('lists every change of users, roles, claims and API keys', async ({ call }) => {
     const before = (await list(call)).cursor
     const user = { username: 'jane', name: 'Jane', email: 'j@example.test', password: 'Another-Horse-7-Battery' }
     await call('POST', '/api/v1/auth/users', { body: user })
@@ -97,7 +98,7 @@ describe('GET /v1/events', () => {
     await call('DELETE', '/api/v1/auth/roles/ops/claims/LIST_VM')
     await call('DELETE', '/api/v1/auth/roles/ops')
     await call('DELETE', '/api/v1/auth/users/jane')
-    // What is refused, and what changes nothing, is told of by nothing.
+    // Refused requests publish no events.
     await call('DELETE', '/api/v1/auth/users/jane')
     await call('POST', '/api/v1/auth/claims', { body: { name: 'LIST_VM' } })
     expect(names((await list(call, `?since=${before}&types=auth`)).events)).toEqual([
@@ -115,7 +116,7 @@ describe('GET /v1/events', () => {
     ])
   })
 
-  test('is for those who are signed in; a WebSocket is asked for as one', async ({ call }) => {
+  test('requires a signed-in user; the WebSocket endpoint requires an upgrade', async ({ call }) => {
     expect((await call('GET', '/api/v1/events', { as: null })).status).toBe(401)
     const plain = await call('GET', '/api/v1/ws/subscribe')
     expect(plain).toMatchObject({ status: 426, body: { code: 426, message: expect.stringContaining('WebSocket') } })
@@ -128,27 +129,49 @@ describe('GET /v1/events', () => {
   })
 })
 
+describe('GET /v1/events/stream', () => {
+  test('shows each caller the past and new events that they may see', async ({ call, open }) => {
+    const before = (await list(call)).cursor
+    const change = async (name: string): Promise<void> => {
+      await call('POST', '/api/v1/auth/claims', { body: { name: `MINE_${name.toUpperCase()}` } })
+      await call('POST', '/api/v1/user/configs', { as: ['other', 'LIST'], body: { slug: name } })
+      await create(call, name)
+    }
+    await change('one')
+    const stream = await open('GET', `/api/v1/events/stream?since=${before}`, { as: ['LIST_VM'] })
+    await change('two')
+    const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ''
+    while (!text.includes('"Name":"two"')) text += (await reader.read()).value!
+    await reader.cancel()
+    const messages = [...text.matchAll(/"message":"([A-Z_]+)"/g)].map(match => match[1])
+    expect(messages.filter(message => message === 'VM_ADDED')).toHaveLength(2)
+    expect(messages).not.toContain('CLAIM_ADDED')
+    expect(messages).not.toContain('USER_CONFIG_ADDED')
+  })
+})
+
 describe('the event log', () => {
-  test('forgets what is too old or too much, and tells who was behind', async () => {
+  test('removes events that are too old or too many, and reports the gap to slow readers', async () => {
     using folder = newFolder()
     const store = await openStore({ folder: folder.path })
     vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'], now: Date.UTC(2026, 5, 1) })
-    const log = await openEvents(store, { keep: { days: 1, entries: 10 } })
-    const begin = cursorText(log.head())
-    const publish = (message: string) => log.publish({ type: 'stats', message, audience: { claims: ['LIST'] } })
+    const log = await openEvents(store, { retention: { days: 1, entries: 10 } })
+    const begin = formatCursor(log.head())
+    const publish = (message: string) => log.publishNow({ type: 'stats', message, audience: { claims: ['LIST'] } })
     for (let at = 0; at < 25; at += 1) await publish(`M${at}`)
     vi.advanceTimersByTime(11 * 60_000)
-    await vi.waitFor(() => expect(log.place(begin)).toMatchObject({ gap: true, at: { seq: 15 } }))
+    await until(() => expect(log.resolveCursor(begin)).toMatchObject({ gap: true, cursor: { seq: 15 } }))
     vi.setSystemTime(Date.UTC(2026, 5, 3))
     await publish('new')
     vi.advanceTimersByTime(11 * 60_000)
-    await vi.waitFor(() => expect(log.place(undefined).at.seq).toBe(25))
+    await until(() => expect(log.resolveCursor(undefined).cursor.seq).toBe(25))
     log.close()
     await store[Symbol.asyncDispose]()
-    // After a restore the numbers of before are given anew: an old cursor must not pass for a place.
+    // After a restore the numbers are used again, so a cursor from before must not be taken for a position.
     const again = await openStore({ folder: folder.path })
-    const fresh = await openEvents(again, { fresh: true })
-    expect(fresh.place(cursorText(log.head())).gap).toBe(true)
+    const fresh = await openEvents(again, { restored: true })
+    expect(fresh.resolveCursor(formatCursor(log.head())).gap).toBe(true)
     fresh.close()
     await again[Symbol.asyncDispose]()
     vi.useRealTimers()

@@ -4,23 +4,24 @@ import { ServiceError } from '#lib/errors.ts'
 import { openStore } from '#lib/storage/open-store.ts'
 import { newFolder } from '../support/folder.ts'
 import { type Answer, type Call, test } from '../support/harness.ts'
+import { pause, until } from '../support/waiting.ts'
 
 const post = (call: Call, path: string, key: string, body: object, as: readonly string[] = ['*']): Promise<Answer> =>
   call('POST', `/api/v1${path}`, { as, body, headers: { 'idempotency-key': key } })
 
 describe('Idempotency-Key', () => {
-  test('the same request has one effect and the same answer, however often it comes', async ({ call }) => {
+  test('a repeated request has one effect and gets the same answer', async ({ call }) => {
     const body = { name: 'one', cpus: 1, memory: 16, disks: [{ size: 1 }] }
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(call, '/machines', 'k1', body)))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]))
     expect(new Set(answers.map(answer => answer.body.id)).size).toBe(1)
     expect(await post(call, '/machines', 'k1', body)).toMatchObject({ status: 201, body: answers[0]!.body })
     expect((await call('GET', '/api/v1/machines')).body).toHaveLength(1)
-    // Without the key, and with another one, it is another request.
+    // Without the key, and with another key, it is another request.
     expect((await post(call, '/machines', 'k2', body)).status).toBe(409)
   })
 
-  test('a refusal is the same too, also when the reason is gone', async ({ call }) => {
+  test('a refusal is repeated too, even when its reason is gone', async ({ call }) => {
     const deletion = () => call('DELETE', '/api/v1/auth/claims/MINE', { headers: { 'idempotency-key': 'd' } })
     expect((await deletion()).status).toBe(404)
     await call('POST', '/api/v1/auth/claims', { body: { name: 'MINE' } })
@@ -28,7 +29,7 @@ describe('Idempotency-Key', () => {
     expect((await call('DELETE', '/api/v1/auth/claims/MINE')).status).toBe(202)
   })
 
-  test('a key for another request is refused; another caller has keys of their own', async ({ call }) => {
+  test('a key that was used for another request is refused; each caller has keys of their own', async ({ call }) => {
     expect((await post(call, '/auth/claims', 'k', { name: 'A' })).status).toBe(201)
     expect((await post(call, '/auth/claims', 'k', { name: 'B' })).status).toBe(409)
     expect((await post(call, '/auth/roles', 'k', { name: 'A' })).status).toBe(409)
@@ -36,7 +37,7 @@ describe('Idempotency-Key', () => {
     expect((await post(call, '/auth/claims', 'x'.repeat(256), { name: 'C' })).status).toBe(400)
   })
 
-  test('who may not do it is told so, whatever the key; a secret is shown once', async ({ call, telling }) => {
+  test('a caller without the right is refused whatever the key; a secret is shown once', async ({ call, eventLog }) => {
     expect((await post(call, '/auth/claims', 'k', { name: 'A' })).status).toBe(201)
     expect((await post(call, '/auth/claims', 'k', { name: 'A' }, ['LIST'])).status).toBe(403)
     const made = await post(call, '/auth/api_keys', 's', { name: 'key' })
@@ -46,10 +47,10 @@ describe('Idempotency-Key', () => {
       body: { message: expect.stringContaining('was done before') },
     })
     expect((await call('GET', '/api/v1/auth/api_keys')).body).toHaveLength(1)
-    expect(telling.store.failure).toBeUndefined()
+    expect(eventLog.store.failure).toBeUndefined()
   })
 
-  test('holds over a restart; what was cut off is said to be', async () => {
+  test('survives a restart; an interrupted request is reported as such', async () => {
     using folder = newFolder()
     const once = { key: 'k', caller: 'c', operation: 'x', content: { a: 1 }, secret: false }
     const open = async () => {
@@ -61,9 +62,9 @@ describe('Idempotency-Key', () => {
     const busy = new ServiceError('unavailable', 'busy')
     await expect(first.idempotency.run({ ...once, key: 'again' }, () => Promise.reject(busy))).rejects.toBe(busy)
     expect(await first.idempotency.run({ ...once, key: 'again' }, () => 'now')).toBe('now')
-    // As a kill would: the record is there, and the work never ended.
+    // As after a kill: the record is stored, and the work never ended.
     void first.idempotency.run({ ...once, key: 'cut' }, () => new Promise(() => {}))
-    await new Promise(resolve => setTimeout(resolve, 50))
+    await pause(50)
     first.idempotency.close()
     await first.store[Symbol.asyncDispose]()
     const second = await open()
@@ -83,7 +84,7 @@ describe('Idempotency-Key', () => {
     await idempotency.run(once, () => 1)
     vi.setSystemTime(Date.UTC(2026, 5, 2, 0, 1))
     vi.advanceTimersByTime(3_600_000)
-    await vi.waitFor(async () => expect(await idempotency.run(once, () => 2)).toBe(2))
+    await until(async () => expect(await idempotency.run(once, () => 2)).toBe(2))
     idempotency.close()
     await store[Symbol.asyncDispose]()
     vi.useRealTimers()

@@ -3,9 +3,10 @@ import { openJobs } from '#lib/jobs/jobs.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { openEvents } from '#lib/events/events.ts'
 import { openStore } from '#lib/storage/open-store.ts'
-import type { Work } from '#lib/work.ts'
+import type { ProgressReporter } from '#lib/async/progress.ts'
 import { newFolder } from '../support/folder.ts'
 import { type Answer, type Call, test } from '../support/harness.ts'
+import { until } from '../support/waiting.ts'
 
 const prefer = { prefer: 'respond-async' }
 const newMachine = (call: Call, name = 'one'): Promise<Answer> =>
@@ -13,7 +14,7 @@ const newMachine = (call: Call, name = 'one'): Promise<Answer> =>
 
 const jobOf = async (call: Call, id: string): Promise<Answer['body']> => (await call('GET', `/api/v1/jobs/${id}`)).body
 const ended = (call: Call, id: string): Promise<Answer['body']> =>
-  vi.waitFor(async () => {
+  until(async () => {
     const job = await jobOf(call, id)
     expect(['completed', 'failed']).toContain(job.state)
     return job
@@ -22,9 +23,7 @@ const jobMessages = async (call: Call): Promise<readonly Answer['body'][]> =>
   (await call('GET', '/api/v1/events?types=job_manager&limit=1000')).body.events
 
 describe('Prefer: respond-async', () => {
-  test('answers 202 with a job at Location, which ends with what the request would have been answered', async ({
-    call,
-  }) => {
+  test('answers 202 with a job at Location, whose result is the answer of the request', async ({ call }) => {
     const { body: machine } = await newMachine(call)
     const begun = await call('PUT', '/api/v1/machines/one/start', { headers: prefer })
     expect(begun).toMatchObject({
@@ -43,7 +42,7 @@ describe('Prefer: respond-async', () => {
     expect((await call('GET', '/api/v1/machines/one/status')).body.status).toBe('running')
   })
 
-  test('is not met where a call is short, and other preferences mean nothing', async ({ call }) => {
+  test('is ignored by short operations, and other preferences are ignored', async ({ call }) => {
     await newMachine(call)
     expect((await call('GET', '/api/v1/machines', { headers: prefer })).status).toBe(200)
     const other = { prefer: 'return=minimal, wait=3' }
@@ -52,7 +51,7 @@ describe('Prefer: respond-async', () => {
     expect((await call('PUT', '/api/v1/machines/one/stop', { headers: several })).status).toBe(202)
   })
 
-  test('who may not do it is refused at once; what is refused later is the end of the job', async ({ call }) => {
+  test('a caller without the right is refused at once; a later refusal fails the job', async ({ call }) => {
     await newMachine(call)
     const as = ['LIST_VM', 'JOB_MANAGER_LIST_OWN']
     expect((await call('PUT', '/api/v1/machines/one/start', { as, headers: prefer })).status).toBe(403)
@@ -65,7 +64,7 @@ describe('Prefer: respond-async', () => {
     })
   })
 
-  test('with an Idempotency-Key there is one job however often it is asked for', async ({ call }) => {
+  test('repeated requests with one Idempotency-Key start one job', async ({ call }) => {
     await newMachine(call)
     const headers = { ...prefer, 'idempotency-key': 'k' }
     const clone = () => call('PUT', '/api/v1/machines/one/clone', { body: { clone_name: 'two' }, headers })
@@ -77,7 +76,7 @@ describe('Prefer: respond-async', () => {
     expect((await call('GET', '/api/v1/machines')).body).toHaveLength(2)
   })
 
-  test('nobody has more than 100 under way, however they ask', async ({ call, driver }) => {
+  test('no user has more than 100 running jobs, however they are started', async ({ call, driver }) => {
     await newMachine(call)
     driver.delay = 60_000
     const start = () => call('PUT', '/api/v1/machines/one/start', { headers: prefer })
@@ -90,7 +89,7 @@ describe('Prefer: respond-async', () => {
     expect((await call('PUT', '/api/v1/machines/one/pause', { headers: prefer })).status).toBe(202)
   })
 
-  test('a defect fails the job and shows nothing of itself', async ({ call, driver, defects }) => {
+  test('a defect fails the job without showing its message', async ({ call, driver, defects }) => {
     await newMachine(call)
     driver.failure = new Error('secret of the inside')
     const begun = await call('PUT', '/api/v1/machines/one/start', { headers: prefer })
@@ -102,19 +101,19 @@ describe('Prefer: respond-async', () => {
 })
 
 describe('the events of a job', () => {
-  test('tell of its beginning, its steps and its end, each with the record but for its result', async ({ call }) => {
+  test('report its start, its steps and its end, each with the record but without the result', async ({ call }) => {
     await newMachine(call)
     const { body } = await call('PUT', '/api/v1/machines/one/clone', { body: { clone_name: 'two' }, headers: prefer })
     await ended(call, body.id)
-    const told = await jobMessages(call)
-    expect(told.every(({ body: job }) => job.id === body.id)).toBe(true)
-    expect(told.some(({ body: job }) => 'result' in job)).toBe(false)
-    expect(told.at(-1).body.result_record_id).toEqual(expect.any(String))
-    expect(told[0]).toMatchObject({ message: 'JOB_CREATED', body: { state: 'pending', progress: 0 } })
-    expect(told.map(({ message }) => message).slice(-2)).toEqual(['JOB_UPDATED', 'JOB_COMPLETED'])
-    const steps = told.map(({ body: job }) => job.steps?.[0]?.state)
+    const changes = await jobMessages(call)
+    expect(changes.every(({ body: job }) => job.id === body.id)).toBe(true)
+    expect(changes.some(({ body: job }) => 'result' in job)).toBe(false)
+    expect(changes.at(-1).body.result_record_id).toEqual(expect.any(String))
+    expect(changes[0]).toMatchObject({ message: 'JOB_CREATED', body: { state: 'pending', progress: 0 } })
+    expect(changes.map(({ message }) => message).slice(-2)).toEqual(['JOB_UPDATED', 'JOB_COMPLETED'])
+    const steps = changes.map(({ body: job }) => job.steps?.[0]?.state)
     expect(steps).toContain('running')
-    expect(told.at(-1).body).toMatchObject({
+    expect(changes.at(-1).body).toMatchObject({
       state: 'completed',
       progress: 100,
       steps: [{ name: 'copy', display_name: 'Copy the disks', state: 'completed', current_percentage: 100 }],
@@ -123,13 +122,11 @@ describe('the events of a job', () => {
 })
 
 describe('cancelling', () => {
-  test('ends the work in a stable state, and the job with who did it', async ({ call, driver }) => {
+  test('ends the work in a stable state, and the job names who cancelled it', async ({ call, driver }) => {
     await newMachine(call)
     driver.delay = 10_000
     const { body } = await call('PUT', '/api/v1/machines/one/start', { headers: prefer })
-    await vi.waitFor(async () =>
-      expect((await call('GET', '/api/v1/machines/one/status')).body.status).toBe('starting'),
-    )
+    await until(async () => expect((await call('GET', '/api/v1/machines/one/status')).body.status).toBe('starting'))
     const cancelled = await call('POST', `/api/v1/jobs/${body.id}/cancel`)
     expect(cancelled).toMatchObject({ status: 202, body: { message: 'The job was cancelled by tester.' } })
     expect(await ended(call, body.id)).toMatchObject({
@@ -141,13 +138,11 @@ describe('cancelling', () => {
     expect((await call('POST', `/api/v1/jobs/${body.id}/cancel`)).status).toBe(409)
   })
 
-  test('a job that joined somebody’s operation ends its own waiting alone', async ({ call, driver }) => {
+  test('a job that joined another job’s operation only stops waiting for it', async ({ call, driver }) => {
     await newMachine(call)
     driver.delay = 300
     const first = call('PUT', '/api/v1/machines/one/start')
-    await vi.waitFor(async () =>
-      expect((await call('GET', '/api/v1/machines/one/status')).body.status).toBe('starting'),
-    )
+    await until(async () => expect((await call('GET', '/api/v1/machines/one/status')).body.status).toBe('starting'))
     const { body } = await call('PUT', '/api/v1/machines/one/start', { headers: prefer })
     await call('POST', `/api/v1/jobs/${body.id}/cancel`)
     expect(await ended(call, body.id)).toMatchObject({ state: 'failed' })
@@ -158,7 +153,7 @@ describe('cancelling', () => {
 describe('records', () => {
   const own = ['UPDATE_VM_STATES', 'LIST_VM', 'JOB_MANAGER_LIST_OWN', 'JOB_MANAGER_DELETE']
 
-  test('are their owner’s, and those of who may list and delete all', async ({ call }) => {
+  test('are visible to their owner, and to users who may list and delete all', async ({ call }) => {
     await newMachine(call)
     const { body } = await call('PUT', '/api/v1/machines/one/start', { as: own, headers: prefer })
     await ended(call, body.id)
@@ -175,7 +170,7 @@ describe('records', () => {
     expect(seen.body.events).toEqual([])
   })
 
-  test('show what came of a job to its owner and super users alone', async ({ call }) => {
+  test('show the result of a job to its owner and super users alone', async ({ call }) => {
     await newMachine(call)
     const { body } = await call('PUT', '/api/v1/machines/one/start', { as: own, headers: prefer })
     const result = { operation: 'Start' }
@@ -196,7 +191,7 @@ describe('records', () => {
     }
   })
 
-  test('under way are not deleted; clean-up deletes the others', async ({ call, driver }) => {
+  test('of running jobs are not deleted; clean-up deletes the others', async ({ call, driver }) => {
     await newMachine(call)
     const done = await call('PUT', '/api/v1/machines/one/start', { headers: prefer })
     await ended(call, done.body.id)
@@ -210,7 +205,7 @@ describe('records', () => {
     await ended(call, body.id)
   })
 
-  test('are narrowed by X-Filter, newest first', async ({ call }) => {
+  test('are filtered by X-Filter, newest first', async ({ call }) => {
     await newMachine(call)
     for (const verb of ['start', 'stop']) {
       const { body } = await call('PUT', `/api/v1/machines/one/${verb}`, { headers: prefer })
@@ -243,30 +238,30 @@ describe('after a restart', () => {
   const open = async (folder: string) => {
     const store = await openStore({ folder })
     const events = await openEvents(store)
-    const jobs = await openJobs({ store, tell: events.tell, failed: () => {}, done: () => {} })
+    const jobs = await openJobs({ store, publish: events.publish, onDefect: () => {}, onEnded: () => {} })
     return { store, jobs, close: () => (events.close(), store[Symbol.asyncDispose]()) }
   }
-  const forever = ({ signal }: Work) =>
+  const forever = ({ signal }: ProgressReporter) =>
     new Promise<never>((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)))
 
-  test('what can be done again is; what cannot is failed with the reason, and so is what was cancelled', async () => {
+  test('repeatable jobs are resumed; others, and cancelled ones, fail with the reason', async () => {
     using folder = newFolder()
     const first = await open(folder.path)
-    const { job: again } = await first.jobs.begin(request(true), forever)
-    const { job: lost } = await first.jobs.begin(request(false), forever)
-    const { job: cancelled } = await first.jobs.begin(request(true), () => new Promise(() => {}))
+    const { job: again } = await first.jobs.start(request(true), forever)
+    const { job: lost } = await first.jobs.start(request(false), forever)
+    const { job: cancelled } = await first.jobs.start(request(true), () => new Promise(() => {}))
     await first.jobs.cancel(cancelled.id, caller)
-    // As after a kill: nobody ends the work, the records stay as they are.
+    // As after a kill: nothing ends the work, and the records stay as they are.
     await first.close()
 
     const second = await open(folder.path)
     const repeated: unknown[] = []
-    const { over } = await second.jobs.resume(async what => {
+    const { finished } = await second.jobs.resume(async what => {
       repeated.push(what)
       return { id: 'machine' }
     })
-    expect(await over).toBe(true)
-    await vi.waitFor(() => expect(second.jobs.underWay()).toBe(0))
+    expect(await finished).toBe(true)
+    await until(() => expect(second.jobs.runningCount()).toBe(0))
     expect(repeated).toEqual([
       { operation: 'machines/start', params: { id: 'one' }, query: undefined, body: undefined, owner: caller.id },
     ])
@@ -277,32 +272,70 @@ describe('after a restart', () => {
     await second.close()
   })
 
-  test('a job that the end of the service cut off goes on at the next start', async () => {
+  test('a job that the shutdown interrupted is resumed at the next start', async () => {
     using folder = newFolder()
     const first = await open(folder.path)
-    const { job } = await first.jobs.begin(request(true), forever)
+    const { job } = await first.jobs.start(request(true), forever)
     await first.jobs.close()
     await first.close()
     const between = await open(folder.path)
-    const { over } = await between.jobs.resume((_, work) => forever(work))
+    const { finished } = await between.jobs.resume((_, work) => forever(work))
     await between.jobs.close()
-    expect(await over).toBe(false)
+    expect(await finished).toBe(false)
     await between.close()
     const second = await open(folder.path)
     await second.jobs.resume(async () => {
       throw new ServiceError('forbidden', 'Who asked for this is not a user any more.')
     })
-    await vi.waitFor(() => expect(second.jobs.underWay()).toBe(0))
+    await until(() => expect(second.jobs.runningCount()).toBe(0))
     expect(await second.jobs.show(job.id, caller)).toMatchObject({ state: 'failed', code: 403 })
     await second.jobs.close()
     await second.close()
   })
 
-  test('records are kept for 30 days', async () => {
+  test('a job without progress in three attempts fails with the reason; one with progress is resumed', async () => {
+    using folder = newFolder()
+    /** Makes this much progress, then hangs until the service is killed. */
+    const comesTo = (percent: number) => (work: ProgressReporter) => {
+      work.plan([{ name: 'upload', title: 'Upload the pack', weight: 1, unit: 'percent' }])
+      work.begin('upload')
+      work.advance('upload', percent, 100)
+      return new Promise<never>(() => {})
+    }
+    const reached = (jobs: Awaited<ReturnType<typeof open>>['jobs'], id: string, progress: number) =>
+      until(async () => expect(await jobs.show(id, caller)).toMatchObject({ state: 'running', progress }))
+    const first = await open(folder.path)
+    const { job } = await first.jobs.start(request(true), comesTo(10))
+    await reached(first.jobs, job.id, 10)
+    await first.close()
+    // The third attempt makes progress, so three more follow.
+    for (const percent of [10, 5, 20, 20, 0]) {
+      const next = await open(folder.path)
+      await next.jobs.resume((_, work) => comesTo(percent)(work))
+      await until(() => expect(next.jobs.runningCount()).toBe(1))
+      await reached(next.jobs, job.id, percent < 20 && percent !== 0 ? 10 : 20)
+      await next.close()
+    }
+    const third = await open(folder.path)
+    await third.jobs.resume((_, work) => comesTo(20)(work))
+    await reached(third.jobs, job.id, 20)
+    await third.close()
+    const last = await open(folder.path)
+    await last.jobs.resume(async () => 'done')
+    await until(() => expect(last.jobs.runningCount()).toBe(0))
+    expect(await last.jobs.show(job.id, caller)).toMatchObject({
+      state: 'failed',
+      code: 504,
+      error: expect.stringMatching(/taken up again 3 times .* came no further than: Upload the pack\./),
+    })
+    await last.close()
+  })
+
+  test('records are stored for 30 days', async () => {
     using folder = newFolder()
     const first = await open(folder.path)
-    await first.jobs.begin(request(true), () => 'done')
-    await vi.waitFor(() => expect(first.jobs.underWay()).toBe(0))
+    await first.jobs.start(request(true), () => 'done')
+    await until(() => expect(first.jobs.runningCount()).toBe(0))
     await first.jobs.close()
     await first.close()
     vi.useFakeTimers({ now: Date.now() + 29 * 86_400_000, toFake: ['Date'] })

@@ -8,7 +8,7 @@ const create = (call: Call, body?: unknown, who: { as: string[] } = me): Promise
   call('POST', '/api/v1/user/configs', { ...who, ...(body !== undefined && { body }) })
 
 describe('user configs', () => {
-  test('are kept, found by id and slug, changed and deleted', async ({ call }) => {
+  test('are stored, found by id and slug, changed and deleted', async ({ call }) => {
     const made = await create(call, { slug: 'api-keys::tableSettings', name: 'Table', type: 'json', value: '{"a":1}' })
     expect(made).toMatchObject({
       status: 201,
@@ -28,7 +28,7 @@ describe('user configs', () => {
     expect((await call('GET', at(id), me)).status).toBe(404)
   })
 
-  test('belong to their user, and are not there for anybody else', async ({ call }) => {
+  test('belong to their user, and nobody else sees them', async ({ call }) => {
     const { id } = (await create(call, { slug: 'mine', value: 'x' })).body
     for (const reference of [id, 'mine']) {
       expect((await call('GET', at(reference), other)).status).toBe(404)
@@ -41,7 +41,7 @@ describe('user configs', () => {
     expect((await call('GET', '/api/v1/user/configs', { as: null })).status).toBe(401)
   })
 
-  test('an empty body makes one with a slug of its own', async ({ call }) => {
+  test('an empty body creates one with a generated slug', async ({ call }) => {
     const [first, second] = [await create(call), await create(call, {})]
     expect([first.status, second.status]).toEqual([201, 201])
     expect(first.body.slug).not.toBe(second.body.slug)
@@ -49,7 +49,7 @@ describe('user configs', () => {
     expect((await call('PUT', at('nothing'), { ...me, body: { value: 'x' } })).status).toBe(404)
   })
 
-  test('have a slug once, whoever is faster', async ({ call }) => {
+  test('have unique slugs, also when two requests use one slug at once', async ({ call }) => {
     const all = await Promise.all(Array.from({ length: 20 }, () => create(call, { slug: 'one' })))
     expect(all.filter(({ status }) => status === 201)).toHaveLength(1)
     expect(all.filter(({ status }) => status === 409)).toHaveLength(19)
@@ -67,7 +67,7 @@ describe('user configs', () => {
     [{ type: 'string', value: '007' }, '007'],
     [{ value: 'grüße 🦊' }, 'grüße 🦊'],
     [{ value: '' }, ''],
-  ] as const)('%o is kept as %s', async ([body, value], { call }) => {
+  ] as const)('%o is stored as %s', async ([body, value], { call }) => {
     const made = (await create(call, body)).body
     expect((await call('GET', at(made.id), me)).body.value).toBe(value)
   })
@@ -82,12 +82,12 @@ describe('user configs', () => {
     [{ slug: 'a\nb' }, 'control'],
     [{ slug: 'x'.repeat(129) }, '128'],
     [{ value: 'x'.repeat(65_537) }, '65536 bytes'],
-  ] as const)('%o is refused', async ([body, told], { call }) => {
-    expect(await create(call, body)).toMatchObject({ status: 400, body: { message: expect.stringContaining(told) } })
+  ] as const)('%o is refused', async ([body, reason], { call }) => {
+    expect(await create(call, body)).toMatchObject({ status: 400, body: { message: expect.stringContaining(reason) } })
     expect((await call('GET', '/api/v1/user/configs', me)).body).toEqual([])
   })
 
-  test('another type needs a value that fits it', async ({ call }) => {
+  test('a change of the type requires a value that fits it', async ({ call }) => {
     const { id } = (await create(call, { slug: 'one', value: 'text' })).body
     expect((await call('PUT', at(id), { ...me, body: { type: 'int' } })).status).toBe(400)
     expect((await call('PUT', at(id), { ...me, body: { type: 'int', value: 5 } })).body).toMatchObject({ value: '5' })
@@ -96,14 +96,14 @@ describe('user configs', () => {
     })
   })
 
-  test('take any slug that can be written', async ({ call }) => {
+  test('accept any printable slug', async ({ call }) => {
     for (const slug of ['__proto__', 'constructor', 'a/b', 'ümläut', '100%', '..'])
       expect((await create(call, { slug, value: slug })).status, slug).toBe(201)
     for (const slug of ['__proto__', 'constructor', 'a/b', 'ümläut', '100%'])
       expect((await call('GET', at(slug), me)).body.value, slug).toBe(slug)
   })
 
-  test('are no more than 500, and can be filtered', async ({ call }) => {
+  test('are limited to 500 per user, and can be filtered', async ({ call }) => {
     for (let made = 0; made < 500; made += 1) await create(call, { slug: `s${made}` })
     expect(await create(call, { slug: 'more' })).toMatchObject({ status: 409 })
     const headers = { 'x-filter': 'slug=^s49\\d$' }

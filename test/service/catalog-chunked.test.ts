@@ -1,15 +1,15 @@
-import { setTimeout as wait } from 'node:timers/promises'
-import { describe, expect, test, vi } from 'vitest'
-import { chunksOf, parseChunkedFiles } from '#lib/catalog/chunks/chunk-list.ts'
-import { imageSizes } from '#lib/catalog/chunks/chunker.ts'
-import { chunkPath } from '#lib/catalog/chunks/stored-chunk.ts'
-import type { ObjectStat } from '#lib/catalog/providers/provider.ts'
-import { bytesOf } from '../contracts/provider.ts'
-import { createNoisy, diskIn, renew, resumed } from '../support/noisy.ts'
-import { registryInstalled } from '../support/registry.ts'
+import { describe, expect, test } from 'vitest'
+import { chunksOf, parseChunkedFiles } from '#lib/packs/chunks/chunk-index.ts'
+import { imageSizes } from '#lib/packs/chunks/chunker.ts'
+import { chunkPath } from '#lib/packs/chunk-store/stored-chunk.ts'
+import type { ObjectStat } from '#lib/objects/port/provider.ts'
+import { readBytes } from '../contracts/provider.ts'
+import { createNoisy, diskIn, renew, resumed } from '../support/guests/noisy.ts'
+import { registryInstalled } from '../support/servers/registry.ts'
 import { newState } from '../support/service.ts'
 import { type Kind, localKind, openRegistry, type Place, storageKinds } from '../support/storages.ts'
 import { connectionTo, type Host, startHost } from '../support/transfers.ts'
+import { until } from '../support/waiting.ts'
 
 /** A host with a machine that is full of noise, another host, and an empty place of a kind. */
 const begin = async (kind: Pick<Kind, 'open'>) => {
@@ -48,7 +48,7 @@ const chunksAt = async ({ provider }: Place): Promise<ReadonlyMap<string, Object
 }
 /** The paths of the chunks that a version is of. */
 const chunksIn = async ({ provider }: Place, { body }: Awaited<ReturnType<typeof push>>): Promise<Set<string>> => {
-  const text = (await bytesOf(await provider.read(`noisy/${body[0].pack_filename}`))).toString()
+  const text = (await readBytes(await provider.read(`noisy/${body[0].pack_filename}`))).toString()
   return new Set([...chunksOf(parseChunkedFiles(text)).keys()].map(chunkPath))
 }
 const clean = ({ call }: Host, { connection }: Place, dry_run: boolean) =>
@@ -58,60 +58,57 @@ const sizeOf = (objects: Iterable<ObjectStat>): number => [...objects].reduce((s
 
 describe.each([localKind, ...storageKinds])('chunks on $name', kind => {
   const why = kind.left && ` (${kind.left})`
-  test.skipIf(why !== '')(
-    `are sent once, shared by versions, pulled and collected${why}`,
-    async () => {
-      await using hosts = await begin(kind)
-      const { place, from, to, home } = hosts
-      const first = renew(home)
-      const one = await push(from, place, '1')
-      expect(one.status, one.body.message).toBe(200)
-      const before = await chunksAt(place)
-      const ofOne = await chunksIn(place, one)
-      expect([...before.keys()].sort()).toEqual([...ofOne].sort())
+  test.skipIf(why !== '')(`are sent once, shared by versions, pulled and collected${why}`, async () => {
+    await using hosts = await begin(kind)
+    const { place, from, to, home } = hosts
+    const first = renew(home)
+    const one = await push(from, place, '1')
+    expect(one.status, one.body.message).toBe(200)
+    const before = await chunksAt(place)
+    const ofOne = await chunksIn(place, one)
+    expect([...before.keys()].sort()).toEqual([...ofOne].sort())
 
-      // The times of objects are of whole seconds.
-      await wait(1_100)
-      const changed = 2 * 2 ** 20
-      const second = renew(home, 24 * 2 ** 20 - changed)
-      const two = await push(from, place, '2')
-      expect(two.status, two.body.message).toBe(200)
-      const after = await chunksAt(place)
-      const ofTwo = await chunksIn(place, two)
-      expect([...after.keys()].sort()).toEqual([...ofOne.union(ofTwo)].sort())
-      for (const [path, object] of before) expect(after.get(path)).toEqual(object)
-      const sent = sizeOf(after.values()) - sizeOf(before.values())
-      expect(sent).toBeLessThan(changed + 2 * imageSizes.most)
-      console.log(
-        `${kind.name}: ${ofTwo.difference(ofOne).size} of ${ofTwo.size} chunks and ${sent} bytes were sent for version 2`,
-      )
+    // The times of objects are of whole seconds.
+    const written = Math.floor(Date.now() / 1_000)
+    await until(() => expect(Math.floor(Date.now() / 1_000)).toBeGreaterThan(written))
+    const changed = 2 * 2 ** 20
+    const second = renew(home, 24 * 2 ** 20 - changed)
+    const two = await push(from, place, '2')
+    expect(two.status, two.body.message).toBe(200)
+    const after = await chunksAt(place)
+    const ofTwo = await chunksIn(place, two)
+    expect([...after.keys()].sort()).toEqual([...ofOne.union(ofTwo)].sort())
+    for (const [path, object] of before) expect(after.get(path)).toEqual(object)
+    const sent = sizeOf(after.values()) - sizeOf(before.values())
+    expect(sent).toBeLessThan(changed + 2 * imageSizes.most)
+    console.log(
+      `${kind.name}: ${ofTwo.difference(ofOne).size} of ${ofTwo.size} chunks and ${sent} bytes were sent for version 2`,
+    )
 
-      // From the storage itself, and from the catalog, which keeps to itself what opens that.
-      expect(await pulledDisk(to, `${connectionTo(from)};${place.connection}`, '1')).toBe(first)
-      expect(await pulledDisk(to, connectionTo(from), '2')).toBe(second)
+    // From the storage itself, and from the catalog, which keeps to itself what opens that.
+    expect(await pulledDisk(to, `${connectionTo(from)};${place.connection}`, '1')).toBe(first)
+    expect(await pulledDisk(to, connectionTo(from), '2')).toBe(second)
 
-      expect((await from.call('DELETE', '/catalog/noisy/1')).status).toBe(202)
-      const dead = ofOne.difference(ofTwo)
-      const expected = {
-        kept: ofTwo.size,
-        removed: dead.size,
-        bytes: sizeOf([...dead].map(path => before.get(path)!)),
-      }
-      expect(dead.size).toBeGreaterThan(0)
-      expect(await clean(to, place, true)).toMatchObject({ status: 200, body: expected })
-      expect([...(await chunksAt(place)).keys()].sort()).toEqual([...after.keys()].sort())
-      expect(await clean(from, place, false)).toMatchObject({ status: 200, body: expected })
-      expect([...(await chunksAt(place)).keys()].sort()).toEqual([...ofTwo].sort())
-      expect(await pulledDisk(to, connectionTo(from), '2')).toBe(second)
+    expect((await from.call('DELETE', '/catalog/noisy/1')).status).toBe(202)
+    const dead = ofOne.difference(ofTwo)
+    const expected = {
+      kept: ofTwo.size,
+      removed: dead.size,
+      bytes: sizeOf([...dead].map(path => before.get(path)!)),
+    }
+    expect(dead.size).toBeGreaterThan(0)
+    expect(await clean(to, place, true)).toMatchObject({ status: 200, body: expected })
+    expect([...(await chunksAt(place)).keys()].sort()).toEqual([...after.keys()].sort())
+    expect(await clean(from, place, false)).toMatchObject({ status: 200, body: expected })
+    expect([...(await chunksAt(place)).keys()].sort()).toEqual([...ofTwo].sort())
+    expect(await pulledDisk(to, connectionTo(from), '2')).toBe(second)
 
-      expect((await from.call('DELETE', '/catalog/noisy')).status).toBe(202)
-      expect(await clean(to, place, false)).toMatchObject({ body: { kept: 0, removed: ofTwo.size } })
-      expect(await place.everything()).toEqual([])
-      await to.service.stop()
-      await from.service.stop()
-    },
-    120_000,
-  )
+    expect((await from.call('DELETE', '/catalog/noisy')).status).toBe(202)
+    expect(await clean(to, place, false)).toMatchObject({ body: { kept: 0, removed: ofTwo.size } })
+    expect(await place.everything()).toEqual([])
+    await to.service.stop()
+    await from.service.stop()
+  })
 
   test.skipIf(why !== '')(
     `of a push whose service was killed can be collected when it has started again, and by no other host before${why}`,
@@ -124,10 +121,7 @@ describe.each([localKind, ...storageKinds])('chunks on $name', kind => {
       renew(home)
       const answer = push(from, place, '1').catch(() => undefined)
       // Its hold, and a chunk.
-      await vi.waitFor(async () => expect((await chunksAt(place)).size).toBeGreaterThan(1), {
-        timeout: 20_000,
-        interval: 5,
-      })
+      await until(async () => expect((await chunksAt(place)).size).toBeGreaterThan(1), 5)
       await from.service.kill()
       await answer
       expect(await isHeld()).toBe(true)
@@ -143,7 +137,6 @@ describe.each([localKind, ...storageKinds])('chunks on $name', kind => {
       await to.service.stop()
       await from.service.stop()
     },
-    120_000,
   )
 })
 
@@ -166,5 +159,4 @@ test.skipIf(!registryInstalled)(
     await to.service.stop()
     await from.service.stop()
   },
-  120_000,
 )

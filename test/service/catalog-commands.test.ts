@@ -5,8 +5,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { newState, rootPassword, runProgram, startService } from '../support/service.ts'
+import { until } from '../support/waiting.ts'
 
 const env = { VMHOST_ROOT_PASSWORD: rootPassword }
 const local = '--connection provider=local-storage'
@@ -46,7 +47,7 @@ const follow = (state: string, args: string, connection: string): Following => {
   return {
     ended: new Promise(settle => child.once('close', settle)),
     text: () => text,
-    said: words => vi.waitFor(() => expect(text).toContain(words), { timeout: 10_000, interval: 10 }),
+    said: words => until(() => expect(text).toContain(words)),
     interrupt: () => void child.kill('SIGINT'),
     [Symbol.dispose]: () => void child.kill('SIGKILL'),
   }
@@ -80,7 +81,7 @@ describe('the catalog on the command line', () => {
     expect((await vmhost('catalog clean')).stderr).toContain('--connection')
     for (const [hours, why] of [
       ['soon', 'must be a number'],
-      ['-1', 'must not be negative'],
+      ['-1', 'must be at least 0'],
     ])
       expect(await vmhost(`catalog clean ${local} --grace-hours ${hours}`)).toMatchObject({
         code: 1,
@@ -178,7 +179,7 @@ describe('the catalog on the command line', () => {
     expect((await vmhost('catalog delete demo')).code).toBe(0)
     expect(await list()).toBe('The catalog is empty.\n')
     await service.stop()
-  }, 120_000)
+  })
 
   test('one that is under way is left by Ctrl-C, joined by the same command, and cancelled by Ctrl-C twice', async () => {
     using state = newState()
@@ -209,11 +210,15 @@ describe('the catalog on the command line', () => {
     expect(second.text()).toContain(`goes on at its next start, as the job ${id}; the same command then follows it`)
 
     service = await startService({ state: state.path, env })
-    using third = follow(state.path, command, silent.connection)
-    await third.said('is under way already')
-    third.interrupt()
-    await third.said('Ctrl-C once more within 2 seconds')
-    third.interrupt()
+    let third: Following
+    do {
+      // Where this machine was too slow to send both in time, it has left, and is started again.
+      third = follow(state.path, command, silent.connection)
+      await third.said('is under way already')
+      third.interrupt()
+      await third.said('Ctrl-C once more within 2 seconds')
+      third.interrupt()
+    } while ((await third.ended) === 130)
     expect(await third.ended).toBe(1)
     expect(third.text()).toMatch(
       /Cancelling the pull …\nCheck the request: failed\nvmhost: The job was cancelled by root\.\n$/,
@@ -299,7 +304,7 @@ describe('the catalog on the command line', () => {
     expect((await vmhost(`jobs show ${job.id}`)).stdout).toMatch(
       / state +running, 0%\n[^]* {2}Check the request +under way\n/,
     )
-    expect((await vmhost(`jobs cancel ${job.id}`)).stdout).toContain('The pull gives up')
+    expect((await vmhost(`jobs cancel ${job.id}`)).stdout).toContain('Cancelling the pull')
     expect(await waiting.ended).toBe(1)
     expect(JSON.parse((await vmhost(`jobs show ${job.id} --json`)).stdout)).toMatchObject({ state: 'failed' })
     expect(await vmhost(`jobs cancel ${job.id}`)).toMatchObject({

@@ -1,11 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Job } from '#lib/jobs/schemas.ts'
-import { startNoisyGuest } from '../support/noisy-guest.ts'
+import { startNoisyGuest } from '../support/guests/noisy-guest.ts'
 import { newState } from '../support/service.ts'
 import { type Host, startHost } from '../support/transfers.ts'
+import { until } from '../support/waiting.ts'
 
 const push = {
   catalog_id: 'noisy',
@@ -27,25 +28,19 @@ const filesBelow = (folder: string): string[] =>
 const newestJob = async (host: Host): Promise<Job | undefined> => (await host.call('GET', '/jobs')).body[0]
 
 const ended = (host: Host): Promise<Job> =>
-  vi.waitFor(
-    async () => {
-      const job = (await newestJob(host))!
-      expect(['completed', 'failed']).toContain(job.state)
-      return job
-    },
-    { timeout: 30_000, interval: 10 },
-  )
+  until(async () => {
+    const job = (await newestJob(host))!
+    expect(['completed', 'failed']).toContain(job.state)
+    return job
+  })
 
 /** Waits until the newest job, which is not the one of before, is in this step. */
 const underWay = (host: Host, step: string, before: string | undefined): Promise<void> =>
-  vi.waitFor(
-    async () => {
-      const job = await newestJob(host)
-      expect(job?.id).not.toBe(before)
-      expect(job?.steps?.find(({ name }) => name === step)?.state, job?.error).toBe('running')
-    },
-    { timeout: 20_000, interval: 2 },
-  )
+  until(async () => {
+    const job = await newestJob(host)
+    expect(job?.id).not.toBe(before)
+    expect(job?.steps?.find(({ name }) => name === step)?.state, job?.error).toBe('running')
+  }, 2)
 
 /** Sends a transfer, goes away while it is in its longest step, and gives its job when that has ended. */
 const leave = async (host: Host, kind: keyof typeof transfers, query: string, more: object = {}): Promise<Job> => {

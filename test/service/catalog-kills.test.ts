@@ -1,9 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
-import { describe, expect, test, vi } from 'vitest'
-import type { CatalogManifest } from '#lib/catalog/manifest.ts'
-import { bytesOf } from '../contracts/provider.ts'
+import { describe, expect, test } from 'vitest'
+import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
+import { readBytes } from '../contracts/provider.ts'
 import { newFolder } from '../support/folder.ts'
 import type { Answer } from '../support/harness.ts'
 import {
@@ -12,16 +11,18 @@ import {
   diskInPack,
   digestOf,
   filesBelow,
+  firstRoundOn,
   formats,
   killsOn,
   renew,
   resumed,
   timed,
-} from '../support/noisy.ts'
+} from '../support/guests/noisy.ts'
 import { seededRandom } from '../support/random.ts'
 import { newState } from '../support/service.ts'
 import { localKind, storageKinds } from '../support/storages.ts'
 import { startHost } from '../support/transfers.ts'
+import { passing, until } from '../support/waiting.ts'
 
 describe('the catalog of a service that is killed', () => {
   describe.each([localKind, ...storageKinds])('that pushes to $name', kind => {
@@ -53,18 +54,21 @@ describe('the catalog of a service that is killed', () => {
           (await place.everything()).filter(path => !path.startsWith('chunks/'))
 
         let before = renew(home)
-        const durations: number[] = []
-        for (const more of formats) durations.push(await timed(() => push('1', more)))
+        const rounds = Array.from({ length: kills }, (_, at) => firstRoundOn(kind, 2) + at)
+        const durations = new Map<number, number>()
+        for (const format of new Set(rounds.map(round => round % formats.length)))
+          durations.set(format, await timed(() => push('1', formats[format]!)))
         await host.call('DELETE', '/jobs/cleanup')
         let resumedPushes = 0
-        for (let round = 0; round < kills; round += 1) {
+        for (const round of rounds) {
           const format = round % formats.length
           const version = round % 2 === 0 ? '1' : `new${round}`
           const contents = [renew(home)]
-          const moment = random() * durations[format]!
-          const at = `round ${round}, ${Math.round(moment)} ms of ${durations[format]!}`
+          const duration = durations.get(format)!
+          const part = random()
+          const at = `round ${round}, ${Math.round(part * duration)} ms of ${duration}`
           const answer = push(version, formats[format]!).catch(() => undefined)
-          await wait(moment)
+          await passing(part, duration)
           await host.service.kill()
           await answer
           const left = await withoutChunks()
@@ -91,7 +95,7 @@ describe('the catalog of a service that is killed', () => {
           resumedPushes += ends.length - 2
           const [manifest] = again.body
           const pack = `noisy/${manifest.pack_filename}`
-          expect(digestOf(await bytesOf(await place.provider.read(pack))), at).toBe(manifest.pack_sha256)
+          expect(digestOf(await readBytes(await place.provider.read(pack))), at).toBe(manifest.pack_sha256)
           expect(await diskInPack(place.provider, pack), at).toBe(now)
           expect(await withoutChunks(), `${at}; after the kill there were ${left.join(', ')}`).toEqual(await named())
           expect(readdirSync(join(state.path, 'transfers')), at).toEqual([])
@@ -125,7 +129,7 @@ describe('the catalog of a service that is killed', () => {
 
     const cancelWhen = async (begun: Promise<Answer>, isThere: () => boolean): Promise<void> => {
       const { id } = (await begun).body
-      await vi.waitFor(() => expect(isThere()).toBe(true), { timeout: 20_000, interval: 2 })
+      await until(() => expect(isThere()).toBe(true), 2)
       expect((await host.call('POST', `/jobs/${id}/cancel`)).status).toBe(202)
       expect(await resumed(host)).toContainEqual(expect.stringMatching(/^failed The job was cancelled by root/))
       expect((await host.call('GET', `/jobs/${id}`)).body).toMatchObject({ state: 'failed', code: 409 })

@@ -1,12 +1,14 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Job } from '#lib/jobs/schemas.ts'
-import { startNoisyGuest } from '../support/noisy-guest.ts'
-import { withoutQemu } from '../support/qemu.ts'
+import { timed } from '../support/guests/noisy.ts'
+import { startNoisyGuest } from '../support/guests/noisy-guest.ts'
+import { withoutQemu } from '../support/drivers/qemu.ts'
+import { rounds } from '../support/rounds.ts'
 import { newState } from '../support/service.ts'
 import { type Driver, type Host, startHost } from '../support/transfers.ts'
+import { passing, until } from '../support/waiting.ts'
 
 const request = {
   catalog_id: 'noisy',
@@ -25,25 +27,19 @@ const stateOf = async (host: Host): Promise<string> => (await host.call('GET', '
 
 /** Waits until a push is packing. */
 const packing = (host: Host, id: string): Promise<void> =>
-  vi.waitFor(
-    async () => {
-      const { steps = [], ...job } = await jobOf(host, id)
-      expect(job.state, job.error).toBe('running')
-      const pack = steps.find(({ name }) => name === 'push_compress_stage')
-      expect(pack?.value ?? 0).toBeGreaterThan(0)
-    },
-    { timeout: 20_000, interval: 10 },
-  )
+  until(async () => {
+    const { steps = [], ...job } = await jobOf(host, id)
+    expect(job.state, job.error).toBe('running')
+    const pack = steps.find(({ name }) => name === 'push_compress_stage')
+    expect(pack?.value ?? 0).toBeGreaterThan(0)
+  })
 
 const ended = (host: Host, id: string): Promise<Job> =>
-  vi.waitFor(
-    async () => {
-      const job = await jobOf(host, id)
-      expect(['completed', 'failed']).toContain(job.state)
-      return job
-    },
-    { timeout: 40_000, interval: 20 },
-  )
+  until(async () => {
+    const job = await jobOf(host, id)
+    expect(['completed', 'failed']).toContain(job.state)
+    return job
+  })
 
 describe.each(['embedded', 'qemu'] as const)('a push that suspends a machine on %s', (driver: Driver) => {
   const left = driver === 'qemu' && withoutQemu
@@ -112,10 +108,10 @@ describe.each(['embedded', 'qemu'] as const)('a push that suspends a machine on 
         host = await startHost(state.path, driver)
         const { state: end, error } = await ended(host, job.id)
         expect(end, error).toBe(how === 'goes on' ? 'completed' : 'failed')
-        await vi.waitFor(async () => expect(await stateOf(host)).toBe('running'), { timeout: 20_000, interval: 20 })
+        await until(async () => expect(await stateOf(host)).toBe('running'))
         expect(await guest.nextTick()).toBeGreaterThan(before)
         expect(guest.boots()).toEqual([1])
-        await vi.waitFor(() => expect(readdirSync(join(state.path, 'transfers'))).toEqual([]))
+        await until(() => expect(readdirSync(join(state.path, 'transfers'))).toEqual([]))
         expect((await host.call('GET', '/catalog')).body).toHaveLength(how === 'goes on' ? 1 : 0)
         await host.stop(guest.name)
         await host.service.stop()
@@ -150,18 +146,20 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'a machine 
     using state = newState()
     let host = await startHost(state.path, 'qemu')
     const guest = await startNoisyGuest(host, state.path, 'qemu')
-    for (const moment of [0, 20, 50, 100, 200, 300, 450, 600, 800, 1_000]) {
+    const whole = await timed(() => host.call('POST', '/catalog/push', request))
+    const kills = rounds(5, 20)
+    for (let round = 0; round < kills; round += 1) {
       const { body: job } = await host.call('POST', '/catalog/push/async', request)
-      await wait(moment)
+      await passing(round / kills, whole)
       await host.service.kill()
       host = await startHost(state.path, 'qemu')
       const { state: end, error } = await ended(host, job.id)
-      expect(end, `${moment} ms: ${error}`).toBe('completed')
-      await vi.waitFor(async () => expect(await stateOf(host)).toBe('running'), { timeout: 20_000, interval: 20 })
+      expect(end, `${round} of ${kills} parts of ${whole} ms: ${error}`).toBe('completed')
+      await until(async () => expect(await stateOf(host)).toBe('running'))
     }
     await guest.nextTick()
     expect(guest.boots()).toEqual([1])
     await host.stop(guest.name)
     await host.service.stop()
-  }, 120_000)
+  })
 })

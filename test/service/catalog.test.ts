@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { withoutQemu } from '../support/qemu.ts'
+import { withoutQemu } from '../support/drivers/qemu.ts'
 import { newState, rootPassword } from '../support/service.ts'
 import { storageKinds } from '../support/storages.ts'
 import { connectionTo, createCounter, type Driver, type Host, startHost } from '../support/transfers.ts'
@@ -66,7 +66,7 @@ describe.each(['embedded', 'qemu'] as const)('a machine on %s', (driver: Driver)
       for (const path of hosts.states) expect(readdirSync(join(path, 'transfers'))).toEqual([])
       await to.service.stop()
       await from.service.stop()
-    }, 60_000)
+    })
 
     test('by way of a catalog manager, as far as the rights of its user reach', async () => {
       using hosts = await twoHosts(driver)
@@ -117,28 +117,24 @@ describe.each(['embedded', 'qemu'] as const)('a machine on %s', (driver: Driver)
       expect((await from.call('GET', '/catalog/counter/2.0')).body[0].download_count).toBe(0)
       await to.service.stop()
       await from.service.stop()
-    }, 60_000)
+    })
 
     for (const { name: kind, left: why, open } of storageKinds)
-      test.skipIf(why !== '')(
-        why === '' ? `by way of ${kind}` : `by way of ${kind} (${why})`,
-        async () => {
-          using hosts = await twoHosts(driver)
-          const { from, to, name } = hosts
-          await using place = await open()
-          await push(from, place.connection, name)
-          // Once from the storage itself, with what opens that, and once by the catalog, which keeps that to itself.
-          await pull(to, `${connectionTo(from)};${place.connection}`, 'direct')
-          await to.call('DELETE', '/catalog/cache')
-          await pull(to, connectionTo(from), 'handed')
-          expect(await to.boot('direct')).toBe(3)
-          expect(await to.boot('handed')).toBe(3)
-          expect((await from.call('DELETE', '/catalog/counter')).status).toBe(202)
-          for (const path of hosts.states) expect(readdirSync(join(path, 'transfers'))).toEqual([])
-          await to.service.stop()
-          await from.service.stop()
-        },
-        120_000,
-      )
+      test.skipIf(why !== '')(why === '' ? `by way of ${kind}` : `by way of ${kind} (${why})`, async () => {
+        using hosts = await twoHosts(driver)
+        const { from, to, name } = hosts
+        await using place = await open()
+        await push(from, place.connection, name)
+        // Once from the storage itself, with what opens that, and once by the catalog, which keeps that to itself.
+        await pull(to, `${connectionTo(from)};${place.connection}`, 'direct')
+        await to.call('DELETE', '/catalog/cache')
+        await pull(to, connectionTo(from), 'handed')
+        expect(await to.boot('direct')).toBe(3)
+        expect(await to.boot('handed')).toBe(3)
+        expect((await from.call('DELETE', '/catalog/counter')).status).toBe(202)
+        for (const path of hosts.states) expect(readdirSync(join(path, 'transfers'))).toEqual([])
+        await to.service.stop()
+        await from.service.stop()
+      })
   })
 })

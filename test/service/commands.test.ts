@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { settings } from '#lib/compose/settings.ts'
 import { newState, rootPassword, runProgram, startService } from '../support/service.ts'
 
 const password = 'Another-Horse-7-Battery'
@@ -45,6 +46,7 @@ describe('users, roles and claims on the command line', () => {
     expect(await signIn(/The new password of jane: (\S+)/.exec(made.stdout)![1]!)).toBe(200)
 
     expect((await vmhost('roles add build --claim LIST_VM')).stdout).toBe('Added BUILD with LIST_VM.\n')
+    expect((await vmhost('roles list')).stdout).toMatch(/^BUILD +1 claim$/m)
     expect((await vmhost('roles grant build UPDATE_VM_STATES')).code).toBe(0)
     expect(JSON.parse((await vmhost('roles list --json')).stdout)).toContainEqual(
       expect.objectContaining({ name: 'BUILD', claims: expect.objectContaining({ length: 2 }) }),
@@ -70,11 +72,40 @@ describe('users, roles and claims on the command line', () => {
     await again.stop()
   })
 
-  test('an unknown setting or option is named, and nothing is opened', async () => {
+  test.for([
+    ['users list --what x', 'users list', "error: unknown option '--what'"],
+    ['serve --stop-timeot 5', 'serve', "error: unknown option '--stop-timeot'"],
+    ['users grant', 'users grant', "error: missing required argument 'user'"],
+    ['catalog push demo --versoin 1 --version 1', 'catalog push', "error: unknown option '--versoin'"],
+  ] as const)('%s: what is wrong in one line, then where the help is', async ([args, command, told]) => {
     using state = newState()
-    expect(await runProgram(['users', 'list', '--what', 'x'], {}, state.path)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('--what'),
-    })
+    const { code, stderr } = await runProgram(args.split(' '), {}, state.path)
+    expect(code).toBe(1)
+    const [line, ...rest] = stderr.split('\n')
+    expect(line).toContain(told)
+    expect(stderr).toContain(`\`vmhost ${command} --help\` shows what there is.`)
+    expect(rest.length).toBeLessThan(5)
+  })
+
+  test('a secret is no flag, which says how it is set, and is not repeated', async () => {
+    using state = newState()
+    for (const args of [
+      ['serve', '--root-password', 'Secret-Horse-7'],
+      ['users', 'list', '--storage-password=Secret-Horse-7'],
+    ]) {
+      const { code, stderr } = await runProgram(args, {}, state.path)
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/^vmhost: --\w+-password is not a flag, .* set VMHOST_\w+_PASSWORD, or .*\n$/)
+      expect(stderr).not.toContain('Secret')
+    }
+  })
+
+  test('the help of serve has every setting with its default', async () => {
+    const { stdout } = await runProgram(['serve', '--help'])
+    const help = stdout.replace(/\s+/g, ' ')
+    for (const [key, { default: usual }] of Object.entries(settings)) {
+      expect(help).toMatch(new RegExp(`(--${key.replaceAll('_', '-')} <value>|VMHOST_${key.toUpperCase()}) `))
+      if (typeof usual === 'number') expect(help).toContain(`(default: ${usual})`)
+    }
   })
 })

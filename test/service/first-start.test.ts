@@ -73,15 +73,40 @@ describe('a start that cannot be', () => {
     ['a weak password', { VMHOST_ROOT_PASSWORD: 'short' }, 'too weak'],
     ['a driver that is not one', { VMHOST_DRIVER: 'xen' }, 'VMHOST_DRIVER'],
     ['qemu without QEMU', { VMHOST_DRIVER: 'qemu', PATH: '/nowhere' }, 'not on PATH'],
-    ['a pattern that matches nothing', { VMHOST_ROUTES_EXCLUDE: 'machine/*' }, 'machine/*'],
-    ['an allowed folder that is not there', { VMHOST_ALLOWED_FOLDERS: '/nowhere' }, '/nowhere'],
-    ['a configuration file that is not there', { VMHOST_CONFIG: '/nowhere/vmhost.toml' }, '/nowhere/vmhost.toml'],
+    ['a pattern that matches nothing', { VMHOST_ROUTES_EXCLUDE: 'machine/*' }, 'routes_exclude has machine/*'],
+    [
+      'an allowed folder that is not there',
+      { VMHOST_ALLOWED_FOLDERS: '/nowhere' },
+      'allowed_folders names /nowhere, which cannot be used: there is nothing at that path. Make the folder',
+    ],
+    [
+      'a configuration file that is not there',
+      { VMHOST_CONFIG: '/nowhere/vmhost.toml' },
+      '/nowhere/vmhost.toml cannot be read: there is nothing at that path',
+    ],
+    [
+      'a key for packs that is not there',
+      { VMHOST_PACK_SIGNING_KEY: '/nowhere.pem' },
+      'pack_signing_key is /nowhere.pem, which cannot be used: there is nothing at that path',
+    ],
+    [
+      'a key for packs that is none',
+      { VMHOST_PACK_SIGNING_KEY: '/etc/hostname' },
+      'pack_signing_key is /etc/hostname, which cannot be used: The key to sign packs with is not',
+    ],
+    ['packs that nobody may sign', { VMHOST_PACK_TRUST: 'require' }, 'pack_trusted_keys is empty'],
+    [
+      'a certificate that is not there',
+      { VMHOST_TLS_CERTIFICATE: '/nowhere.pem', VMHOST_TLS_KEY: '/nowhere.key' },
+      'tls_certificate, tls_key: /nowhere.pem and /nowhere.key cannot be used: of /nowhere.',
+    ],
   ] as const)('with %s says why, without a trace', async ([, env, told]) => {
     using state = newState()
     const { code, stderr } = await runProgram(['serve'], env, state.path)
     expect(code).toBe(1)
     expect(stderr).toContain(told)
     expect(stderr.trim().split('\n')).toHaveLength(1)
+    expect(stderr).not.toContain('ENOENT')
     if ('VMHOST_ROOT_PASSWORD' in env) expect(stderr).not.toContain(env.VMHOST_ROOT_PASSWORD)
   })
 })

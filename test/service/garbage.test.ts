@@ -1,18 +1,7 @@
-import { connect } from 'node:net'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { exchangeBytes } from '../support/raw-exchange.ts'
 import { newState, startService } from '../support/service.ts'
-
-/** Sends bytes and gives all that comes back until the connection ends. */
-const exchange = (port: number, bytes: string): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1')
-    let text = ''
-    socket.setTimeout(5_000, () => socket.destroy(new Error(`no end after ${text}`)))
-    socket.on('data', chunk => void (text += chunk.toString('latin1')))
-    socket.once('error', reject)
-    socket.once('close', () => resolve(text))
-    socket.write(bytes)
-  })
 
 test('what is no request of ours gets the documented error, and the service goes on', async () => {
   using state = newState()
@@ -23,6 +12,12 @@ test('what is no request of ours gets the documented error, and the service goes
     ['\u0016\u0003\u0001 not HTTP\r\n\r\n', 400],
     ['GET /api/health/probe HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     ['GET /api/health/probe HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n', 400],
+    ['GET /api/health/probe HTTP/1.1\r\nHost: one\r\nhost: two\r\n\r\n', 400],
+    ['GET /api/health/probe HTTP/1.1\r\nHost: one\r\nHost: one\r\n\r\n', 400],
+    [
+      'GET /api/v1/ws/subscribe HTTP/1.1\r\nHost: one\r\nHost: two\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      400,
+    ],
     ['GET /api\\health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
     [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
     ['OPTIONS /api/v1/machines HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 405],
@@ -31,8 +26,11 @@ test('what is no request of ours gets the documented error, and the service goes
     [`${post}Transfer-Encoding: chunked\r\n\r\n${(200_000).toString(16)}\r\n${'x'.repeat(200_000)}\r\n0\r\n\r\n`, 413],
     [`${post}Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n`, 400],
   ]
+  const ofOwner = join(state.path, 'vmhost.sock')
+  const twice = await exchangeBytes(ofOwner, 'GET /api/health/probe HTTP/1.1\r\nHost: one\r\nHost: two\r\n\r\n')
+  expect(twice).toMatch(/^HTTP\/1\.1 400 [^]*more than one Host/)
   for (const [bytes, status] of cases) {
-    const reply = await exchange(port, bytes)
+    const reply = await exchangeBytes(port, bytes)
     const [head = '', body = ''] = reply.split('\r\n\r\n')
     expect(head.split('\r\n')[0], bytes.slice(0, 60)).toContain(`HTTP/1.1 ${status} `)
     expect(JSON.parse(body), bytes.slice(0, 60)).toMatchObject({ code: status, message: expect.any(String) })

@@ -1,11 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { withoutQemu } from '../support/qemu.ts'
+import { withoutQemu } from '../support/drivers/qemu.ts'
+import { quickenDemo } from '../support/guests/quick-guest.ts'
+import { rounds } from '../support/rounds.ts'
 import { newState, rootPassword, type Service, startService } from '../support/service.ts'
+import { pause, until } from '../support/waiting.ts'
 
 /** Milliseconds after the request at which the service is killed: in the middle of each kind of work. */
-const moments = [0, 3, 8, 15, 30, 60, 110]
+const moments = rounds([0, 8, 30, 110], [0, 3, 8, 15, 30, 60, 110])
 const verbs = ['start', 'stop', 'suspend', 'resume', 'restart', 'clone', 'delete'] as const
 const stable = new Set(['stopped', 'running', 'paused', 'suspended'])
 
@@ -42,13 +45,14 @@ describe.each(['embedded', 'qemu'] as const)('the service killed on %s', driver 
       const ask = async (method: string, path: string, body?: unknown) =>
         service.call(method, `/api/v1/machines${path}`, { token, body })
       const machines = join(state.path, 'machines', driver)
+      quickenDemo((await ask('GET', '/demo')).body[0].Home)
       for (const [round, moment] of moments.entries()) {
         const name = `m${round}`
         expect((await ask('PUT', '/demo/clone', { clone_name: name })).status).toBe(200)
         const home: string = (await ask('GET', `/${name}`)).body[0].Home
         if (stateBefore[verb] !== 'stopped') {
           await ask('PUT', `/${name}/start`)
-          while (!serial(home).includes('T 00000001')) await new Promise(resolve => setTimeout(resolve, 10))
+          await until(() => expect(serial(home)).toContain('T 00000001'))
         }
         if (stateBefore[verb] === 'suspended') await ask('PUT', `/${name}/suspend`)
 
@@ -59,7 +63,7 @@ describe.each(['embedded', 'qemu'] as const)('the service killed on %s', driver 
         const request = (verb === 'clone' || verb === 'delete' ? cut[verb]() : ask('PUT', `/${name}/${verb}`)).catch(
           () => undefined,
         )
-        await new Promise(resolve => setTimeout(resolve, moment))
+        await pause(moment)
         await service.kill()
         const answer = await request
 
@@ -76,7 +80,7 @@ describe.each(['embedded', 'qemu'] as const)('the service killed on %s', driver 
         if (shown.get(name) === 'stopped') expect((await ask('PUT', `/${name}/start`)).status).toBe(200)
         if (shown.has(name)) {
           const before = serial(home).length
-          while (!/T \S{8}\s+$/.test(serial(home).slice(before))) await new Promise(resolve => setTimeout(resolve, 10))
+          await until(() => expect(serial(home).slice(before)).toMatch(/T \S{8}\s+$/))
           for (const ticks of bootsOf(home))
             expect(ticks, `${verb} at ${moment} ms`).toEqual(ticks.map((_, at) => at + 1))
         }

@@ -1,16 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { withoutQemu } from '../support/qemu.ts'
+import { withoutQemu } from '../support/drivers/qemu.ts'
 import { newState, rootPassword, type Service, startService } from '../support/service.ts'
-
-const until = async (what: string, holds: () => boolean): Promise<void> => {
-  const end = Date.now() + 15_000
-  while (!holds()) {
-    if (Date.now() > end) throw new Error(`${what} did not come`)
-    await new Promise(resolve => setTimeout(resolve, 20))
-  }
-}
+import { quickenDemo } from '../support/guests/quick-guest.ts'
+import { pause, until } from '../support/waiting.ts'
 
 /** The demo machine of a service, driven over HTTPS and judged by what its guest says. */
 const drive = async (service: Service, token: string) => {
@@ -25,7 +19,7 @@ const drive = async (service: Service, token: string) => {
     [...serial(home).matchAll(/^T ([0-9A-F]{8})/gim)].map(match => Number.parseInt(match[1]!, 16))
   const moreTicks = async (home: string): Promise<void> => {
     const before = ticks(home).length
-    await until('a tick', () => ticks(home).length > before)
+    await until(() => expect(ticks(home).length).toBeGreaterThan(before))
   }
   return { ask, homeOf, serial, ticks, moreTicks }
 }
@@ -42,13 +36,15 @@ describe.each(['embedded', 'qemu'] as const)('a machine on %s', driver => {
         const token = await service.signIn()
         let { ask, homeOf, serial, ticks, moreTicks } = await drive(service, token)
         const home = await homeOf('demo')
+        quickenDemo(home)
 
         await ask('GET', '/demo/start')
-        await until('the first tick', () => serial(home).includes('T 00000001'))
+        await until(() => expect(serial(home)).toContain('T 00000001'))
         await moreTicks(home)
         await ask('PUT', '/demo/pause')
         const paused = ticks(home).length
-        await new Promise(resolve => setTimeout(resolve, 1_200))
+        // Of a guest that runs, two ticks.
+        await pause(200)
         expect(ticks(home)).toHaveLength(paused)
         await ask('PUT', '/demo/resume')
         await moreTicks(home)
@@ -70,9 +66,9 @@ describe.each(['embedded', 'qemu'] as const)('a machine on %s', driver => {
         await ask('PUT', '/demo/clone', { clone_name: 'twin' })
         const twin = await homeOf('twin')
         await ask('PUT', '/twin/start')
-        await until('the boot of the twin', () => serial(twin).includes('BOOT'))
+        await until(() => expect(serial(twin)).toContain('BOOT'))
         await ask('PUT', '/demo/start')
-        await until('the second boot', () => serial(home).includes('BOOT 00000002'))
+        await until(() => expect(serial(home)).toContain('BOOT 00000002'))
         expect(serial(twin)).toContain('BOOT 00000002')
         for (const name of ['demo', 'twin']) {
           await ask('PUT', `/${name}/stop?force=true`)
@@ -92,8 +88,7 @@ describe.skipIf(withoutQemu)(
       using state = newState()
       let service = await startService({ state: state.path, driver: 'qemu', env })
       const token = await service.signIn()
-      const demo = (await service.call('GET', '/api/v1/machines/demo', { token })).body[0]
-      const kernel = join(demo.Home, 'kernel.bin')
+      const kernel = join(state.path, 'attach/demo-kernel.bin')
       const made = await service.call('POST', '/api/v1/machines', {
         token,
         body: { name: 'made', memory: 16, disks: [{ size: 1 }], kernel },
@@ -102,7 +97,7 @@ describe.skipIf(withoutQemu)(
       let { ask, homeOf, ticks, moreTicks, serial } = await drive(service, token)
       const home = await homeOf('made')
       await ask('PUT', '/made/start')
-      await until('the first tick', () => serial(home).includes('T 00000001'))
+      await until(() => expect(serial(home)).toContain('T 00000001'))
       await service.kill()
       await moreTicks(home)
 

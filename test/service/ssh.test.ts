@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { newFolder } from '../support/folder.ts'
 import { newState, rootPassword, startService } from '../support/service.ts'
-import { sshdInstalled, startSshd } from '../support/sshd.ts'
+import { sshdInstalled, startSshd } from '../support/servers/sshd.ts'
 
 test.skipIf(!sshdInstalled)(
   'the built service runs a command over SSH, and keeps nothing of it but where it ran',

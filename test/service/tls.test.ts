@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { describe, expect, test, vi } from 'vitest'
 import { type Certificate, daysLeft, ensureCertificate, watchCertificate } from '#lib/platform/certificate.ts'
-import { openListener } from '#lib/platform/listener.ts'
+import { openListener } from '#lib/listener/listener.ts'
 import type { Log } from '#lib/platform/log.ts'
 import { selfSigned } from '#lib/platform/self-signed.ts'
 import { newFolder } from '../support/folder.ts'
@@ -50,6 +50,8 @@ describe('the certificate', () => {
       clientAddress: peer => peer,
       fetch: (_, { address }) => Response.json({ address }),
       upgrade: async () => new Response(null, { status: 404 }),
+      direct: () => undefined,
+      isWebSocket: () => false,
     })
     using watch = watchCertificate({ files, certificate: first, changed: listener.setCertificate, log })
     const port = Number(new URL(listener.url).port)

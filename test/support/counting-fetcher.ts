@@ -1,4 +1,4 @@
-import { createFetcher, type Fetcher } from '#lib/catalog/providers/http/send.ts'
+import { createFetcher, type Fetcher } from '#lib/objects/http/send.ts'
 
 /** Sends as usual, and counts the bytes of the bodies that go out. */
 export const countingFetcher = (): { readonly fetcher: Fetcher; sent(): number } => {

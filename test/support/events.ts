@@ -2,14 +2,14 @@ import { type Events, openEvents } from '#lib/events/events.ts'
 import { createMemoryStore } from '#lib/storage/memory-store.ts'
 import type { Store } from '#lib/storage/store.ts'
 
-/** What machines tell their changes to: a log in memory. An event that is lost fails the test, and so does what is left suspended. */
-export const newTelling = async (
+/** An event log in memory. An event that cannot be published fails the test, and so does a machine that is left suspended. */
+export const newEventLog = async (
   given?: Store,
 ): Promise<{
   readonly store: Store
   readonly events: Events
-  readonly tell: Events['tell']
-  readonly untold: (error: unknown) => void
+  readonly publish: Events['publish']
+  readonly onPublishFailed: (error: unknown) => void
   readonly unresumed: (error: unknown) => void
 }> => {
   const store = given ?? (await createMemoryStore())
@@ -20,8 +20,8 @@ export const newTelling = async (
   return {
     store,
     events,
-    tell: events.tell,
-    untold: fail,
+    publish: events.publish,
+    onPublishFailed: fail,
     unresumed: fail,
   }
 }

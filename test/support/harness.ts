@@ -3,39 +3,43 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type SetupServer, setupServer } from 'msw/node'
 import { test as base } from 'vitest'
-import type { Principal } from '#lib/auth/principal.ts'
-import { openCache } from '#lib/catalog/cache/cache.ts'
+import type { Principal } from '#lib/access/principal.ts'
+import { openCache } from '#lib/transfers/cache/cache.ts'
 import { createCatalog, openCatalogContext } from '#lib/catalog/catalog.ts'
-import type { TrustPolicy } from '#lib/catalog/pack/side-file.ts'
-import { createStorages } from '#lib/catalog/storages.ts'
-import { createDownloads } from '#lib/catalog/transfers/downloads.ts'
-import { createTransfers } from '#lib/catalog/transfers/transfers.ts'
-import { openWorkFolders } from '#lib/catalog/transfers/work-folder.ts'
+import type { TrustPolicy } from '#lib/packs/sidecar.ts'
+import { createStorages } from '#lib/objects/storages.ts'
+import { createDownloads } from '#lib/transfers/download/downloads.ts'
+import { createTransfers } from '#lib/transfers/transfers.ts'
+import { openWorkFolders } from '#lib/transfers/download/work-folder.ts'
 import type { Events } from '#lib/events/events.ts'
 import { createHub } from '#lib/events/hub.ts'
-import { createInlineReaders } from '#lib/events/inline.ts'
-import { createStreams } from '#lib/events/stream.ts'
+import { createInProcessGateway } from '#lib/events/in-process.ts'
+import { createEventStreams } from '#lib/events/stream.ts'
 import { createSubscriptions } from '#lib/events/subscriptions.ts'
 import { createHealth } from '#lib/health/health.ts'
+import { createReadiness } from '#lib/health/readiness.ts'
 import { type App, createApp } from '#lib/http/app.ts'
-import type { Observation } from '#lib/http/observation.ts'
-import { parseFilter } from '#lib/http/filter.ts'
+import type { Outcome } from '#lib/http/outcome.ts'
+import { parseFilter } from '#lib/calls/list-filter.ts'
 import { createOpenApi } from '#lib/http/openapi.ts'
 import { openJobs } from '#lib/jobs/jobs.ts'
-import { freeLicense } from '#lib/license/license.ts'
+import { createFreeLicense } from '#lib/license/license.ts'
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
-import { openManagerRecords } from '#lib/managers/records.ts'
-import { createRemote, type Limits, usualLimits } from '#lib/catalog/remote/remote.ts'
-import { createManagerServices } from '#lib/managers/services.ts'
+import { openManagerRecords } from '#lib/remote-catalogs/managers/records.ts'
+import { createRemote, type Limits, usualLimits } from '#lib/remote-catalogs/remote-client.ts'
+import { createManagerServices } from '#lib/remote-catalogs/managers/open-managers.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
 import { createOutgoing, type Outgoing } from '#lib/platform/outgoing.ts'
 import { openIdempotency } from '#lib/idempotency/idempotency.ts'
 import { createMetrics } from '#lib/metrics/metrics.ts'
 import { openUserConfigs } from '#lib/user-configs/user-configs.ts'
+import { loadApiDescription } from '#functions/load-api-description.ts'
 import { routes } from '#functions/routes.gen.ts'
-import { newTelling } from './events.ts'
+import { newEventLog } from './events.ts'
+import { anyFile, filesIn } from './host-files.ts'
 import { newIdentity } from './identity.ts'
-import { createSimulatedDriver, type SimulatedDriver } from './simulated-driver.ts'
+import { createSimulatedDriver, type SimulatedDriver } from './drivers/simulated-driver.ts'
+import { closeTransport, sendTo } from './transport.ts'
 
 export const host = {
   name: 'host-1',
@@ -43,6 +47,8 @@ export const host = {
   url: 'https://host-1.example.test:8443',
   externalAddress: '192.0.2.1',
   user: 'farm',
+  cpus: 64,
+  memory: 1_048_576,
 }
 
 interface Ask {
@@ -77,17 +83,16 @@ const principal = (claims: readonly string[]): Principal => ({
 })
 
 /** Sends one request through an app; the bearer is the list of claims that the caller has. */
-const openOf =
-  (app: App): Open =>
-  async (method, path, { as = ['*'], body, headers = {}, signal } = {}) =>
-    app.fetch(
-      new Request(`https://host-1.example.test:8443${path}`, {
-        method,
-        headers: { ...(as && { authorization: `Bearer ${as.join(',') || 'nothing'}` }), ...headers },
-        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-        ...(signal && { signal }),
-      }),
-    )
+const openOf = (app: App): Open => {
+  const send = sendTo(app)
+  return async (method, path, { as = ['*'], body, headers = {}, signal } = {}) =>
+    send(path, {
+      method,
+      headers: { ...(as && { authorization: `Bearer ${as.join(',') || 'nothing'}` }), ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(signal && { signal }),
+    })
+}
 
 /** The same, with the reply read. */
 export const callOf = (app: App): Call => {
@@ -106,7 +111,7 @@ interface Fixtures {
   network: SetupServer
   folder: string
   driver: SimulatedDriver
-  telling: Awaited<ReturnType<typeof newTelling>>
+  eventLog: Awaited<ReturnType<typeof newEventLog>>
   events: Events
   machines: Machines
   /** How other hosts are reached. */
@@ -114,11 +119,13 @@ interface Fixtures {
   remoteLimits: Limits
   /** Whom packs have to be signed by. */
   trust: { policy: TrustPolicy; keys: readonly string[] }
+  manifestsPerUser: number
   /** Bytes that the catalog's cache may take. */
   cacheBudget: number
   /** What the operator is told. */
   warnings: string[]
-  observed: Observation[]
+  /** What was answered, and by which operation. */
+  observed: (Outcome & { readonly operation: string | undefined })[]
   /** What of a job was nobody's mistake but ours. */
   defects: unknown[]
   app: App
@@ -146,10 +153,10 @@ export const test = base.extend<Fixtures>({
   },
   driver: async ({ folder }, use) => use(createSimulatedDriver(folder)),
   // oxlint-disable-next-line no-empty-pattern -- as above
-  telling: async ({}, use) => use(await newTelling()),
-  events: async ({ telling }, use) => use(telling.events),
-  machines: async ({ driver, telling }, use) => {
-    const machines = await openMachines({ driver, host, stopLimit: 200, allowedFolders: [], ...telling })
+  eventLog: async ({}, use) => use(await newEventLog()),
+  events: async ({ eventLog }, use) => use(eventLog.events),
+  machines: async ({ driver, eventLog }, use) => {
+    const machines = await openMachines({ driver, host, stopLimit: 200, ...eventLog })
     await use(machines)
     await machines.close()
   },
@@ -159,6 +166,8 @@ export const test = base.extend<Fixtures>({
   remoteLimits: async ({}, use) => use(usualLimits),
   // oxlint-disable-next-line no-empty-pattern -- as above
   trust: async ({}, use) => use({ policy: 'off', keys: [] }),
+  // oxlint-disable-next-line no-empty-pattern -- as above
+  manifestsPerUser: async ({}, use) => use(10_000),
   // oxlint-disable-next-line no-empty-pattern -- as above
   cacheBudget: async ({}, use) => use(2 ** 30),
   // oxlint-disable-next-line no-empty-pattern -- as above
@@ -172,6 +181,7 @@ export const test = base.extend<Fixtures>({
       folder,
       driver,
       cacheBudget,
+      manifestsPerUser,
       trust,
       warnings,
       machines,
@@ -179,30 +189,36 @@ export const test = base.extend<Fixtures>({
       defects,
       outgoing,
       remoteLimits,
-      telling: { store, events },
+      eventLog: { store, events },
     },
     use,
   ) => {
     const idempotency = openIdempotency(store, new Uint8Array(32))
-    const failed = (error: unknown): void => void defects.push(error)
-    const jobs = await openJobs({ store, tell: events.tell, failed, done: () => {} })
+    const onDefect = (error: unknown): void => void defects.push(error)
+    const jobs = await openJobs({ store, publish: events.publish, onDefect, onEnded: () => {} })
     const hub = createHub(events)
     const subscriptions = createSubscriptions({
       events,
-      readers: createInlineReaders(hub),
+      gateway: createInProcessGateway(hub),
       limits: { user: 3, all: 5 },
     })
-    const streams = createStreams({ events, hub })
+    const streams = createEventStreams({ events, hub })
     const storages = createStorages({
       folder: join(folder, 'catalog'),
-      allowed: [folder],
-      state: join(folder, 'state'),
+      hostFiles: await filesIn(folder, [join(folder, 'state')]),
     })
-    const catalog = await openCatalogContext({ store, tell: events.tell, storages })
+    const startWorker = workersFrom(new URL('../../lib/entry/main.ts', import.meta.url))
+    const catalog = await openCatalogContext({
+      store,
+      publish: events.publish,
+      storages,
+      manifestsPerUser,
+      startWorker,
+    })
     const folders = await openWorkFolders(join(folder, 'state', 'transfers'))
     const catalogCache = await openCache({
       store,
-      tell: events.tell,
+      publish: events.publish,
       inventory: catalog.inventory,
       folder: join(folder, 'state', 'cache'),
       budget: cacheBudget,
@@ -215,10 +231,10 @@ export const test = base.extend<Fixtures>({
       folders,
       downloads: createDownloads(folders),
       cache: catalogCache,
-      startWorker: workersFrom(new URL('../../lib/entry/main.ts', import.meta.url)),
+      startWorker,
       architecture: 'x86_64',
       machineType: driver.kind,
-      allowedFolders: [],
+      hostFiles: anyFile,
       trust,
       signingKey: undefined,
       warn: text => void warnings.push(text),
@@ -227,40 +243,42 @@ export const test = base.extend<Fixtures>({
       routes,
       services: {
         machines,
-        ...(await newIdentity({ store, tell: events.tell })).services,
-        audit: { page: async () => ({ entries: [] }) },
+        ...(await newIdentity({ store, publish: events.publish })).services,
+        audit: { readPage: async () => ({ entries: [] }) },
         ssh: { execute: async () => ({ output: '', error: '' }) },
         events,
         jobs,
         metrics: createMetrics(),
         openStream: streams.open,
         subscriptions,
-        userConfigs: openUserConfigs(store, events.tell),
+        userConfigs: openUserConfigs(store, events.publish),
         catalog: createCatalog(catalog),
         transfers,
         catalogCache,
         ...createManagerServices({
           store,
           records: openManagerRecords(store),
-          tell: events.tell,
+          publish: events.publish,
           outgoing,
           limits: remoteLimits,
         }),
-        license: freeLicense('simulated', { id: host.id, cpus: 2, memory: 4096 }),
+        license: createFreeLicense('simulated', { id: host.id, cpus: 2, memory: 4096 }),
         health: createHealth({ hypervisor: async () => 'simulated' }),
-        openapi: createOpenApi(routes, '0.0.0'),
+        readiness: createReadiness(() => store.failure),
+        openapi: createOpenApi(routes, '0.0.0', loadApiDescription),
       },
       authenticate: async ({ bearer }) => (bearer ? principal(bearer.split(',')) : undefined),
       parseFilter,
-      observe: what => observed.push(what),
-      runOnce: idempotency.run,
-      startJob: jobs.begin,
+      onOutcome: ({ route }, outcome) => observed.push({ ...outcome, operation: route?.id }),
+      runIdempotent: idempotency.run,
+      startJob: jobs.start,
       checkReplies: true,
     })
     await use(app)
     await machines.drain()
     await jobs.close()
     streams[Symbol.dispose]()
+    await closeTransport(app)
     await subscriptions[Symbol.asyncDispose]()
     hub[Symbol.dispose]()
     idempotency.close()

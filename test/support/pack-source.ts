@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { SideFile } from '#lib/catalog/pack/side-file.ts'
-import type { ByteRange } from '#lib/catalog/providers/provider.ts'
-import type { PackSource } from '#lib/catalog/transfers/pack-source.ts'
+import type { SideFile } from '#lib/packs/sidecar.ts'
+import type { ByteRange } from '#lib/objects/port/provider.ts'
+import type { PackSource } from '#lib/transfers/download/pack-source.ts'
 
 const hash = (algorithm: string, bytes: Uint8Array): string => createHash(algorithm).update(bytes).digest('hex')
 

@@ -5,7 +5,7 @@
 import { createReadStream, readFileSync, writeSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
-import { openPieces } from '#lib/catalog/transfers/pieces.ts'
+import { openPieces } from '#lib/transfers/download/ranges.ts'
 import { packSource } from './pack-source.ts'
 
 const [file, pieceSize, folder] = process.argv.slice(2) as [string, string, string]

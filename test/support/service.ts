@@ -13,11 +13,16 @@ interface StartOptions {
   readonly driver?: 'qemu' | 'embedded'
   readonly env?: Readonly<Record<string, string>>
   readonly args?: readonly string[]
+  /** An open file that it is started with, as its descriptor 100. */
+  readonly inherits?: number
+  /** `at once`: what never comes to serve is not waited for. */
+  readonly ready?: 'served' | 'at once'
 }
 
 /** A service as its users have it: the built program in a process of its own. */
 export interface Service {
   readonly url: string
+  readonly pid: number
   /** What it printed when it started. */
   readonly printed: string
   call(
@@ -30,6 +35,8 @@ export interface Service {
   stop(): Promise<number | null>
   /** SIGKILL. */
   kill(): Promise<void>
+  /** How many of its threads wait in the kernel for the other end of a pipe. */
+  threadsInPipe(): number
   /** The pid of its events process; undefined when there is none just now. */
   eventsProcess(): number | undefined
   /** All that it wrote to its log. */
@@ -45,7 +52,7 @@ const services = new Map<string, ChildProcess[]>()
 const endAll = (state: string): void => {
   for (const child of services.get(state) ?? []) child.kill('SIGKILL')
   services.delete(state)
-  for (const file of globSync(join(state, 'machines/qemu/*/run/pid')))
+  for (const file of globSync(join(state, 'machines/qemu/*/qemu.pid')))
     try {
       process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL')
     } catch {
@@ -75,6 +82,8 @@ const environment = (
   VMHOST_STATE: state,
   VMHOST_DRIVER: driver,
   VMHOST_LISTEN: 'https://127.0.0.1:0',
+  // Images and storages of tests are there.
+  VMHOST_ALLOWED_FOLDERS: tmpdir(),
   ...more,
 })
 
@@ -106,23 +115,32 @@ export const startService = async ({
   driver = 'embedded',
   env = {},
   args = [],
+  inherits,
+  ready = 'served',
 }: StartOptions): Promise<Service> => {
   const child = spawn(process.execPath, [program, 'serve', ...args], {
     env: environment(state, driver, env),
     cwd: tmpdir(),
+    stdio: [
+      'pipe',
+      'pipe',
+      'pipe',
+      ...(inherits === undefined ? [] : [...Array<'ignore'>(97).fill('ignore'), inherits]),
+    ],
   })
   services.set(state, [...(services.get(state) ?? []), child])
   let printed = ''
   let log = ''
-  child.stdout.on('data', (text: Buffer) => void (printed += text.toString()))
-  child.stderr.on('data', (text: Buffer) => void (log += text.toString()))
+  child.stdout!.on('data', (text: Buffer) => void (printed += text.toString()))
+  child.stderr!.on('data', (text: Buffer) => void (log += text.toString()))
   const exited = new Promise<number | null>(settle => child.once('exit', settle))
-  await started(
-    child,
-    () => printed,
-    () => log,
-  )
-  const url = /vmhost serves (\S+)/.exec(printed)![1]!
+  if (ready === 'served')
+    await started(
+      child,
+      () => printed,
+      () => log,
+    )
+  const url = /vmhost serves (\S+)/.exec(printed)?.[1] ?? ''
   const agent = url.startsWith('https')
     ? new Agent({ ca: readFileSync(join(state, 'tls', 'cert.pem')), keepAlive: true })
     : undefined
@@ -153,9 +171,15 @@ export const startService = async ({
 
   return {
     url,
+    pid: child.pid!,
     printed,
     call,
     log: () => log,
+    threadsInPipe() {
+      const threads = globSync(`/proc/${child.pid}/task/*/syscall`)
+      // openat(2) is call 257 of x86-64: of a thread that is in it at this moment, or for ever.
+      return threads.filter(file => /^(257|56) /.test(readFileSync(file, 'utf8'))).length
+    },
     eventsProcess() {
       const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
       return children

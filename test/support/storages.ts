@@ -2,14 +2,15 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { expect } from 'vitest'
-import { printConnection, type Storage } from '#lib/catalog/connection.ts'
-import type { Provider } from '#lib/catalog/providers/provider.ts'
-import { elements, textIn } from '#lib/catalog/providers/s3/xml.ts'
-import { createStorages } from '#lib/catalog/storages.ts'
-import { startAzurite } from './azurite-server.ts'
-import { nginxInstalled, startNginxDav } from './nginx-dav.ts'
-import { account, registryInstalled, startRegistry } from './registry.ts'
-import { startS3Server, withoutS3 } from './s3-server.ts'
+import { formatConnection, type Storage } from '#lib/objects/port/connection.ts'
+import type { Provider } from '#lib/objects/port/provider.ts'
+import { findElements, findText } from '#lib/objects/s3/xml.ts'
+import { createStorages } from '#lib/objects/storages.ts'
+import { startAzurite, withoutAzurite } from './servers/azurite-server.ts'
+import { anyFile } from './host-files.ts'
+import { nginxInstalled, startNginxDav } from './servers/nginx-dav.ts'
+import { account, registryInstalled, startRegistry } from './servers/registry.ts'
+import { startS3Server, withoutS3 } from './servers/s3-server.ts'
 
 /** An empty place on a real storage server. */
 export interface Place extends AsyncDisposable {
@@ -33,9 +34,9 @@ const opened = async (
   everything: (provider: Provider) => Promise<readonly string[]>,
   ...stack: readonly (() => PromiseLike<void> | void)[]
 ): Promise<Place> => {
-  const provider = await createStorages({ folder: tmpdir(), allowed: [], state: '/nowhere' }).open(storage)
+  const provider = await createStorages({ folder: tmpdir(), hostFiles: anyFile }).open(storage)
   return {
-    connection: printConnection({ storage }),
+    connection: formatConnection({ storage }),
     provider,
     everything: async () => [...new Set(await everything(provider))].sort(),
     async [Symbol.asyncDispose]() {
@@ -95,8 +96,8 @@ export const storageKinds: readonly Kind[] = [
       const meta = { bucket: await server.newBucket(), endpoint, access_key, secret_key }
       const names = async (query: string, kind: string): Promise<string[]> => {
         const text = await (await server.call('GET', `${meta.bucket}?${query}`)).text()
-        expect(textIn(text, 'IsTruncated')).not.toBe('true')
-        return [...elements(text, kind)].map(one => textIn(one, 'Key')!)
+        expect(findText(text, 'IsTruncated')).not.toBe('true')
+        return [...findElements(text, kind)].map(one => findText(one, 'Key')!)
       }
       const everything = async (): Promise<string[]> => [
         ...(await names('list-type=2', 'Contents')),
@@ -107,7 +108,7 @@ export const storageKinds: readonly Kind[] = [
   },
   {
     name: 'azure-storage-account',
-    left: '',
+    left: withoutAzurite ? 'azurite-blob is not on PATH' : '',
     async open() {
       const server = await startAzurite()
       const container = await server.newContainer()

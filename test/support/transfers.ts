@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, vi } from 'vitest'
-import { buildBootSectorDisk } from './boot-sector.ts'
+import { expect } from 'vitest'
+import { buildBootSectorDisk } from './guests/boot-sector.ts'
 import type { Answer } from './harness.ts'
 import { rootPassword, type Service, startService } from './service.ts'
+import { until } from './waiting.ts'
 
 /** A service with its own state that this test has signed in to. */
 export interface Host {
@@ -44,14 +45,11 @@ export const startHost = async (
       const before = bootsOf(home).length
       const started = await call('GET', `/machines/${name}/start`)
       expect(started.status, started.body.message).toBe(200)
-      return vi.waitFor(
-        () => {
-          const boots = bootsOf(home)
-          if (boots.length <= before) throw new Error('it has not said how often it has booted')
-          return boots.at(-1)!
-        },
-        { timeout: 20_000, interval: 50 },
-      )
+      return until(() => {
+        const boots = bootsOf(home)
+        if (boots.length <= before) throw new Error('it has not said how often it has booted')
+        return boots.at(-1)!
+      })
     },
     async stop(name) {
       expect((await call('GET', `/machines/${name}/stop?force=true`)).status).toBe(200)
@@ -62,7 +60,7 @@ export const startHost = async (
 /** Makes a machine whose guest counts its boots on its disk: with QEMU one of a sparse GiB, of which little is there. */
 export const createCounter = async ({ call }: Host, state: string, driver: Driver, name: string): Promise<void> => {
   if (driver === 'embedded') return
-  const disk = join(state, 'boot.img')
+  const disk = join(state, 'attach', 'boot.img')
   buildBootSectorDisk(disk)
   truncateSync(disk, 2 ** 30)
   expect((await call('POST', '/machines', { name, memory: 16, disks: [{ path: disk }] })).status).toBe(201)

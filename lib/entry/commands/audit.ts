@@ -1,8 +1,8 @@
 import { Command } from 'commander'
-import { breakBetween } from '#lib/audit/entry.ts'
+import { findChainBreak } from '#lib/audit/entry.ts'
 import type { AuditPage, AuditRecord } from '#lib/audit/schemas.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { tableText, visible } from '../table.ts'
+import { tableText, visible } from '../admin/text-table.ts'
 import type { Run } from './run.ts'
 
 const page = (query: Readonly<Record<string, string | undefined>>): string => {
@@ -22,16 +22,16 @@ const rowOf = ({ at, username = '-', address, operation, target = {}, details = 
 
 /** `vmhost audit …` */
 export const auditCommand = (run: Run): Command => {
-  const audit = new Command('audit').description('What was done and refused, by whom and from where')
+  const audit = new Command('audit').description('The audit: a log of all actions and refusals')
 
   run(
     audit
       .command('list')
       .description('Show the newest entries')
-      .option('--user <name>', 'only of this user')
-      .option('--operation <id>', 'only of this operation, as `vmhost routes` names it; a prefix ends with *')
-      .option('--outcome <outcome>', 'only done, refused or failed')
-      .option('--limit <number>', 'how many', '50'),
+      .option('--user <name>', 'show only entries of this user')
+      .option('--operation <id>', 'show only this operation, as `vmhost routes` names it; end a prefix with *')
+      .option('--outcome <outcome>', 'show only this outcome: done, refused or failed')
+      .option('--limit <number>', 'number of entries', '50'),
     async (ask, { options }) => {
       const { user, operation, outcome, limit } = options as Record<string, string | undefined>
       const { entries } = await ask<AuditPage>('GET', page({ user, operation, outcome, limit }))
@@ -40,7 +40,7 @@ export const auditCommand = (run: Run): Command => {
     },
   )
   run(
-    audit.command('export').description('Write all entries as JSON lines, oldest first, and check their chain'),
+    audit.command('export').description('Print all entries as JSON lines, oldest first, and check their hash chain'),
     async ask => {
       let after: number | undefined = 0
       let last: AuditRecord | undefined
@@ -48,7 +48,7 @@ export const auditCommand = (run: Run): Command => {
       while (after !== undefined) {
         const { entries, next }: AuditPage = await ask<AuditPage>('GET', page({ after: String(after), limit: '1000' }))
         for (const entry of entries) {
-          const wrong = breakBetween(last, entry)
+          const wrong = findChainBreak(last, entry)
           if (wrong) throw new ServiceError('internal', `The audit is not whole: ${wrong}.`)
           process.stdout.write(`${visible(JSON.stringify(entry))}\n`)
           last = entry

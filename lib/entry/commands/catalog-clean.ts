@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
-import { type CollectedGarbage, CollectGarbage } from '#lib/catalog/garbage.ts'
-import { ServiceError } from '#lib/errors.ts'
+import { type CollectedGarbage, CollectGarbage } from '#lib/catalog/chunk-garbage.ts'
 import type { Job } from '#lib/jobs/schemas.ts'
 import { byteSize } from '#lib/byte-size.ts'
-import { connectionHelp, readConnection } from '../connection.ts'
-import { followJob } from '../follow-job.ts'
-import { createProgress } from '../progress.ts'
+import { connectionHelp, readConnection } from '../admin/read-connection.ts'
+import { followJob } from '../admin/follow-job.ts'
+import { jobFailure } from '../admin/job-failure.ts'
+import { createProgress } from '../admin/job-progress.ts'
 import { noConnection, requireTransfers } from './catalog-transfers.ts'
 import { readRequest } from './read-request.ts'
 import type { Run } from './run.ts'
@@ -14,15 +14,15 @@ const operation = 'garbage'
 
 const chunks = (count: number): string => `${count} ${count === 1 ? 'chunk' : 'chunks'}`
 
-/** Adds what removes chunks that no pack uses any more. `usual` is the connection of who names none. */
+/** Adds the command clean. `usual` is the connection if the options name none. */
 export const addClean = (catalog: Command, run: Run, usual: string | undefined): void =>
   run(
     catalog
       .command('clean')
-      .description('Count the chunks of a provider that no pack uses any more, or remove them')
-      .option('--connection <connection>', `where the chunks are, ${connectionHelp}`)
-      .option('--grace-hours <hours>', 'chunks that are younger stay', '24')
-      .option('--remove', 'remove them'),
+      .description('Collect garbage: count the chunks of a provider that no pack uses, or remove them')
+      .option('--connection <connection>', `provider of the chunks, ${connectionHelp}`)
+      .option('--grace-hours <hours>', 'keep chunks younger than this', '24')
+      .option('--remove', 'remove the chunks; without it the command only counts them'),
     async (ask, invocation) => {
       requireTransfers(invocation)
       const { connection: option, graceHours, remove } = invocation.options as Record<string, string | undefined>
@@ -33,7 +33,7 @@ export const addClean = (catalog: Command, run: Run, usual: string | undefined):
       readRequest(CollectGarbage, body, { connection: '--connection', grace_hours: '--grace-hours' })
       const { id } = await ask<Job>('POST', '/catalog/garbage', body, { Prefer: 'respond-async' })
       const job = await followJob(ask, { id, operation, again: false }, createProgress(process.stderr))
-      if (job.state === 'failed') throw new ServiceError('invalid', job.message ?? job.error ?? 'This failed.')
+      if (job.state === 'failed') throw jobFailure(job, 'This failed.')
       const { kept, young, removed, bytes } = job.result as CollectedGarbage
       const age = hours === 1 ? '1 hour' : `${hours} hours`
       const only = young === 0 ? '' : `, ${young} of them only for being younger than ${age}`

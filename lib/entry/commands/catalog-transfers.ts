@@ -1,24 +1,19 @@
 import type { Command } from 'commander'
-import type { CatalogManifest } from '#lib/catalog/manifest.ts'
-import { pullJob, pushJob } from '#lib/catalog/transfers/contracts.ts'
-import {
-  ImportManifest,
-  type ImportResult,
-  PullManifest,
-  type PullResult,
-  PushManifest,
-} from '#lib/catalog/transfers/requests.ts'
+import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
+import { pullJob, pushJob } from '#lib/transfers/contracts.ts'
+import { ImportManifest, PullManifest, type PullResult, PushManifest } from '#lib/transfers/schemas.ts'
+import { type ImportResult } from '#lib/catalog/schemas.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { byteSize } from '#lib/byte-size.ts'
-import { connectionHelp, readConnection } from '../connection.ts'
-import { jsonText, visible } from '../table.ts'
+import { connectionHelp, readConnection } from '../admin/read-connection.ts'
+import { jsonText, visible } from '../admin/text-table.ts'
 import { nameOf } from './catalog-text.ts'
 import { readRequest } from './read-request.ts'
 import { type Invocation, list, requireService, type Run } from './run.ts'
 import { transferred } from './transfer.ts'
 
 export const requireTransfers = (invocation: Invocation): void =>
-  requireService(invocation, 'Machines go into the catalog and out of it through the service')
+  requireService(invocation, 'Transfers need a running service')
 
 interface PushOptions {
   readonly machine?: string
@@ -62,46 +57,54 @@ const pushBody = (catalogId: string, connection: string, options: PushOptions): 
 const pushCommand = (command: Command): Command =>
   command
     .description(
-      'Pack a machine of this host, upload it and register it. Ctrl-C leaves that to the service; the same command follows it again',
+      'Pack a machine of this host, upload the pack and register it. Ctrl-C leaves the job to the service; the same command follows it again',
     )
     .argument('<catalog-id>', 'name of the machine in the catalog')
-    .requiredOption('--version <version>', 'such as 1.0.2-beta')
-    .option('--machine <machine>', 'id or name of a machine, which must be stopped')
-    .option('--local-path <folder>', 'in its place: the folder of a machine, or of a pvm or macvm bundle')
-    .option('--connection <connection>', `where the pack goes, ${connectionHelp}`)
-    .option('--architecture <name>', 'x86_64 or arm64; that of this host when left out')
-    .option('--description <text>', 'what the machine is')
-    .option('--tag <tag>', 'a tag; may be repeated', list, [])
-    .option('--required-claim <claim>', 'a claim that its users need; may be repeated', list, [])
-    .option('--required-role <role>', 'the same of a role', list, [])
+    .requiredOption('--version <version>', 'version, such as 1.0.2-beta')
+    .option('--machine <machine>', 'id or name of a stopped machine (or see --suspend)')
+    .option('--local-path <folder>', 'folder of a machine, or of a pvm or macvm bundle; use it instead of --machine')
+    .option('--connection <connection>', `provider that stores the pack, ${connectionHelp}`)
+    .option('--architecture <name>', 'x86_64 or arm64; default: the architecture of this host')
+    .option('--description <text>', 'description of the machine')
+    .option('--tag <tag>', 'tag; repeat the option for several', list, [])
+    .option(
+      '--required-claim <claim>',
+      'claim that permits to see and pull it; repeat the option for several',
+      list,
+      [],
+    )
+    .option('--required-role <role>', 'role that permits to see and pull it; repeat the option for several', list, [])
     .option('--compress', 'compress the pack')
-    .option('--level <level>', 'how much, from 0 to 9, or best_speed, balanced or best_compression; compresses')
-    .option('--format <format>', 'gzip, or zstd, which other services than this may not read; compresses')
-    .option('--chunked', 'as chunks that machines and versions share, which other services than this do not read')
-    .option('--suspend', 'or may run: it is suspended while its files are read, and then goes on')
-    .option('--no-override-existing', 'do not replace a manifest that is there already')
+    .option('--level <level>', 'compression level 0–9, or best_speed, balanced, best_compression (implies --compress)')
+    .option('--format <format>', 'gzip or zstd (implies --compress); other services may not read zstd')
+    .option('--chunked', 'store the machine as chunks that machines and versions share; only vmhost can read them')
+    .option(
+      '--suspend',
+      'suspend a running machine while its files are read, then resume it; without this option the push refuses a running machine',
+    )
+    .option('--no-override-existing', 'do not replace an existing manifest')
 
 const pullCommand = (command: Command): Command =>
   command
     .description(
-      'Make a machine of a pack of a catalog. Ctrl-C leaves that to the service; the same command follows it again',
+      'Make a machine from a pack of a catalog. Ctrl-C leaves the job to the service; the same command follows it again',
     )
     .argument('<catalog-id>', 'name of the machine in the catalog')
     .requiredOption('--name <machine>', 'name of the new machine')
     .option('--version <version>', 'version or tag', 'latest')
-    .option('--architecture <name>', 'x86_64 or arm64; that of this host when left out')
-    .option('--connection <connection>', `another catalog, ${connectionHelp}`)
-    .option('--start', 'start the machine')
+    .option('--architecture <name>', 'x86_64 or arm64; default: the architecture of this host')
+    .option('--connection <connection>', `catalog of another host, ${connectionHelp}`)
+    .option('--start', 'start the machine after the pull')
 
 const importCommand = (command: Command): Command =>
   command
-    .description('Take a pack into the catalog that is on a provider with its description')
+    .description('Import a pack from a provider that has its description')
     .argument('<catalog-id>', 'name of the machine in the catalog')
-    .requiredOption('--version <version>', 'such as 1.0.2-beta')
+    .requiredOption('--version <version>', 'version, such as 1.0.2-beta')
     .requiredOption('--architecture <name>', 'x86_64 or arm64')
-    .option('--connection <connection>', `where the pack is, ${connectionHelp}`)
+    .option('--connection <connection>', `provider of the pack, ${connectionHelp}`)
 
-const withJson = (command: Command): Command => command.option('--json', 'the record of it as JSON, when it is done')
+const withJson = (command: Command): Command => command.option('--json', 'print only the resulting record, as JSON')
 
 const transferFlags = {
   catalog_id: '<catalog-id>',
@@ -119,19 +122,19 @@ const transferFlags = {
   compress_format: '--format',
 } as const
 
-const missing = (what: string): ServiceError => new ServiceError('invalid', `Say ${what}.`)
+const missing = (what: string): ServiceError => new ServiceError('invalid', `Name ${what}.`)
 export const noConnection = (): ServiceError =>
-  missing('which provider, with --connection or VMHOST_CONNECTION, such as provider=local-storage')
+  missing('the provider with --connection or VMHOST_CONNECTION, such as provider=local-storage')
 
-/** Adds what brings machines into the catalog and out of it. `usual` is the connection of who names none. */
+/** Adds the commands push, pull and import. `usual` is the connection if the options name none. */
 export const addTransfers = (catalog: Command, run: Run, usual: string | undefined): void => {
   run(withJson(pushCommand(catalog.command('push'))), async (ask, invocation) => {
     requireTransfers(invocation)
     const options = invocation.options as unknown as PushOptions
     if (options.machine === undefined && options.localPath === undefined)
-      throw missing('which machine, with --machine or --local-path')
+      throw missing('the machine with --machine or --local-path')
     if (options.machine !== undefined && options.localPath !== undefined)
-      throw missing('which machine, with --machine or with --local-path, and not with both')
+      throw missing('the machine with either --machine or --local-path, not with both')
     const connection = (await readConnection(options.connection)) ?? usual
     if (connection === undefined) throw noConnection()
     const [catalogId = ''] = invocation.args

@@ -1,15 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { Command } from 'commander'
-import type { CatalogManifest } from '#lib/catalog/manifest.ts'
-import { CatalogPlace } from '#lib/catalog/place.ts'
-import { parseSideFile, signersOf } from '#lib/catalog/pack/side-file.ts'
+import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
+import { CatalogPlace } from '#lib/catalog/reference.ts'
+import { parseSideFile, signersOf } from '#lib/packs/sidecar.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { takeConnection } from '../connection.ts'
-import { jsonText, visible } from '../table.ts'
+import { takeConnection } from '../admin/read-connection.ts'
+import { jsonText, visible } from '../admin/text-table.ts'
 import { addClean } from './catalog-clean.ts'
 import { addTransfers } from './catalog-transfers.ts'
 import { manifestTable, manifestText, nameOf } from './catalog-text.ts'
-import type { Ask } from '../reach.ts'
+import type { Ask } from '../admin/admin-client.ts'
 import type { Run } from './run.ts'
 
 const at = (...place: readonly string[]): string => ['/catalog', ...place.map(encodeURIComponent)].join('/')
@@ -43,14 +43,14 @@ const signedText = async (ask: Ask, { catalog_id, version, architecture }: Catal
 }
 
 const marks = {
-  taint: ['Mark a manifest as not to be used: nobody can pull it until it is untainted', 'is tainted'],
-  untaint: ['Let a tainted manifest be used again', 'is not tainted any more'],
-  revoke: ['Mark a manifest as never to be used again; this cannot be taken back', 'is revoked'],
+  taint: ['Taint a manifest: nobody can pull it until it is untainted', 'is tainted'],
+  untaint: ['Untaint a manifest: it can be pulled again', 'is not tainted any more'],
+  revoke: ['Revoke a manifest: nobody can pull it any more; you cannot undo this', 'is revoked'],
 } as const
 
 /** `vmhost catalog …` */
 export const catalogCommand = (run: Run): Command => {
-  const catalog = new Command('catalog').description('The catalog: machines as packs, with their versions')
+  const catalog = new Command('catalog').description('The catalog: packed machines and their versions')
 
   run(
     catalog.command('list').description('List the manifests').option('--json', 'as JSON'),
@@ -66,7 +66,7 @@ export const catalogCommand = (run: Run): Command => {
       .description('Show all versions of a catalog id, or one version or architecture')
       .argument('<catalog-id>', 'name of the machine in the catalog')
       .argument('[version]', 'version or tag')
-      .argument('[architecture]', 'x86_64 or arm64; both when left out')
+      .argument('[architecture]', 'x86_64 or arm64; default: both')
       .option('--json', 'as JSON'),
     async (ask, { args, options }) => {
       const found = await ask<CatalogManifest[]>('GET', placeOf(args))
@@ -88,7 +88,7 @@ export const catalogCommand = (run: Run): Command => {
         .command(verb)
         .description(description)
         .argument('<catalog-id>', 'name of the machine in the catalog')
-        .argument('<version>', 'its version, not a tag')
+        .argument('<version>', 'version, not a tag')
         .argument('<architecture>', 'x86_64 or arm64'),
       async (ask, { args }) => {
         const [manifest] = await ask<[CatalogManifest]>('PATCH', `${placeOf(args)}/${verb}`)
@@ -98,13 +98,11 @@ export const catalogCommand = (run: Run): Command => {
   run(
     catalog
       .command('delete')
-      .description(
-        'Delete a catalog id, one of its versions or an architecture of that, with its objects on the provider',
-      )
+      .description('Delete a catalog id, a version or an architecture, with its objects on the provider')
       .argument('<catalog-id>', 'name of the machine in the catalog')
-      .argument('[version]', 'its version, not a tag; all when left out')
-      .argument('[architecture]', 'x86_64 or arm64; both when left out')
-      .option('--no-clean-remote', 'leave the objects on the provider'),
+      .argument('[version]', 'version, not a tag; default: all')
+      .argument('[architecture]', 'x86_64 or arm64; default: both')
+      .option('--no-clean-remote', 'keep the objects on the provider'),
     async (ask, { args, options }) => {
       const { message } = await ask<{ message: string }>(
         'DELETE',

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { ClaimRecord, ClaimWithUsers } from '#lib/auth/role-schemas.ts'
-import { jsonText, tableText } from '../table.ts'
+import { jsonText, tableText } from '../admin/text-table.ts'
 import type { Run } from './run.ts'
 
 const rowOf = ({ name, group = 'Custom', resource = '', users }: ClaimWithUsers): readonly string[] => [
@@ -12,7 +12,7 @@ const rowOf = ({ name, group = 'Custom', resource = '', users }: ClaimWithUsers)
 
 /** `vmhost claims …` */
 export const claimsCommand = (run: Run): Command => {
-  const claims = new Command('claims').description('Claims: single rights, of users and of roles')
+  const claims = new Command('claims').description('Claims: single rights of users and roles')
 
   run(claims.command('list').description('List the claims').option('--json', 'as JSON'), async (ask, { options }) => {
     const all = await ask<ClaimWithUsers[]>('GET', '/auth/claims')
@@ -22,9 +22,9 @@ export const claimsCommand = (run: Run): Command => {
   run(
     claims
       .command('add')
-      .description('Add a claim, for catalogs to ask for')
+      .description('Add a claim, which catalog manifests can require')
       .argument('<claim>')
-      .option('--description <text>', 'what it is for'),
+      .option('--description <text>', 'purpose of the claim'),
     async (ask, { args: [name = ''], options: { description } }) => {
       const claim = await ask<ClaimRecord>('POST', '/auth/claims', {
         name,
@@ -34,7 +34,10 @@ export const claimsCommand = (run: Run): Command => {
     },
   )
   run(
-    claims.command('remove').description('Delete an added claim that no user holds').argument('<claim>'),
+    claims
+      .command('remove')
+      .description('Delete a claim that was added here and that no user holds')
+      .argument('<claim>'),
     async (ask, { args: [claim = ''] }) => {
       await ask('DELETE', `/auth/claims/${encodeURIComponent(claim)}`)
       console.log(`Removed ${claim}.`)

@@ -1,19 +1,19 @@
 import { Command } from 'commander'
 import { ServiceError } from '#lib/errors.ts'
 import type { Job } from '#lib/jobs/schemas.ts'
-import { endText, farText } from '../progress-line.ts'
-import { jsonText, tableText, timeText, visible } from '../table.ts'
+import { endText, farText } from '../admin/progress-line.ts'
+import { jsonText, tableText, timeText, visible } from '../admin/text-table.ts'
 import { type Invocation, requireService, type Run } from './run.ts'
 
-/** Throws `invalid` for an empty id, which would lead to all of them. */
+/** The path of a job. Throws `invalid` for an empty id, because its path would mean all jobs. */
 const at = (id: string): string => {
-  if (id === '') throw new ServiceError('invalid', 'Say which job, by its id; `vmhost jobs list` tells them.')
+  if (id === '') throw new ServiceError('invalid', 'Name the job by its id; `vmhost jobs list` shows the ids.')
   return `/jobs/${encodeURIComponent(id)}`
 }
 
-const requireJobs = (invocation: Invocation): void => requireService(invocation, 'Jobs are known to the service alone')
+const requireJobs = (invocation: Invocation): void => requireService(invocation, 'Jobs need a running service')
 
-/** What it is about, in the order in which it was asked for; of what is true or not the name, when it is. */
+/** The parameters of the job's request, in their order. A flag appears by its name if it is true. */
 const aboutText = ({ about = {} }: Job): string =>
   Object.entries(about)
     .filter(([, value]) => value !== 'false')
@@ -53,7 +53,7 @@ const jobText = (job: Job): string => {
 
 /** `vmhost jobs …` */
 export const jobsCommand = (run: Run): Command => {
-  const jobs = new Command('jobs').description('Long work of the service: pushes, pulls, clones')
+  const jobs = new Command('jobs').description('Jobs: long work of the service, such as pushes, pulls and clones')
 
   run(
     jobs.command('list').description('List the jobs, newest first').option('--json', 'as JSON'),
@@ -68,8 +68,8 @@ export const jobsCommand = (run: Run): Command => {
   run(
     jobs
       .command('show')
-      .description('Show how far a job is, or how it ended')
-      .argument('<job>', 'its id')
+      .description('Show the progress of a job, or how it ended')
+      .argument('<job>', 'id of the job')
       .option('--json', 'as JSON'),
     async (ask, invocation) => {
       requireJobs(invocation)
@@ -78,12 +78,12 @@ export const jobsCommand = (run: Run): Command => {
     },
   )
   run(
-    jobs.command('cancel').description('Tell a job to give up').argument('<job>', 'its id'),
+    jobs.command('cancel').description('Cancel a job').argument('<job>', 'id of the job'),
     async (ask, invocation) => {
       requireJobs(invocation)
       const job = await ask<Job>('POST', `${at(invocation.args[0]!)}/cancel`)
       console.log(
-        `The ${visible(job.job_operation)} gives up; \`vmhost jobs show ${visible(job.id)}\` tells when it has.`,
+        `Cancelling the ${visible(job.job_operation)}; \`vmhost jobs show ${visible(job.id)}\` shows when it has ended.`,
       )
     },
   )

@@ -5,11 +5,11 @@ import type { Run } from './run.ts'
 export const keysCommand = (run: Run): Command => {
   const keys = new Command('keys').description('The keys that sign tokens')
   run(
-    keys.command('rotate').description('Sign with a new key; tokens of the old one stay valid until they expire'),
+    keys.command('rotate').description('Sign tokens with a new key; existing tokens stay valid until they expire'),
     async ask => {
       const { kid } = await ask<{ kid: string }>('POST', '/auth/key/rotate')
-      console.log(`Tokens are signed with the key ${kid} from now on.`)
-      console.log('Backups of an encrypted store from before are opened by the old key, which is kept in keys/retired.')
+      console.log(`The service now signs tokens with the key ${kid}.`)
+      console.log('Only the old key opens earlier backups of an encrypted store; it is in keys/retired.')
     },
   )
   return keys

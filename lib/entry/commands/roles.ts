@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { RoleRecord } from '#lib/auth/role-schemas.ts'
-import { jsonText, tableText } from '../table.ts'
+import { jsonText, tableText } from '../admin/text-table.ts'
 import { list, type Run } from './run.ts'
 
 const at = (role: string, ...rest: readonly string[]): string =>
@@ -8,14 +8,14 @@ const at = (role: string, ...rest: readonly string[]): string =>
 
 const rowOf = ({ name, claims, users, internal }: RoleRecord): readonly string[] => [
   name,
-  `${claims.length} claims`,
+  `${claims.length} ${claims.length === 1 ? 'claim' : 'claims'}`,
   users.map(({ username }) => username).join(' '),
   internal ? 'part of the service' : '',
 ]
 
 /** `vmhost roles …` */
 export const rolesCommand = (run: Run): Command => {
-  const roles = new Command('roles').description('Roles: sets of claims that users have')
+  const roles = new Command('roles').description('Roles: named sets of claims')
 
   run(roles.command('list').description('List the roles').option('--json', 'as JSON'), async (ask, { options }) => {
     const all = await ask<RoleRecord[]>('GET', '/auth/roles')
@@ -27,8 +27,8 @@ export const rolesCommand = (run: Run): Command => {
       .command('add')
       .description('Add a role')
       .argument('<role>')
-      .option('--claim <name>', 'a claim; may be repeated', list, [])
-      .option('--description <text>', 'what it is for'),
+      .option('--claim <name>', 'claim; repeat the option for several', list, [])
+      .option('--description <text>', 'purpose of the role'),
     async (ask, { args: [name = ''], options }) => {
       const { description } = options
       const role = await ask<RoleRecord>('POST', '/auth/roles', {
@@ -58,7 +58,7 @@ export const rolesCommand = (run: Run): Command => {
     },
   )
   run(
-    roles.command('remove').description('Delete a role that nobody has').argument('<role>'),
+    roles.command('remove').description('Delete a role that no user has').argument('<role>'),
     async (ask, { args: [role = ''] }) => {
       await ask('DELETE', at(role))
       console.log(`Removed ${role}.`)

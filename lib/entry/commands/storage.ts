@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import type { Config } from '#lib/config.ts'
+import type { Config } from '#lib/compose/config.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { exists } from '#lib/platform/files.ts'
-import { copyDatabase, readDatabase } from '#lib/storage/database-file.ts'
+import { copyDatabase, readAndCleanUp, readDatabase } from '#lib/storage/database-file.ts'
 import { storeFile } from '#lib/storage/open-store.ts'
 import { changeStoragePassword, restoreStore } from '#lib/storage/restore.ts'
-import { readPassword } from '../read-password.ts'
-import { sealSecretsOf } from '../state.ts'
+import { readPassword } from '../admin/read-password.ts'
+import { sealSecretsOf } from '#lib/compose/state.ts'
 
 /** Makes a command one that works on the files of the state folder. */
 export type OnFiles = (command: Command, work: (config: Config, args: readonly string[]) => Promise<void>) => void
@@ -19,32 +19,34 @@ export const storageCommand = (onFiles: OnFiles): Command => {
   onFiles(
     storage
       .command('backup')
-      .description('Copy the store into a file, also while the service runs; an encrypted one stays encrypted')
+      .description('Copy the store to a file, also while the service runs; the copy of an encrypted store is encrypted')
       .argument('<file>'),
     async ({ state }, [file = '']) => {
       const to = resolve(file)
       if (await exists(to)) throw new ServiceError('conflict', `${to} exists already; it is not overwritten.`)
+      if (!(await exists(storeFile(state)))) throw new ServiceError('not-found', `There is no store in ${state}.`)
       await copyDatabase(storeFile(state), to)
-      const { rows, wraps } = readDatabase(to)
-      console.log(`Copied ${rows.size} documents to ${to}${wraps.length > 0 ? ', encrypted' : ''}.`)
+      const { rows, wrappedKeys } = await readAndCleanUp(to, async () => readDatabase(to))
+      console.log(`Copied ${rows.size} documents to ${to}${wrappedKeys.length > 0 ? ', encrypted' : ''}.`)
       console.log(`Keep ${state}/keys with it: the store is of no use without them.`)
     },
   )
   onFiles(
     storage
       .command('restore')
-      .description('Put a copy in place of the store, while the service is stopped')
+      .description('Replace the store with a copy, while the service is stopped')
       .argument('<file>'),
     async (config, [file = '']) => {
-      const kept = await restoreStore(config.state, resolve(file), await sealSecretsOf(config)?.())
-      console.log(`Restored ${file}.${kept ? ` What it replaced is in ${kept}.` : ''}`)
+      const { sealed, replacedCopy } = await restoreStore(config.state, resolve(file), await sealSecretsOf(config)?.())
+      console.log(`Restored ${file}, which is ${sealed ? '' : 'not '}encrypted.`)
+      if (replacedCopy !== undefined) console.log(`The replaced store is in ${replacedCopy}.`)
     },
   )
   onFiles(
     storage
       .command('rekey')
       .description(
-        'Encrypt the store anew for another password, from a prompt or standard input, while the service is stopped; VMHOST_STORAGE_PASSWORD is the present one',
+        'Change the password of the encrypted store, while the service is stopped. VMHOST_STORAGE_PASSWORD has the present password; a prompt or standard input gives the new one',
       ),
     async config => {
       const secrets = await sealSecretsOf(config)?.()
@@ -54,7 +56,7 @@ export const storageCommand = (onFiles: OnFiles): Command => {
       if (next.length < 12) throw new ServiceError('invalid', 'The new password must have at least 12 characters.')
       await changeStoragePassword(config.state, secrets, next)
       console.log('The store has a new password: start the service with it in VMHOST_STORAGE_PASSWORD.')
-      console.log('Copies and backups from before are still opened by the old one.')
+      console.log('Earlier copies and backups still need the old password.')
     },
   )
   return storage

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type * as z from 'zod'
-import { ServiceError } from '#lib/errors.ts'
-import type { JobKind } from '#lib/http/job-started.ts'
+import type { JobKind } from '#lib/calls/accepted-job.ts'
 import type { Job } from '#lib/jobs/schemas.ts'
-import { followJob } from '../follow-job.ts'
-import { createProgress } from '../progress.ts'
-import type { Ask } from '../reach.ts'
+import { followJob } from '../admin/follow-job.ts'
+import { jobFailure } from '../admin/job-failure.ts'
+import { createProgress } from '../admin/job-progress.ts'
+import type { Ask } from '../admin/admin-client.ts'
 import { readRequest } from './read-request.ts'
 
 /** A request that brings a machine into a catalog or out of it, as a job. */
@@ -21,7 +21,7 @@ interface Transfer {
 
 /** The job under way that does the same already. The same is what jobs show as the same. */
 const underWay = async (ask: Ask, { kind, schema, body, flags }: Transfer): Promise<Job | undefined> => {
-  const wanted = kind.about?.(readRequest(schema, body, flags) as never)
+  const wanted = kind.summarize?.(readRequest(schema, body, flags) as never)
   const jobs = await ask<Job[]>('GET', '/jobs', undefined, { 'X-Filter': 'state=^(pending|running)$' })
   return jobs.find(
     job => job.job_type === kind.type && job.job_operation === kind.operation && isDeepStrictEqual(job.about, wanted),
@@ -34,11 +34,10 @@ export const transferred = async (ask: Ask, transfer: Transfer): Promise<Job> =>
   const { operation } = transfer.kind
   const known = await underWay(ask, transfer)
   const { id } = known ?? (await ask<Job>(transfer.method, transfer.path, transfer.body))
-  progress.say(
-    known ? `This ${operation} is under way already, as the job ${id}.` : `This ${operation} is the job ${id}.`,
-  )
-  const job = await followJob(ask, { id, operation, again: true }, progress)
-  // Who cancelled it says more than what that broke off.
-  if (job.state === 'failed') throw new ServiceError('invalid', job.message ?? job.error ?? `The ${operation} failed.`)
+  const opening = known
+    ? `This ${operation} is under way already, as the job ${id}.`
+    : `This ${operation} is the job ${id}.`
+  const job = await followJob(ask, { id, operation, again: true, opening }, progress)
+  if (job.state === 'failed') throw jobFailure(job, `The ${operation} failed.`)
   return job
 }

@@ -1,9 +1,10 @@
 import { Command } from 'commander'
 import type { UserRecord } from '#lib/auth/user-schemas.ts'
-import type { Config } from '#lib/config.ts'
+import type { Config } from '#lib/compose/config.ts'
 import { characterKindNames, createPasswordRules } from '#lib/auth/password-policy.ts'
-import { readPassword } from '../read-password.ts'
-import { jsonText, tableText } from '../table.ts'
+import { messageOf, ServiceError } from '#lib/errors.ts'
+import { readPassword } from '../admin/read-password.ts'
+import { jsonText, tableText } from '../admin/text-table.ts'
 import { list, type Run } from './run.ts'
 
 interface Granted {
@@ -16,8 +17,8 @@ const at = (user: string, ...rest: readonly string[]): string =>
 
 const withGrants = (command: Command): Command =>
   command
-    .option('--role <name>', 'a role; may be repeated', list, [])
-    .option('--claim <name>', 'a claim; may be repeated', list, [])
+    .option('--role <name>', 'role; repeat the option for several', list, [])
+    .option('--claim <name>', 'claim; repeat the option for several', list, [])
 
 const rowOf = (user: UserRecord): readonly string[] => [
   user.username,
@@ -29,12 +30,12 @@ const rowOf = (user: UserRecord): readonly string[] => [
 
 /** `vmhost users …` */
 export const usersCommand = (run: Run): Command => {
-  const users = new Command('users').description('The people who can sign in')
-  /** A password that was made up is shown when it has been taken. */
+  const users = new Command('users').description('Users: the people who can sign in')
+  /** Reads or generates the password. `show` prints a generated one; call it after the service has accepted it. */
   const password = async (whose: string, generate: boolean, config: Config) => {
     if (!generate) return { secret: await readPassword(whose), show: () => {} }
-    const { password_min_length: shortest, password_max_length: longest } = config
-    const secret = createPasswordRules({ shortest, longest, kinds: characterKindNames }).random()
+    const { password_min_length: minLength, password_max_length: maxBytes } = config
+    const secret = createPasswordRules({ minLength, maxBytes, requiredKinds: characterKindNames }).generate()
     return { secret, show: () => console.log(`${whose.replace('the', 'The')}: ${secret}`) }
   }
 
@@ -44,13 +45,13 @@ export const usersCommand = (run: Run): Command => {
     else console.log(tableText([['USER', 'E-MAIL', 'NAME', 'ROLES', ''], ...all.map(rowOf)]))
   })
   run(
-    withGrants(users.command('add').description('Add a user; the password comes from a prompt or standard input'))
+    withGrants(users.command('add').description('Add a user; a prompt or standard input gives the password'))
       .argument('<user>', 'user name')
       .requiredOption('--email <address>', 'e-mail address')
-      .option('--name <name>', 'full name; the user name when left out')
-      .option('--super-user', 'with every right')
-      .option('--generate', 'make up a password and show it')
-      .option('--no-password', 'without a password: only API keys that others make for them'),
+      .option('--name <name>', 'full name; default: the user name')
+      .option('--super-user', 'give the user every right')
+      .option('--generate', 'generate a password and print it')
+      .option('--no-password', 'add the user without a password; the user can only use API keys that others create'),
     async (ask, { args: [username = ''], options, config }) => {
       const { email, name, superUser, generate, role, claim } = options as unknown as Granted & Record<string, string>
       const chosen =
@@ -75,12 +76,15 @@ export const usersCommand = (run: Run): Command => {
     each: (kind: 'roles' | 'claims', name: string) => Promise<void>,
   ): Promise<void> => {
     const { role, claim } = options as unknown as Granted
-    if (role.length + claim.length === 0) users.error('error: say what, with --role or --claim')
-    for (const name of role) await each('roles', name)
-    for (const name of claim) await each('claims', name)
+    if (role.length + claim.length === 0) users.error('error: name what to change with --role or --claim')
+    const all = [...role.map(name => ['roles', name] as const), ...claim.map(name => ['claims', name] as const)]
+    const refusals: string[] = []
+    // If one is refused, the others are still done.
+    for (const [kind, name] of all) await each(kind, name).catch((error: unknown) => refusals.push(messageOf(error)))
+    if (refusals.length > 0) throw new ServiceError('invalid', refusals.join('\n'))
   }
   run(
-    withGrants(users.command('grant').description('Give a user roles and claims')).argument('<user>'),
+    withGrants(users.command('grant').description('Grant roles and claims to a user')).argument('<user>'),
     async (ask, { args: [user = ''], options }) =>
       grants(options, async (kind, name) => {
         await ask('POST', at(user, kind), { name })
@@ -88,7 +92,7 @@ export const usersCommand = (run: Run): Command => {
       }),
   )
   run(
-    withGrants(users.command('revoke').description('Take roles and claims from a user')).argument('<user>'),
+    withGrants(users.command('revoke').description('Revoke roles and claims of a user')).argument('<user>'),
     async (ask, { args: [user = ''], options }) =>
       grants(options, async (kind, name) => {
         await ask('DELETE', at(user, kind, name))
@@ -98,9 +102,9 @@ export const usersCommand = (run: Run): Command => {
   run(
     users
       .command('set-password')
-      .description('Give a user a new password, from a prompt or standard input')
+      .description('Set a new password of a user; a prompt or standard input gives it')
       .argument('<user>')
-      .option('--generate', 'make one up and show it'),
+      .option('--generate', 'generate a password and print it'),
     async (ask, { args: [user = ''], options, config }) => {
       const { secret, show } = await password(`the new password of ${user}`, options['generate'] === true, config)
       await ask('PUT', at(user), { password: secret })
@@ -112,7 +116,7 @@ export const usersCommand = (run: Run): Command => {
     users.command('unlock').description('Let a user sign in again after too many wrong passwords').argument('<user>'),
     async (ask, { args: [user = ''] }) => {
       await ask('DELETE', at(user, 'lock'))
-      console.log(`${user} can sign in again, but from addresses that are locked themselves.`)
+      console.log(`${user} can sign in again, except from addresses that are locked.`)
     },
   )
   run(

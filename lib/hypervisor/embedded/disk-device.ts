@@ -1,8 +1,8 @@
 import { fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 
 /**
- * A disk in the form in which v86 takes one that is not its own buffer. Its names are v86's; they are in its source
- * (src/buffer.js) and not in its types.
+ * The interface that v86 expects of a custom disk buffer. The names are v86's: they are in its source (src/buffer.js) but not in
+ * its types.
  */
 export interface DiskDevice {
   readonly byteLength: number
@@ -20,31 +20,31 @@ export interface DiskDevice {
 
 export interface Disk {
   readonly device: DiskDevice
-  /** What the disk holds now. */
+  /** The present content of the disk. */
   readonly bytes: Uint8Array
-  /** Makes all that was written survive a power cut. */
+  /** Makes all writes durable. */
   sync(): void
 }
 
 /**
- * The raw image `path` as a disk, or, without a path, a drive of no sectors: v86 restores a state only where there is a drive.
- * Reads are served from memory; a write is in the file before the guest learns that it is done, so it outlives this process.
- * A saved state holds none of the disk's content.
+ * Opens the raw image `path` as a disk. Without a path it is a drive without sectors, since v86 restores a state only if a drive
+ * exists. Reads come from memory. A write reaches the file before the guest sees it complete, so it survives this process. A
+ * saved state contains no content of the disk.
  */
 export const openDisk = (path: string | undefined): Disk => {
   const file = path === undefined ? undefined : openSync(path, 'r+')
   const bytes = file === undefined ? new Uint8Array(0) : new Uint8Array(readFileSync(file))
-  // v86 looks at the first sector of every drive, also of one that has none.
-  const part = (start: number, length: number): Uint8Array =>
+  // v86 reads the first sector of every drive, even of a drive without sectors.
+  const readRange = (start: number, length: number): Uint8Array =>
     start + length <= bytes.length ? bytes.subarray(start, start + length) : new Uint8Array(length)
 
-  // Without a prototype, as v86 prints every plain object that it meets in a state.
+  // No prototype, because v86 prints every plain object that it finds in a state.
   const device: DiskDevice = Object.assign(Object.create(null) as object, {
     byteLength: bytes.length,
     load: () => device.onload?.(),
-    get: (start: number, length: number, done: (bytes: Uint8Array) => void) => done(part(start, length)),
-    get_and_cache: (start: number, length: number, done: (bytes: Uint8Array) => void) => done(part(start, length)),
-    get_from_cache: part,
+    get: (start: number, length: number, done: (bytes: Uint8Array) => void) => done(readRange(start, length)),
+    get_and_cache: (start: number, length: number, done: (bytes: Uint8Array) => void) => done(readRange(start, length)),
+    get_from_cache: readRange,
     set(start: number, data: Uint8Array, done: () => void) {
       if (file !== undefined && start + data.length <= bytes.length) {
         for (let at = 0; at < data.length;) at += writeSync(file, data, at, data.length - at, start + at)

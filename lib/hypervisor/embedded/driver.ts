@@ -1,89 +1,127 @@
+import { availableParallelism } from 'node:os'
 import { messageOf, ServiceError } from '#lib/errors.ts'
-import { isSystemError } from '#lib/platform/files.ts'
 import type { Log } from '#lib/platform/log.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
-import { adoptFiles } from '../adopting.ts'
-import type { Definition } from '../definition.ts'
-import type { HypervisorDriver, MachineView, Seen } from '../driver.ts'
-import { createMachineFolders } from '../machine-folders.ts'
+import { abortableAfterGrace } from '#lib/async/abortable.ts'
+import { importMachineFiles } from '../files/import.ts'
+import { applyChanges, type Definition } from '../definition.ts'
+import type { HypervisorDriver, MachineView, DriverEvent } from '../driver.ts'
+import { createMachineFolders } from '../files/machine-folders.ts'
+import type { HostFileOpener } from '../files/open-machine-file.ts'
 import { createDiskClaims } from './disk-claims.ts'
-import { diskOf } from './launch.ts'
+import { openMachineDisk } from './launch.ts'
 import { checkHardware } from './limits.ts'
 import { createMachine, type Machine } from './machine.ts'
-import { type Draft, draftClone, draftDemo, draftMachine } from './new-machine.ts'
-import { exportFiles, judgePacked } from './packed.ts'
-import { recover } from './recovery.ts'
+import { type PreparedMachine, prepareClone, prepareDemo, prepareMachine } from './prepare-machine.ts'
+import { exportEmbeddedMachine, validateImport } from './embedded-export.ts'
+import { recoverMachine } from './recovery.ts'
 
 export interface EmbeddedDriver extends HypervisorDriver {
   /** Sends text to the guest's serial line. Throws `conflict` when the machine does not run. */
-  type(id: string, text: string): void
+  sendInput(id: string, text: string): void
 }
 
 interface Options {
-  /** Takes one folder per machine. */
+  /** Contains one folder per machine. */
   readonly folder: string
   readonly startWorker: StartWorker
+  /** Maximum size of a guest's serial log in bytes. The rotated log may have as many. */
+  readonly serialLogSize: number
+  readonly hostFiles: HostFileOpener
   readonly log: Log
 }
 
-/** Milliseconds in which a machine is brought back at the start of the service or put aside at its end. */
-const limit = 60_000
+/** Milliseconds to restore a machine at the start of the service, or to suspend all machines at its end. */
+const transitionTimeout = 60_000
 
 /**
- * The driver that needs nothing installed: each running machine is v86, an emulator of a PC, in a thread of its own.
+ * Creates the driver that needs no installed hypervisor: each running machine is a worker thread with v86, a PC emulator.
  * Its limits: 1 processor, 2 to 1024 MB of memory, a multiboot kernel, at most 1 raw disk of up to 64 MB, no network.
  */
-export const createEmbeddedDriver = ({ folder, startWorker, log }: Options): EmbeddedDriver => {
+export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
+  const { folder, startWorker, serialLogSize, hostFiles, log } = options
   const folders = createMachineFolders(folder)
   const claims = createDiskClaims()
   const machines = new Map<string, Machine>()
-  /** Machines whose definition cannot be read: they can be looked at and removed. */
-  const invalid = new Map<string, MachineView>()
-  let report: (what: Seen) => void = () => {}
+  /** Machines with an unreadable definition. They can only be listed and deleted. */
+  const invalidMachines = new Map<string, MachineView>()
+  let report: (event: DriverEvent) => void = () => {}
 
-  const find = (id: string): Machine => {
+  const getMachine = (id: string): Machine => {
     const machine = machines.get(id)
     if (machine) return machine
-    const view = invalid.get(id)
+    const view = invalidMachines.get(id)
     if (view) throw new ServiceError('conflict', `${view.name} is invalid: ${view.problem}. It can only be deleted.`)
     throw new ServiceError('not-found', `There is no machine with the id ${id}.`)
   }
-  const know = (view: MachineView): Machine => {
-    const machine = createMachine({ view, folders, startWorker, claims, log, report: what => report(what) })
+  const register = (view: MachineView): Machine => {
+    const machine = createMachine({
+      view,
+      folders,
+      startWorker,
+      hostFiles,
+      claims,
+      serialLogSize,
+      log,
+      report: event => report(event),
+    })
     machines.set(view.id, machine)
     return machine
   }
   const create = async (
     id: string,
     name: string,
-    fill: (folder: string) => Promise<Definition>,
+    populate: (folder: string) => Promise<Definition>,
   ): Promise<MachineView> => {
-    const definition = await folders.create(id, fill).catch((error: unknown) => {
-      if (!isSystemError(error, 'ENOSPC')) throw error
-      throw new ServiceError('no-space', `The host has no space left for the files of ${name}.`, { cause: error })
-    })
+    const definition = await folders.create(id, populate)
     const home = folders.home(id)
-    return know({ id, name, state: 'stopped', definition, home, addresses: [], since: Date.now(), ranFor: 0 }).view()
+    return register({
+      id,
+      name,
+      state: 'stopped',
+      definition,
+      home,
+      addresses: [],
+      since: Date.now(),
+      ranFor: 0,
+    }).view()
   }
-  const make = ({ definition, fill }: Draft): Promise<MachineView> =>
+  const createPrepared = ({ definition, populate }: PreparedMachine): Promise<MachineView> =>
     create(definition.id, definition.name, async folder => {
-      await fill(folder)
+      await populate(folder)
       return definition
     })
-  /** The machine, which must be in one of these states to be copied in a way. */
-  const still = (id: string, copy: string, ...states: readonly MachineView['state'][]): MachineView => {
-    const view = find(id).view()
+  /** Returns the view of a machine. Throws `conflict` unless it is in one of the states that this kind of copy requires. */
+  const requireState = (id: string, copy: string, ...states: readonly MachineView['state'][]): MachineView => {
+    const view = getMachine(id).view()
     if (!states.includes(view.state))
       throw new ServiceError('conflict', `${view.name} is ${view.state}; stop it, then ${copy} it.`)
     return view
   }
-  /** Does `work` while no machine can start with this machine's disk, and none runs with it. */
-  const withDiskStill = async <T>({ id, name }: MachineView, disk: string | undefined, work: () => Promise<T>) => {
-    if (disk !== undefined) await claims.take(disk, id, name)
+  const claimDisk = async (view: MachineView): Promise<void> => {
+    await using disk = await openMachineDisk(view, hostFiles, 'read')
+    if (disk) claims.claim(disk, view.id, view.name)
+  }
+  /** Runs `work` while the machine's disk is reserved: no machine runs with it or can start with it. Throws `conflict`. */
+  const withDiskReserved = async <T>(view: MachineView, work: () => Promise<T>) => {
+    await using disk = await openMachineDisk(view, hostFiles, 'read')
+    using _reading = disk && claims.claimForReading(disk, view.id, view.name)
+    return await work()
+  }
+
+  /**
+   * Suspends a machine at the end of the service. If that fails, kills it; the machine then has a problem at the next start.
+   */
+  const suspendForShutdown = async (machine: Machine, deadline: AbortSignal): Promise<void> => {
     try {
-      return await work()
-    } finally {
-      claims.release(id)
+      await machine.suspendForShutdown(deadline)
+    } catch (error) {
+      const reason = deadline.aborted ? 'not saved in time' : `not saved: ${messageOf(error)}`
+      log.error('Machine {name} could not be suspended and is cut off: {reason}', {
+        name: machine.view().name,
+        reason,
+      })
+      await machine.kill(`crashed: ${reason}`)
     }
   }
 
@@ -98,84 +136,79 @@ export const createEmbeddedDriver = ({ folder, startWorker, log }: Options): Emb
       diskPort: 'ide:0',
       networkCard: '',
     },
-    async open(seen) {
-      report = seen
+    async open(onEvent) {
+      report = onEvent
       for (const found of await folders.open()) {
-        const { view, resume } = await recover(folders, found)
+        const { view, resume } = await recoverMachine(folders, found)
         if (view.state === 'invalid') {
-          invalid.set(view.id, view)
+          invalidMachines.set(view.id, view)
           continue
         }
-        const machine = know(view)
-        const disk = diskOf(view)
-        // A suspended machine keeps its disk; where that is missing, resuming says so.
-        if (view.state === 'suspended' && disk !== undefined)
-          await claims.take(disk, view.id, view.name).catch(() => {})
+        const machine = register(view)
+        // A suspended machine keeps its claim. If its disk cannot be used, resume reports that.
+        if (view.state === 'suspended') await claimDisk(view).catch(() => {})
         if (resume === undefined) continue
-        await machine.restore(resume, AbortSignal.timeout(limit)).catch((error: unknown) => {
+        await machine.restore(resume, AbortSignal.timeout(transitionTimeout)).catch((error: unknown) => {
           log.error('Machine {name} could not be resumed: {error}', { name: view.name, error: messageOf(error) })
         })
       }
     },
-    list: async () => [...machines.values().map(machine => machine.view()), ...invalid.values()],
-    get: async id => machines.get(id)?.view() ?? invalid.get(id),
-    run: (id, verb, how) => find(id).run(verb, how),
-    create: async machine => make(await draftMachine(machine)),
-    createDemo: () => make(draftDemo()),
-    async clone(id, name, { linked, deadline, progress }) {
+    // Of two machines with the same name, the later one in the list is found by that name.
+    list: async () => [...invalidMachines.values(), ...machines.values().map(machine => machine.view())],
+    get: async id => machines.get(id)?.view() ?? invalidMachines.get(id),
+    run: (id, verb, options) => getMachine(id).run(verb, options),
+    create: async machine => createPrepared(await prepareMachine(machine, hostFiles)),
+    createDemo: () => createPrepared(prepareDemo()),
+    async clone(from, name, { id = crypto.randomUUID(), linked, deadline, onProgress }) {
       if (linked) throw new ServiceError('unsupported', 'Linked clones are unsupported by the embedded driver.')
-      const source = still(id, 'clone', 'stopped')
-      const { definition, fill } = draftClone(source, name, progress)
-      return withDiskStill(source, diskOf(source), () =>
-        make({
+      const source = requireState(from, 'clone', 'stopped')
+      const { definition, populate } = prepareClone(source, { id, name }, { hostFiles, deadline, onProgress })
+      return withDiskReserved(source, () =>
+        createPrepared({
           definition,
-          async fill(folder) {
-            await fill(folder)
-            // The last moment at which nothing of the clone has been shown.
+          async populate(folder) {
+            await abortableAfterGrace(deadline, populate(folder))
+            // Last chance to give up: the clone is not published yet.
             deadline.throwIfAborted()
           },
         }),
       )
     },
-    export: async (id, how) => exportFiles(still(id, 'export', 'stopped', 'suspended'), how, claims),
-    adopt: ({ id, name }, fill) =>
-      create(id, name, folder => adoptFiles(folder, { id, name, fill, judge: judgePacked })),
+    export: async (id, options) =>
+      exportEmbeddedMachine(requireState(id, 'export', 'stopped', 'suspended'), options, { claims, hostFiles }),
+    import: ({ id, name }, populate) =>
+      create(id, name, folder => importMachineFiles(folder, { id, name, populate, validate: validateImport })),
     async configure(id, changes) {
-      const machine = find(id)
+      const machine = getMachine(id)
       const { definition, name, state } = machine.view()
       if (state !== 'stopped' && (changes.cpus !== undefined || changes.memory !== undefined))
         throw new ServiceError('conflict', `${name} is ${state}; stop it to change its processors or memory.`)
-      const changed = { ...definition, ...changes }
+      const changed = applyChanges(definition, changes)
       checkHardware(changed)
-      await folders.write(changed)
-      return machine.redefine(changed)
+      await folders.writeDefinition(changed)
+      return machine.setDefinition(changed)
     },
     async remove(id) {
-      if (!invalid.has(id)) {
-        const { state, name } = find(id).view()
+      if (!invalidMachines.has(id)) {
+        const { state, name } = getMachine(id).view()
         if (state !== 'stopped') throw new ServiceError('conflict', `${name} is ${state}; stop it, then delete it.`)
       }
       await folders.remove(id)
       machines.delete(id)
-      invalid.delete(id)
+      invalidMachines.delete(id)
     },
-    async close() {
-      const deadline = AbortSignal.timeout(limit)
-      await Promise.all(
-        machines.values().map(async machine => {
-          try {
-            await machine.putAside(deadline)
-          } catch (error) {
-            const { name } = machine.view()
-            log.error('Machine {name} could not be suspended and is cut off: {error}', {
-              name,
-              error: messageOf(error),
-            })
-            await machine.cut()
-          }
-        }),
-      )
+    async close(deadline = AbortSignal.timeout(transitionTimeout)) {
+      const lastUsedFirst = machines
+        .values()
+        .toArray()
+        .toSorted((a, b) => b.lastUsedAt() - a.lastUsedAt())
+        .values()
+      const save = async (): Promise<void> => {
+        for (const machine of lastUsedFirst) await suspendForShutdown(machine, deadline)
+      }
+      // One per processor: more in parallel would only delay each of them.
+      await Promise.all(Array.from({ length: availableParallelism() }, save))
     },
-    type: (id, text) => find(id).type(text),
+    sendInput: (id, text) => getMachine(id).sendInput(text),
   }
 }

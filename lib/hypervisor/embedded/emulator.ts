@@ -2,63 +2,63 @@ import { readFileSync } from 'node:fs'
 import type { V86Image, V86Options } from 'v86'
 import { openDisk } from './disk-device.ts'
 import type { WorkerData } from './protocol.ts'
-import { readState, sha256, writeState, type Origin } from './saved-state.ts'
-import { openSerialLog } from './serial-log.ts'
-import { wasmPath } from './wasm.ts'
+import { readState, computeSha256, writeState, type Origin } from './saved-state.ts'
+import { createSerialBuffer } from './serial-buffer.ts'
+import { findWasm } from './wasm.ts'
 
 export interface Emulator {
   run(): Promise<void>
-  /** Also makes the disk durable. */
+  /** Pauses the guest and makes its disk durable. */
   pause(): Promise<void>
   /** Pauses and writes the state to `path`. */
   save(path: string): Promise<void>
-  type(text: string): void
+  sendInput(text: string): void
 }
 
-/** A state file that cannot be gone on from; the message says why. */
-export class UnusableState extends Error {}
+/** A state file that cannot be restored; the message says why. */
+export class UnusableStateError extends Error {}
 
-const image = (path: string): V86Image => ({ buffer: new Uint8Array(readFileSync(path)).buffer })
+const readImage = (path: string): V86Image => ({ buffer: new Uint8Array(readFileSync(path)).buffer })
 
-/** Sets up a PC that does not run yet. `halted` is called when its guest stops for good. Throws UnusableState. */
-export const createEmulator = async (data: WorkerData, halted: () => void): Promise<Emulator> => {
+/** Creates a PC that does not run yet. Calls `onHalt` when its guest stops for good. Throws UnusableStateError. */
+export const createEmulator = async (data: WorkerData, onHalt: () => void): Promise<Emulator> => {
   const { V86 } = await import('v86')
-  const program = new Uint8Array(readFileSync(wasmPath()))
-  const serial = openSerialLog(data.serialLog)
+  const program = new Uint8Array(readFileSync(findWasm()))
+  const serial = createSerialBuffer(data.serialLog, data.serialLogSize)
   const disk = openDisk(data.disk)
-  const origin = (): Origin => ({
+  const readOrigin = (): Origin => ({
     id: data.id,
-    emulator: sha256(program),
+    emulator: computeSha256(program),
     memory: data.memory,
-    disk: sha256(disk.bytes),
+    disk: computeSha256(disk.bytes),
   })
-  const restored = (path: string): V86Image => {
+  const loadState = (path: string): V86Image => {
     try {
-      return { buffer: readState(path, origin()) }
+      return { buffer: readState(path, readOrigin()) }
     } catch (error) {
-      throw new UnusableState(error instanceof Error ? error.message : String(error))
+      throw new UnusableStateError(error instanceof Error ? error.message : String(error))
     }
   }
   const options: V86Options = {
     wasm_fn: async imports => (await WebAssembly.instantiate(program, imports)).instance.exports,
     memory_size: data.memory << 20,
     vga_memory_size: 1 << 20,
-    multiboot: image(data.kernel),
+    multiboot: readImage(data.kernel),
     hda: disk.device as unknown as V86Image,
     disable_keyboard: true,
     disable_mouse: true,
     disable_speaker: true,
-    ...(data.initrd !== undefined && { initrd: image(data.initrd) }),
+    ...(data.initrd !== undefined && { initrd: readImage(data.initrd) }),
     ...(data.cmdline !== undefined && { cmdline: data.cmdline }),
-    ...(data.state !== undefined && { initial_state: restored(data.state) }),
+    ...(data.state !== undefined && { initial_state: loadState(data.state) }),
   }
   const emulator = new V86(options)
   emulator.add_listener('serial0-output-byte', byte => serial.add(byte))
-  // Sent when the processor halts with interrupts off; in the emulator, not in its types.
+  // v86 emits this event when the processor halts with interrupts off; its types do not list it.
   emulator.add_listener('cpu-event-halt' as 'emulator-stopped', () => {
     serial.flush()
     disk.sync()
-    halted()
+    onHalt()
   })
   await new Promise<void>(resolve => emulator.add_listener('emulator-loaded', resolve))
 
@@ -72,8 +72,8 @@ export const createEmulator = async (data: WorkerData, halted: () => void): Prom
     pause,
     async save(path) {
       await pause()
-      writeState(path, new Uint8Array(await emulator.save_state()), origin())
+      writeState(path, new Uint8Array(await emulator.save_state()), readOrigin())
     },
-    type: text => emulator.serial0_send(text),
+    sendInput: text => emulator.serial0_send(text),
   }
 }

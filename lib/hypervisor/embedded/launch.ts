@@ -1,53 +1,101 @@
-import { join, resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
+import type { Access, OpenFile } from '#lib/platform/open-file.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import type { MachineView } from '../driver.ts'
+import { assertNotReplaced } from '../host-image.ts'
+import { openMachineFile, type HostFileOpener } from '../files/open-machine-file.ts'
 import type { DiskClaims } from './disk-claims.ts'
-import { inspectDisk, inspectFile, inspectKernel } from './limits.ts'
-import { type Session, startSession } from './session.ts'
+import { inspectDisk, inspectKernel } from './limits.ts'
+import { type Session, startSession } from './worker-session.ts'
 
-/** The machine's disk, absolute. */
-export const diskOf = ({ home, definition }: MachineView): string | undefined => {
+/** Returns the absolute path of the machine's disk. */
+export const resolveDiskPath = ({ home, definition }: MachineView): string | undefined => {
   const path = definition.disks[0]?.path
   return path === undefined ? undefined : resolve(home, path)
 }
 
+/**
+ * Opens the machine's disk. Throws as `openMachineFile` does, `conflict` if the file was replaced since the machine was created,
+ * and `unsupported` or `invalid` if it is not a usable disk any more.
+ */
+export const openMachineDisk = async (
+  { home, name, definition }: MachineView,
+  hostFiles: HostFileOpener,
+  access: Access,
+): Promise<OpenFile | undefined> => {
+  const [disk] = definition.disks
+  if (disk === undefined) return undefined
+  const file = await openMachineFile(hostFiles, { home, name }, disk.path, access)
+  try {
+    if (isAbsolute(disk.path)) assertNotReplaced(disk, file, name)
+    await inspectDisk(file)
+    return file
+  } catch (error) {
+    await file[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** The open, validated files that a machine starts with. */
+interface LaunchFiles extends AsyncDisposable {
+  readonly kernel: OpenFile
+  readonly initrd: OpenFile | undefined
+  readonly disk: OpenFile | undefined
+}
+
+/** Opens the files that a machine starts with. Throws as `openMachineDisk`, and `invalid` for a missing or invalid kernel. */
+export const openLaunchFiles = async (view: MachineView, hostFiles: HostFileOpener): Promise<LaunchFiles> => {
+  const { name, definition } = view
+  if (definition.kernel === undefined)
+    throw new ServiceError('invalid', `${name} has no kernel, and without a BIOS nothing else can boot.`)
+  await using stack = new AsyncDisposableStack()
+  const kernel = stack.use(await openMachineFile(hostFiles, view, definition.kernel))
+  await inspectKernel(kernel)
+  const initrd =
+    definition.initrd === undefined ? undefined : stack.use(await openMachineFile(hostFiles, view, definition.initrd))
+  const disk = await openMachineDisk(view, hostFiles, 'write')
+  if (disk) stack.use(disk)
+  const openFiles = stack.move()
+  return { kernel, initrd, disk, [Symbol.asyncDispose]: () => openFiles.disposeAsync() }
+}
+
 interface Options {
   readonly startWorker: StartWorker
+  readonly hostFiles: HostFileOpener
   readonly claims: DiskClaims
+  /** Maximum size of the guest's serial log in bytes. */
+  readonly serialLogSize: number
   readonly deadline: AbortSignal
-  /** The saved state to go on from, instead of booting. */
+  /** The saved state to restore instead of booting. */
   readonly state?: string
 }
 
 /**
- * Claims the machine's disk and starts a session that does not run yet. Throws `invalid` and `unsupported` when one of its
- * files is not what it was, `conflict` when another machine has the disk, and what `startSession` throws.
+ * Claims the machine's disk and starts a session that does not run yet, with the files that were validated here. Throws
+ * `forbidden`, `invalid`, `unsupported` or `conflict` if one of its files changed, `conflict` if another machine has the disk, and
+ * what `startSession` throws.
  */
-export const launch = async (
+export const launchSession = async (
   view: MachineView,
-  { startWorker, claims, deadline, state }: Options,
+  { startWorker, hostFiles, claims, serialLogSize, deadline, state }: Options,
 ): Promise<Session> => {
   const { id, name, home, definition } = view
-  const { kernel, initrd, cmdline, memory } = definition
-  if (kernel === undefined)
-    throw new ServiceError('invalid', `${name} has no kernel, and without a BIOS nothing else can boot.`)
-  const files = { kernel: resolve(home, kernel), ...(initrd !== undefined && { initrd: resolve(home, initrd) }) }
-  await inspectKernel(files.kernel)
-  if (files.initrd !== undefined) await inspectFile(files.initrd)
-  const disk = diskOf(view)
-  if (disk !== undefined) {
-    await inspectDisk(disk)
-    await claims.take(disk, id, name)
-  }
+  const { cmdline, memory } = definition
+  // Kept open until the emulator has opened them itself.
+  await using files = await openLaunchFiles(view, hostFiles)
+  const { kernel, initrd, disk } = files
+  if (disk) claims.claim(disk, id, name)
   const data = {
     id,
-    ...files,
+    kernel: kernel.through,
     memory,
     serialLog: join(home, 'serial.log'),
+    serialLogSize,
     ...(cmdline !== undefined && { cmdline }),
-    ...(disk !== undefined && { disk }),
+    ...(initrd && { initrd: initrd.through }),
+    ...(disk && { disk: disk.through }),
     ...(state !== undefined && { state }),
   }
-  return startSession({ startWorker, name, deadline, data })
+  return await startSession({ startWorker, name, deadline, data })
 }

@@ -1,207 +1,233 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf, ServiceError } from '#lib/errors.ts'
-import { renameSynced, syncFile } from '#lib/platform/files.ts'
+import { renameSynced } from '#lib/platform/files.ts'
 import type { Log } from '#lib/platform/log.ts'
+import { openFile } from '#lib/platform/open-file.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import type { Definition } from '../definition.ts'
-import type { MachineView, RunOptions, Seen, StableState, Verb } from '../driver.ts'
-import type { MachineFolders } from '../machine-folders.ts'
-import { tick } from '../uptime.ts'
+import type { MachineView, RunOptions, DriverEvent, StableState, Verb } from '../driver.ts'
+import { explainFileError } from '../files/file-faults.ts'
+import type { MachineFolders } from '../files/machine-folders.ts'
+import type { HostFileOpener } from '../files/open-machine-file.ts'
+import { advanceClock } from '../uptime.ts'
 import type { DiskClaims } from './disk-claims.ts'
-import { diskOf, launch } from './launch.ts'
-import { keepRunNote, type RunNote } from './run-note.ts'
-import type { Ending, Session } from './session.ts'
-import { within } from './within.ts'
+import { resolveDiskPath, launchSession, openLaunchFiles } from './launch.ts'
+import { writePersistedState, type PersistedState } from './persisted-state.ts'
+import type { SessionEnd, Session } from './worker-session.ts'
+import { abortable } from '#lib/async/abortable.ts'
 
-/** The byte that asks a guest to shut down: v86 has no power button. */
+/** The input byte that requests a shutdown of the guest, since v86 has no power button. */
 const shutDownRequest = 's'
-/** The saved state of a suspended machine, in its folder. */
+/** Name of the saved state of a suspended machine in its folder. */
 export const stateFileName = 'state.bin'
 
-interface Parts {
+interface MachineOptions {
   readonly view: MachineView
   readonly folders: MachineFolders
   readonly startWorker: StartWorker
+  readonly hostFiles: HostFileOpener
   readonly claims: DiskClaims
+  readonly serialLogSize: number
   readonly log: Log
-  readonly report: (what: Seen) => void
+  readonly report: (event: DriverEvent) => void
 }
 
-/** A machine that can be read. Calls on it come one at a time. */
+/** A machine with a valid definition. Callers make one call at a time. */
 export interface Machine {
   view(): MachineView
-  run(verb: Verb, how: RunOptions): Promise<MachineView>
-  /** Takes on a changed definition. */
-  redefine(definition: Definition): MachineView
-  /** Goes on from the saved state, running or paused. Throws `conflict` when the state is of no use, which is then the problem. */
+  run(verb: Verb, options: RunOptions): Promise<MachineView>
+  /** Replaces the definition. */
+  setDefinition(definition: Definition): MachineView
+  /**
+   * Restores the saved state, running or paused. Throws `conflict` for an unusable state; the reason becomes the machine's
+   * problem.
+   */
   restore(to: 'running' | 'paused', deadline: AbortSignal): Promise<MachineView>
-  /** Saves the machine, which the next start of the service brings back into its present state. */
-  putAside(deadline: AbortSignal): Promise<void>
-  type(text: string): void
-  /** Ends what runs of it, as a power cut does. */
-  cut(): Promise<void>
+  /** Suspends the machine. The next start of the service restores it to its present state. */
+  suspendForShutdown(deadline: AbortSignal): Promise<void>
+  sendInput(text: string): void
+  /** Time of the last request for the machine, in milliseconds since 1970. */
+  lastUsedAt(): number
+  /** Ends the machine as a power cut does, and sets its problem. */
+  kill(problem: string): Promise<void>
 }
 
-export const createMachine = ({ view: first, folders, startWorker, claims, log, report }: Parts): Machine => {
-  let view = first
+/** Makes the writes of a guest durable. The disk may have been replaced by another regular file meanwhile. */
+const syncDisk = async (path: string): Promise<void> => {
+  await using file = await openFile(path)
+  await file.handle.sync()
+}
+
+export const createMachine = (options: MachineOptions): Machine => {
+  const { view: initialView, folders, startWorker, hostFiles, claims, serialLogSize, log, report } = options
+  let view = initialView
   let session: Session | undefined
-  /** The run whose end an operation is waiting for, which then deals with it. */
-  let awaited: Session | undefined
-  let settling: Promise<void> | undefined
-  const { id, home } = first
+  /** The session that a stop operation waits for. That operation handles its end, not `onExit`. */
+  let stoppingSession: Session | undefined
+  let exitHandling: Promise<void> | undefined
+  let lastUsedAt = initialView.since
+  const { id, home } = initialView
   const stateFile = join(home, stateFileName)
 
-  const viewIn = (state: StableState, { booted = false, problem }: { booted?: boolean; problem?: string } = {}) => {
-    const { problem: _problem, stateFile: _stateFile, ...kept } = view
-    const clock = tick(view, view.state, state, Date.now(), booted)
+  const createView = (state: StableState, { booted = false, problem }: { booted?: boolean; problem?: string } = {}) => {
+    const { problem: _problem, stateFile: _stateFile, ...unchanged } = view
+    const clock = advanceClock(view, view.state, state, Date.now(), booted)
     const extra = { ...(problem !== undefined && { problem }), ...(state === 'suspended' && { stateFile }) }
-    return { ...kept, ...clock, ...extra, state } satisfies MachineView
+    return { ...unchanged, ...clock, ...extra, state } satisfies MachineView
   }
-  const failed = (what: string) => (error: unknown) =>
+  const logFailure = (what: string) => (error: unknown) =>
     log.error('Machine {name}: {what}: {error}', { name: view.name, what, error: messageOf(error) })
-  /** Notes a state that has come about already, so a note that cannot be kept is no reason to refuse. */
-  const accept = async (next: MachineView): Promise<void> => {
-    await keepRunNote(folders, next).catch(failed('its state could not be noted'))
+  /** Takes over a state that the machine already has. So a failed write is logged and does not fail the operation. */
+  const recordView = async (next: MachineView): Promise<void> => {
+    await writePersistedState(folders, next).catch(logFailure('its state could not be written'))
     view = next
   }
-  const running = (): Session => {
+  const requireSession = (): Session => {
     if (!session) throw new ServiceError('conflict', `${view.name} has stopped before that was done.`)
     return session
   }
 
-  /** Ends the session, whatever it does; what its guest wrote to the disk is durable afterwards. */
-  const detach = async (): Promise<void> => {
+  /** Terminates the session, then makes the writes of its guest durable. */
+  const endSession = async (): Promise<void> => {
     const current = session
     session = undefined
-    await current?.end()
-    const disk = diskOf(view)
-    if (current && disk !== undefined) await syncFile(disk).catch(failed('its disk could not be made durable'))
+    await current?.terminate()
+    const disk = resolveDiskPath(view)
+    if (current && disk !== undefined) await syncDisk(disk).catch(logFailure('its disk could not be made durable'))
   }
-  const stopped = async (problem?: string): Promise<void> => {
-    await detach()
+  const enterStopped = async (problem?: string): Promise<void> => {
+    await endSession()
     claims.release(id)
-    await accept(viewIn('stopped', problem === undefined ? {} : { problem }))
+    await recordView(createView('stopped', problem === undefined ? {} : { problem }))
   }
-  const over = async ({ problem }: Ending): Promise<void> => {
-    await stopped(problem)
+  const onExit = async ({ problem }: SessionEnd): Promise<void> => {
+    await enterStopped(problem)
     report({ view, cause: problem === undefined ? 'guest' : 'crash' })
   }
-  const watch = async (started: Session): Promise<void> => {
+  const watchExit = async (started: Session): Promise<void> => {
     const ending = await started.ended
-    if (session === started && awaited !== started) await (settling = over(ending))
+    if (session === started && stoppingSession !== started) await (exitHandling = onExit(ending))
   }
-  const attach = (started: Session): void => {
+  const attachSession = (started: Session): void => {
     session = started
-    void watch(started)
+    void watchExit(started)
   }
 
   const boot = async (to: 'running' | 'paused', deadline: AbortSignal): Promise<void> => {
     let started: Session | undefined
     try {
-      started = await launch(view, { startWorker, claims, deadline })
-      const next = viewIn(to, { booted: true })
-      // Noted before the guest runs: after a crash it is never taken for one that was stopped.
-      await keepRunNote(folders, next)
+      started = await launchSession(view, { startWorker, hostFiles, claims, serialLogSize, deadline })
+      const next = createView(to, { booted: true })
+      // Written before the guest runs, so that a machine is never taken for stopped after a crash.
+      await writePersistedState(folders, next)
       if (to === 'running') await started.run(deadline)
       view = next
     } catch (error) {
-      await started?.end()
+      await started?.terminate()
       claims.release(id)
-      await accept(view)
+      await recordView(view)
       throw error
     }
-    attach(started)
+    attachSession(started)
   }
   const restore = async (to: 'running' | 'paused', deadline: AbortSignal): Promise<void> => {
     let started: Session | undefined
     try {
-      started = await launch(view, { startWorker, claims, deadline, state: stateFile })
+      started = await launchSession(view, { startWorker, hostFiles, claims, serialLogSize, deadline, state: stateFile })
       if (to === 'running') await started.run(deadline)
-      const next = viewIn(to)
-      await keepRunNote(folders, next)
+      const next = createView(to)
+      await writePersistedState(folders, next)
       view = next
     } catch (error) {
-      await started?.end()
-      // Until the note says that it runs, the state is good for another try: it knows the disk that it goes with.
-      await accept({ ...view, ...(!deadline.aborted && { problem: messageOf(error) }) })
+      await started?.terminate()
+      // As long as the persisted state is `suspended`, the saved state can be restored again: it names the disk it belongs to.
+      await recordView({ ...view, ...(!deadline.aborted && { problem: messageOf(error) }) })
       throw error
     }
-    attach(started)
+    attachSession(started)
     await rm(stateFile, { force: true })
   }
-  const suspend = async (deadline: AbortSignal, resume?: RunNote['resume']): Promise<void> => {
-    const current = running()
+  const suspend = async (deadline: AbortSignal, resume?: PersistedState['resume']): Promise<void> => {
+    const current = requireSession()
     const temporary = `${stateFile}.tmp`
-    const next = viewIn('suspended')
+    const next = createView('suspended')
     try {
       await current.save(temporary, deadline)
-      // The note first: a state beside a note that says running is one that was used up.
-      await keepRunNote(folders, next, resume)
+      // The persisted state first: a saved state beside the persisted state `running` counts as used up.
+      await writePersistedState(folders, next, resume)
       await renameSynced(temporary, stateFile)
     } catch (error) {
-      await goOn(current)
+      await continueExecution(current)
       throw error
     }
-    await detach()
+    await endSession()
     view = next
   }
-  /** Brings a machine that could not be paused or saved back to what it was. */
-  const goOn = async (current: Session): Promise<void> => {
+  /** Continues a machine after a failed pause or suspend. */
+  const continueExecution = async (current: Session): Promise<void> => {
     if (session !== current) return
-    await accept(view)
-    // Not waited for: a guest that keeps its thread busy answers late, and then it runs.
+    await recordView(view)
+    // Not awaited: a guest that keeps its thread busy answers late, but then it runs.
     if (view.state === 'running') current.run(new AbortController().signal).catch(() => {})
   }
   const pause = async (deadline: AbortSignal): Promise<void> => {
-    const current = running()
-    const next = viewIn('paused')
+    const current = requireSession()
+    const next = createView('paused')
     try {
       await current.pause(deadline)
-      await keepRunNote(folders, next)
+      await writePersistedState(folders, next)
     } catch (error) {
-      await goOn(current)
+      await continueExecution(current)
       throw error
     }
     view = next
   }
   const unpause = async (deadline: AbortSignal): Promise<void> => {
-    await running().run(deadline)
-    await accept(viewIn('running'))
+    await requireSession().run(deadline)
+    await recordView(createView('running'))
   }
   const shutDown = async (deadline: AbortSignal): Promise<void> => {
-    const current = running()
-    awaited = current
-    let ending: Ending
+    const current = requireSession()
+    stoppingSession = current
+    let ending: SessionEnd
     try {
-      current.type(shutDownRequest)
-      ending = await within(deadline, current.ended)
+      current.sendInput(shutDownRequest)
+      ending = await abortable(current.ended, deadline)
     } finally {
-      awaited = undefined
+      stoppingSession = undefined
     }
-    await stopped(ending.problem)
+    await enterStopped(ending.problem)
   }
   const stop = async ({ force, deadline }: RunOptions): Promise<void> => {
     if (!force) return shutDown(deadline)
-    await stopped()
+    await enterStopped()
     await rm(stateFile, { force: true })
   }
   const resume = (deadline: AbortSignal): Promise<void> =>
     view.state === 'suspended' ? restore('running', deadline) : unpause(deadline)
 
-  const perform = async (verb: Verb, how: RunOptions): Promise<void> => {
-    const { deadline } = how
+  /** Checks that the machine could start again before it is stopped. If not, or if the disk is full, it continues to run. */
+  const checkFiles = async (): Promise<void> => {
+    await (await openLaunchFiles(view, hostFiles))[Symbol.asyncDispose]()
+    await writePersistedState(folders, view)
+  }
+
+  const runVerb = async (verb: Verb, runOptions: RunOptions): Promise<void> => {
+    const { deadline } = runOptions
     switch (verb) {
       case 'start':
         return view.state === 'stopped' ? boot('running', deadline) : resume(deadline)
       case 'stop':
-        return stop(how)
+        return stop(runOptions)
       case 'restart':
+        await checkFiles()
         await shutDown(deadline)
         return boot('running', deadline)
       case 'reset': {
         const to = view.state === 'paused' ? 'paused' : 'running'
-        await stopped()
+        await checkFiles()
+        await enterStopped()
         return boot(to, deadline)
       }
       case 'pause':
@@ -215,12 +241,18 @@ export const createMachine = ({ view: first, folders, startWorker, claims, log, 
 
   return {
     view: () => view,
-    async run(verb, how) {
-      await settling
-      await perform(verb, how)
-      return view
+    async run(verb, runOptions) {
+      lastUsedAt = Date.now()
+      await exitHandling
+      try {
+        await runVerb(verb, runOptions)
+        return view
+      } catch (error) {
+        throw await explainFileError(error, home)
+      }
     },
-    redefine(definition) {
+    setDefinition(definition) {
+      lastUsedAt = Date.now()
       view = { ...view, definition, name: definition.name }
       return view
     },
@@ -228,11 +260,21 @@ export const createMachine = ({ view: first, folders, startWorker, claims, log, 
       await restore(to, deadline)
       return view
     },
-    async putAside(deadline) {
-      await settling
+    lastUsedAt: () => lastUsedAt,
+    async suspendForShutdown(deadline) {
+      await exitHandling
       if (view.state === 'running' || view.state === 'paused') await suspend(deadline, view.state)
     },
-    type: text => running().type(text),
-    cut: detach,
+    sendInput(text) {
+      lastUsedAt = Date.now()
+      requireSession().sendInput(text)
+    },
+    async kill(problem) {
+      const current = session
+      session = undefined
+      await recordView(createView('stopped', { problem }))
+      // Not awaited: a thread that hangs in a system call ends only with the process.
+      current?.terminate().catch(() => {})
+    },
   }
 }

@@ -1,4 +1,4 @@
-/** What a worker needs to become one machine. Paths are absolute. */
+/** The parameters of a worker, which runs one machine. Paths are absolute. */
 export interface WorkerData {
   readonly id: string
   readonly kernel: string
@@ -7,31 +7,33 @@ export interface WorkerData {
   /** MB */
   readonly memory: number
   readonly disk?: string
-  /** The file that takes the guest's serial output. */
+  /** The log of the guest's serial output. */
   readonly serialLog: string
-  /** A saved state to go on from, instead of booting. */
+  /** Bytes after which the log is rotated. */
+  readonly serialLogSize: number
+  /** A saved state to restore instead of booting. */
   readonly state?: string
 }
 
-/** What a worker is asked to do; it answers `Answer` with the same number, in the order of the questions. */
-export type Request =
-  | { readonly number: number; readonly ask: 'run' | 'pause' }
+/** A request to a worker. The worker replies in order, with a `WorkerReply` of the same number. */
+export type WorkerRequest =
+  | { readonly number: number; readonly command: 'run' | 'pause' }
   /** Pauses, writes the state to this path and makes state and disk durable. */
-  | { readonly number: number; readonly ask: 'save'; readonly path: string }
+  | { readonly number: number; readonly command: 'save'; readonly path: string }
 
-/** Serial input for the guest; not answered. */
-export interface Input {
-  readonly type: string
+/** Serial input for the guest. The worker does not reply. */
+export interface SerialInput {
+  readonly input: string
 }
 
-/** `failed` says why not. */
-export interface Answer {
+/** The reply to a request. `error` is set if it failed. */
+export interface WorkerReply {
   readonly number: number
-  readonly failed?: string
+  readonly error?: string
 }
 
-/** What a worker tells of its own accord: it can be asked, its state file is of no use, its guest has halted. */
-export type Report =
+/** An event of a worker: it accepts requests, its saved state is unusable, or its guest has halted. */
+export type WorkerEvent =
   | { readonly event: 'ready' }
   | { readonly event: 'unusable'; readonly reason: string }
   | { readonly event: 'halted' }

@@ -2,31 +2,31 @@ import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { exists } from '#lib/platform/files.ts'
 import type { MachineView } from '../driver.ts'
-import { type Found, invalidView, type MachineFolders } from '../machine-folders.ts'
+import { type FoundMachine, createInvalidView, type MachineFolders } from '../files/machine-folders.ts'
 import { stateFileName } from './machine.ts'
-import { keepRunNote, readRunNote, type RunNote } from './run-note.ts'
+import { writePersistedState, readPersistedState, type PersistedState } from './persisted-state.ts'
 
-interface Recovered {
+interface RecoveredMachine {
   readonly view: MachineView
-  /** The state into which the machine is to be brought back. */
-  readonly resume?: RunNote['resume']
+  /** The state to restore the machine to. */
+  readonly resume?: PersistedState['resume']
 }
 
 /**
- * What became of a machine while the service was away. One that ran when the service died is stopped and has crashed;
- * a saved state counts unless its machine has run or has been stopped since.
+ * Determines the state of a machine after a restart of the service. A machine that ran when the service was killed is stopped with the
+ * problem `crashed`. A saved state counts unless the machine has run or was stopped since.
  */
-export const recover = async (folders: MachineFolders, found: Found): Promise<Recovered> => {
+export const recoverMachine = async (folders: MachineFolders, found: FoundMachine): Promise<RecoveredMachine> => {
   const { id, home, definition } = found
-  if (!definition) return { view: invalidView(found) }
-  const note = await readRunNote(folders, id)
+  if (!definition) return { view: createInvalidView(found) }
+  const persisted = await readPersistedState(folders, id)
   const stateFile = join(home, stateFileName)
   await rm(`${stateFile}.tmp`, { force: true })
   const base = { id, name: definition.name, definition, home, addresses: [] }
-  const saved = await exists(stateFile)
+  const hasSavedState = await exists(stateFile)
 
-  if (saved && (!note || note.state === 'suspended')) {
-    const { since = (await stat(stateFile)).mtimeMs, ranFor = 0, problem, resume } = note ?? {}
+  if (hasSavedState && (!persisted || persisted.state === 'suspended')) {
+    const { since = (await stat(stateFile)).mtimeMs, ranFor = 0, problem, resume } = persisted ?? {}
     const view = {
       ...base,
       state: 'suspended',
@@ -37,12 +37,12 @@ export const recover = async (folders: MachineFolders, found: Found): Promise<Re
     } as const
     return { view, resume }
   }
-  const crashed = note !== undefined && note.state !== 'stopped'
-  const problem = crashed ? 'crashed' : note?.problem
-  const since = crashed ? Date.now() : (note?.since ?? Date.parse(definition.created_at))
+  const crashed = persisted !== undefined && persisted.state !== 'stopped'
+  const problem = crashed ? 'crashed' : persisted?.problem
+  const since = crashed ? Date.now() : (persisted?.since ?? Date.parse(definition.created_at))
   const view = { ...base, state: 'stopped', since, ranFor: 0, ...(problem !== undefined && { problem }) } as const
-  // Noted before the stale state goes, so that it is never taken for a good one.
-  if (crashed) await keepRunNote(folders, view)
-  if (saved) await rm(stateFile, { force: true })
+  // Written before the stale saved state is deleted, so that it is never taken for a valid one.
+  if (crashed) await writePersistedState(folders, view)
+  if (hasSavedState) await rm(stateFile, { force: true })
   return { view }
 }

@@ -1,10 +1,10 @@
 import type { MessagePort } from 'node:worker_threads'
 import { messageOf } from '#lib/errors.ts'
-import { createEmulator, UnusableState, type Emulator } from './emulator.ts'
-import type { Answer, Input, Report, Request, WorkerData } from './protocol.ts'
+import { createEmulator, UnusableStateError, type Emulator } from './emulator.ts'
+import type { WorkerReply, SerialInput, WorkerEvent, WorkerRequest, WorkerData } from './protocol.ts'
 
-const perform = (emulator: Emulator, request: Request): Promise<void> => {
-  switch (request.ask) {
+const runRequest = (emulator: Emulator, request: WorkerRequest): Promise<void> => {
+  switch (request.command) {
     case 'run':
       return emulator.run()
     case 'pause':
@@ -14,25 +14,27 @@ const perform = (emulator: Emulator, request: Request): Promise<void> => {
   }
 }
 
-/** Is one machine until the thread is terminated. An error that is not caught here ends the thread: the machine has crashed. */
+/**
+ * Runs one machine until the thread is terminated. An uncaught error ends the thread, which counts as a crash of the machine.
+ */
 export const serve = async (port: MessagePort, data: object): Promise<void> => {
-  const report = (message: Report | Answer): void => port.postMessage(message)
+  const report = (message: WorkerEvent | WorkerReply): void => port.postMessage(message)
   let emulator: Emulator
   try {
     emulator = await createEmulator(data as WorkerData, () => report({ event: 'halted' }))
   } catch (error) {
-    if (!(error instanceof UnusableState)) throw error
+    if (!(error instanceof UnusableStateError)) throw error
     report({ event: 'unusable', reason: error.message })
     return
   }
-  let last = Promise.resolve()
-  port.on('message', (message: Request | Input) => {
-    if ('type' in message) return emulator.type(message.type)
-    last = last
-      .then(() => perform(emulator, message))
+  let queue = Promise.resolve()
+  port.on('message', (message: WorkerRequest | SerialInput) => {
+    if ('input' in message) return emulator.sendInput(message.input)
+    queue = queue
+      .then(() => runRequest(emulator, message))
       .then(
         () => report({ number: message.number }),
-        (error: unknown) => report({ number: message.number, failed: messageOf(error) }),
+        (error: unknown) => report({ number: message.number, error: messageOf(error) }),
       )
   })
   report({ event: 'ready' })

@@ -1,38 +1,79 @@
 import { constants } from 'node:fs'
-import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { access, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runProcess } from '#lib/platform/processes.ts'
-import { buildGuest } from '../guest/guest.ts'
+import { isSystemError } from '#lib/platform/files.ts'
+import { type Account, lastLine, runProcess } from '#lib/platform/processes.ts'
+import { buildGuest } from '../demo-guest/guest.ts'
 import type { Accelerator } from './arguments.ts'
 
-/** Milliseconds in which a guest must have spoken for KVM to be worth using. */
-const patience = 1_500
+/** Milliseconds within which a guest on KVM must print its first output. */
+const probeTimeout = 1_500
 
-/** Whether a guest really runs under KVM: the device may be there without hardware behind it, and then it is far slower. */
-const kvmWorks = async (program: string): Promise<boolean> => {
-  const processor = await readFile('/proc/cpuinfo', 'utf8').catch(() => '')
-  if (!/^flags\s*:.*\b(vmx|svm)\b/m.test(processor)) return false
-  const allowed = await access('/dev/kvm', constants.R_OK | constants.W_OK).then(
-    () => true,
-    () => false,
-  )
-  if (!allowed) return false
+/** The files of a host that show whether it offers KVM. */
+interface KvmHost {
+  readonly cpuinfo: string
+  readonly device: string
+}
+
+const thisHost: KvmHost = { cpuinfo: '/proc/cpuinfo', device: '/dev/kvm' }
+
+const findAccessProblem = async (device: string): Promise<string | undefined> => {
+  try {
+    await access(device, constants.R_OK | constants.W_OK)
+    return undefined
+  } catch (error) {
+    return isSystemError(error, 'ENOENT')
+      ? `there is no ${device}`
+      : `the user of the service may not open ${device}; add it to the group kvm`
+  }
+}
+
+const probeKvm = async (program: string, account: Account | undefined): Promise<string | undefined> => {
   const folder = await mkdtemp(join(tmpdir(), 'vmhost-kvm-'))
   try {
     const kernel = join(folder, 'kernel.bin')
     await writeFile(kernel, buildGuest())
+    if (account) for (const path of [kernel, folder]) await chown(path, account.uid, account.gid)
     const args = ['-accel', 'kvm', '-m', '16', '-nodefaults', '-vga', 'none', '-display', 'none', '-serial', 'stdio']
-    const { stdout } = await runProcess(program, [...args, '-kernel', kernel], { timeout: patience })
-    return stdout.includes('BOOT')
+    const { stdout, stderr } = await runProcess(program, [...args, '-kernel', kernel], {
+      timeout: probeTimeout,
+      account,
+    })
+    if (stdout.includes('BOOT')) return undefined
+    return `a guest did not start with it: ${lastLine(stderr) || `it said nothing for ${probeTimeout / 1000} seconds`}`
   } finally {
     await rm(join(folder, 'kernel.bin'), { force: true })
     await rm(folder, { recursive: true })
   }
 }
 
-/** What makes guests fast on this host, proved by running one; else translation, which works everywhere. */
-export const chooseAccelerator = async (program: string): Promise<Accelerator> => {
-  if (process.platform === 'darwin') return 'hvf'
-  return (await kvmWorks(program)) ? 'kvm' : 'tcg'
+/**
+ * Returns why this program cannot use KVM, or undefined if a guest really runs with it. The device may exist without hardware
+ * support, and is then far slower than translation.
+ */
+export const findKvmProblem = async (
+  program: string,
+  account: Account | undefined,
+  { cpuinfo, device }: KvmHost = thisHost,
+): Promise<string | undefined> => {
+  const problem = await findAccessProblem(device)
+  if (problem !== undefined) return problem
+  const processor = await readFile(cpuinfo, 'utf8').catch(() => '')
+  if (!/^flags\s*:.*\b(vmx|svm)\b/m.test(processor))
+    return 'the processor offers no hardware virtualization (its flags have neither vmx nor svm)'
+  return probeKvm(program, account)
+}
+
+interface AcceleratorChoice {
+  readonly accelerator: Accelerator
+  /** Why hardware virtualization is not used. */
+  readonly problem?: string
+}
+
+/** Chooses hardware virtualization if a test guest runs with it, else translation, which works everywhere. */
+export const chooseAccelerator = async (program: string, account?: Account): Promise<AcceleratorChoice> => {
+  if (process.platform === 'darwin') return { accelerator: 'hvf' }
+  const problem = await findKvmProblem(program, account)
+  return problem === undefined ? { accelerator: 'kvm' } : { accelerator: 'tcg', problem: `KVM is not used: ${problem}` }
 }

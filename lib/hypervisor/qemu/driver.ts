@@ -1,102 +1,204 @@
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { ServiceError } from '#lib/errors.ts'
-import { killProcess } from '#lib/platform/processes.ts'
+import { dirname, isAbsolute, join } from 'node:path'
+import { messageOf, ServiceError } from '#lib/errors.ts'
+import { type Account, killProcess } from '#lib/platform/processes.ts'
 import type { Log } from '#lib/platform/log.ts'
-import { adoptFiles } from '../adopting.ts'
-import type { Definition } from '../definition.ts'
-import type { HypervisorDriver, MachineView, Seen } from '../driver.ts'
-import { buildGuest } from '../guest/guest.ts'
+import { abortableAfterGrace } from '#lib/async/abortable.ts'
+import { importMachineFiles } from '../files/import.ts'
+import { applyChanges, type Definition } from '../definition.ts'
+import type { HypervisorDriver, MachineView, DriverEvent } from '../driver.ts'
+import { buildGuest } from '../demo-guest/guest.ts'
 import { randomMac } from '../mac.ts'
-import { createMachineFolders, type Found, invalidView } from '../machine-folders.ts'
+import { createMachineFolders, type FoundMachine, createInvalidView } from '../files/machine-folders.ts'
+import { openRequestedFile, type HostFileOpener } from '../files/open-machine-file.ts'
 import { chooseAccelerator } from './accelerator.ts'
-import { clonedDisks, copyDisks, copyOwnFiles, createDisks, linkDisks, planDisks } from './disks.ts'
+import type { Attachments } from './attached-files.ts'
+import { assertBootable } from './bootable.ts'
+import {
+  copyDisks,
+  copyOwnFiles,
+  createDisks,
+  linkDisks,
+  listOriginalBases,
+  planDisks,
+  assertLinkable,
+} from './disks.ts'
 import { createImages } from './images.ts'
 import { createQemuMachine, type QemuMachine } from './machine.ts'
-import { notesOf } from './notes.ts'
-import { exportFiles, judgePacked } from './packed.ts'
-import { livingPid } from './process.ts'
+import { openJournal } from './operation-journal.ts'
+import { exportQemuMachine, createImportValidator } from './qemu-export.ts'
+import { watchLegacyLogs } from './legacy-logs.ts'
+import { setMachineOwner } from './ownership.ts'
+import { killUnrecorded, findLivingPid, migrateLegacyPid } from './pid.ts'
 import type { QemuPrograms } from './programs.ts'
+import { createRecorder } from './recorder/client.ts'
+import { createCloneSources } from './clone-sources.ts'
 
 interface Options {
-  /** Where the machines' folders are. */
+  /** Contains the machines' folders. The recorder's folder is beside it. */
   readonly folder: string
   readonly programs: QemuPrograms
+  /** The program that records serial output. */
+  readonly recorderProgram: string
+  /** Maximum size of a guest's serial log in bytes. The rotated log may have as many. */
+  readonly serialLogSize: number
+  /** The account that QEMU runs as; undefined for that of the service. */
+  readonly account?: Account | undefined
+  readonly hostFiles: HostFileOpener
   readonly log: Log
 }
 
-/** Machines on QEMU: a process each, which outlives the service and is found again. */
-export const createQemuDriver = async ({ folder, programs, log }: Options): Promise<HypervisorDriver> => {
+/** Creates the QEMU driver: each machine is a process that outlives the service and is found again at its next start. */
+export const createQemuDriver = async (options: Options): Promise<HypervisorDriver> => {
+  const { folder, programs, recorderProgram, serialLogSize, account, hostFiles, log } = options
   const folders = createMachineFolders(folder)
   const images = createImages(programs.img)
   const machines = new Map<string, QemuMachine>()
-  const broken = new Map<string, MachineView>()
-  const accelerator = await chooseAccelerator(programs.system)
-  let report: (what: Seen) => void = () => {}
+  const invalidMachines = new Map<string, MachineView>()
+  const { accelerator, problem } = await chooseAccelerator(programs.system, account)
+  if (problem !== undefined) log.warning('Guests are translated, which is several times slower: {problem}', { problem })
+  let report: (event: DriverEvent) => void = () => {}
+  const sources = createCloneSources({
+    images,
+    log,
+    listLayerUsers: id => [
+      ...[...machines.values()].flatMap(one =>
+        one.view().definition.base === id
+          ? [{ home: one.view().home, originalBases: listOriginalBases(one.view().definition) }]
+          : [],
+      ),
+      ...[...invalidMachines.values()].map(({ home }) => ({ home, originalBases: undefined })),
+    ],
+  })
+  const legacyLogs = watchLegacyLogs(folder, serialLogSize)
+  const recorder = createRecorder({
+    program: recorderProgram,
+    folder: join(dirname(folder), 'recorder'),
+    machinesFolder: folder,
+    limit: serialLogSize,
+    environment: programs.environment,
+    isNeeded: () => [...machines.values()].some(one => isRecorded(one.view())),
+    log,
+  })
+  const isRecorded = ({ id, state }: MachineView): boolean =>
+    (state === 'running' || state === 'paused') && !legacyLogs.has(id)
 
-  const machineOf = (id: string): QemuMachine => {
+  const attachments: Attachments = {
+    hostFiles,
+    account,
+    otherDisks: id =>
+      [...machines.values()]
+        .map(one => one.view())
+        .flatMap(({ id: other, name, state, definition: { disks } }) =>
+          other === id ? [] : disks.filter(({ path }) => isAbsolute(path)).map(disk => ({ name, state, disk })),
+        ),
+  }
+
+  const getMachine = (id: string): QemuMachine => {
     const machine = machines.get(id)
     if (!machine) throw new ServiceError('not-found', `There is no machine ${id}.`)
     return machine
   }
-  const add = (definition: Definition): QemuMachine => {
+  const register = (definition: Definition): QemuMachine => {
     const { id } = definition
-    const machine = createQemuMachine({
+    const home = folders.home(id)
+    const machine: QemuMachine = createQemuMachine({
       definition,
-      home: folders.home(id),
-      notes: notesOf(folders, id),
-      program: programs.system,
+      home,
+      journal: openJournal(folders, id),
+      attachments,
+      context: {
+        id,
+        home,
+        program: programs.system,
+        environment: programs.environment,
+        account,
+        async prepare() {
+          if (account) await setMachineOwner(home, machine.view().definition, account)
+        },
+        record: deadline => {
+          legacyLogs.delete(id)
+          return recorder.attach(id, deadline)
+        },
+        onLegacyLog: () => legacyLogs.add(id),
+        log,
+      },
       accelerator,
-      report: what => report(what),
+      report: event => report(event),
       log,
     })
     machines.set(id, machine)
     return machine
   }
-  const take = async (found: Found): Promise<void> => {
-    if (found.definition) await add(found.definition).recover()
-    else broken.set(found.id, invalidView(found))
+  const registerFound = async (found: FoundMachine): Promise<void> => {
+    if (!found.definition) return void invalidMachines.set(found.id, createInvalidView(found))
+    await migrateLegacyPid(found.home, found.id).catch(error =>
+      log.warning('{id}: the pid file of an older version cannot be moved: {error}', {
+        id: found.id,
+        error: messageOf(error),
+      }),
+    )
+    if (await openJournal(folders, found.id).readOperation()) await killUnrecorded(found.home, found.id)
+    await register(found.definition).recover()
   }
-  const create = async (definition: Definition, fill: (staging: string) => Promise<void>): Promise<MachineView> => {
-    await folders.create(definition.id, async staging => {
-      await fill(staging)
-      return definition
-    })
-    return add(definition).view()
-  }
-  const list = (): readonly MachineView[] => [...[...machines.values()].map(one => one.view()), ...broken.values()]
+  const create = async (id: string, populate: (staging: string) => Promise<Definition>): Promise<MachineView> =>
+    register(await folders.create(id, populate)).view()
+  // Of two machines with the same name, the later one in the list is found by that name.
+  const list = (): readonly MachineView[] => [
+    ...invalidMachines.values(),
+    ...[...machines.values()].map(one => one.view()),
+  ]
 
   return {
     kind: 'qemu',
     features: { hotplug: new Set(['name', 'description']), linkedClone: true, cloneRunning: false },
     platform: {
       hypervisorType: `qemu-${accelerator}`,
+      ...(problem !== undefined && { problem }),
       acceleration: accelerator === 'tcg' ? 'off' : 'high',
       cpuType: 'x86',
       cpuMode: '64',
       diskPort: 'ide:0',
       networkCard: 'e1000',
     },
-    async open(seen) {
-      report = seen
-      await Promise.all((await folders.open()).map(take))
+    async open(onEvent) {
+      report = onEvent
+      await Promise.all((await folders.open()).map(registerFound))
     },
     list: async () => list(),
-    get: async id => machines.get(id)?.view() ?? broken.get(id),
-    run: (id, verb, how) => machineOf(id).run(verb, how),
-    async create({ disks: wanted, ...machine }) {
-      const disks = await planDisks(wanted, images)
+    get: async id => machines.get(id)?.view() ?? invalidMachines.get(id),
+    async run(id, verb, options) {
+      const machine = getMachine(id)
+      if (verb === 'start') await sources.prepareStart(machine.view(), options.deadline)
+      return machine.run(verb, options)
+    },
+    async create(request) {
+      assertBootable(request)
+      const { disks: newDisks, ...machine } = request
+      const id = crypto.randomUUID()
+      const bootFile = async (field: 'kernel' | 'initrd'): Promise<string | undefined> => {
+        const path = machine[field]
+        if (path === undefined) return undefined
+        await using file = await openRequestedFile(hostFiles, field, path)
+        return file.path
+      }
+      const disks = await planDisks(newDisks, images, { hostFiles, otherDisks: attachments.otherDisks(id) })
       const definition: Definition = {
         ...machine,
-        id: crypto.randomUUID(),
+        kernel: await bootFile('kernel'),
+        initrd: await bootFile('initrd'),
+        id,
         disks,
-        networks: [{ mac: randomMac() }],
+        networks: [{ mac: randomMac(), mode: 'isolated' }],
         created_at: new Date().toISOString(),
       }
-      return create(definition, staging => createDisks(disks, staging, images))
+      return create(id, async staging => {
+        await createDisks(disks, staging, images)
+        return definition
+      })
     },
     async createDemo() {
-      const disks = await planDisks([{ size: 1 }], images)
+      const disks = await planDisks([{ size: 1 }], images, { hostFiles, otherDisks: [] })
       const definition: Definition = {
         id: crypto.randomUUID(),
         name: 'demo',
@@ -108,51 +210,76 @@ export const createQemuDriver = async ({ folder, programs, log }: Options): Prom
         kernel: 'kernel.bin',
         created_at: new Date().toISOString(),
       }
-      return create(definition, async staging => {
+      return create(definition.id, async staging => {
         await writeFile(join(staging, 'kernel.bin'), buildGuest())
         await createDisks(disks, staging, images)
+        return definition
       })
     },
-    async clone(id, name, { linked, deadline, progress }) {
-      const { definition: source, home } = machineOf(id).view()
+    async clone(from, name, { id = crypto.randomUUID(), linked, deadline, onProgress }) {
+      const view = getMachine(from).view()
+      const { definition: source, home } = view
+      if (linked) assertLinkable(source)
+      using _reading = await sources.lockForReading(view, deadline)
       const { base: _, ...rest } = source
-      const clone: Definition = {
+      const clone = {
         ...rest,
-        id: crypto.randomUUID(),
+        id,
         name,
-        networks: source.networks.map(() => ({ mac: randomMac() })),
+        networks: source.networks.map(card => ({ ...card, mac: randomMac() })),
         created_at: new Date().toISOString(),
-        ...(linked && { base: id }),
-        disks: clonedDisks(source.disks),
+        ...(linked && { base: from }),
       }
-      return create(clone, async folder => {
-        const copy = { disks: source.disks, home, folder, images, deadline, progress }
-        await (linked ? linkDisks(copy) : copyDisks(copy))
-        await copyOwnFiles(source, copy)
+      return await create(clone.id, async folder => {
+        const copy = { source, attachments, home, folder, images, deadline, onProgress }
+        const freeze = (name: string): Promise<string> => sources.freeze(view, name, { signal: deadline, onProgress })
+        // Not interrupted: a freeze must complete before other operations use the disks of the source.
+        const disks = await (linked ? linkDisks(copy, freeze) : abortableAfterGrace(deadline, copyDisks(copy)))
+        await abortableAfterGrace(deadline, copyOwnFiles(source, copy))
+        return { ...clone, disks }
       })
     },
-    export: async (id, how) => exportFiles(machineOf(id).view(), images, how),
-    async adopt({ id, name }, fill) {
-      const judge = judgePacked(images)
-      return add(await folders.create(id, folder => adoptFiles(folder, { id, name, fill, judge }))).view()
+    async export(id, options) {
+      const view = getMachine(id).view()
+      using stack = new DisposableStack()
+      stack.use(await sources.lockForReading(view, options.deadline))
+      const exported = await exportQemuMachine(view, images, attachments, options)
+      const reading = stack.move()
+      return {
+        files: exported.files,
+        async [Symbol.asyncDispose]() {
+          await exported[Symbol.asyncDispose]()
+          reading.dispose()
+        },
+      }
+    },
+    async import({ id, name }, populate) {
+      const validate = createImportValidator(images)
+      return create(id, folder => importMachineFiles(folder, { id, name, populate, validate }))
     },
     async configure(id, changes) {
-      const machine = machineOf(id)
-      const definition = { ...machine.view().definition, ...changes }
-      await folders.write(definition)
-      return machine.define(definition)
+      const machine = getMachine(id)
+      const definition = applyChanges(machine.view().definition, changes)
+      await folders.writeDefinition(definition)
+      return machine.setDefinition(definition)
     },
     async remove(id) {
-      if (!machines.has(id) && !broken.has(id)) throw new ServiceError('not-found', `There is no machine ${id}.`)
-      const pid = await livingPid(folders.home(id), id)
+      if (!machines.has(id) && !invalidMachines.has(id))
+        throw new ServiceError('not-found', `There is no machine ${id}.`)
+      const pid = await findLivingPid(folders.home(id), id)
       if (pid !== undefined) killProcess(pid)
-      machines.get(id)?.release()
+      const machine = machines.get(id)
+      machine?.release()
+      legacyLogs.delete(id)
       await folders.remove(id)
+      if (machine) sources.onRemoved(machine.view().definition)
       machines.delete(id)
-      broken.delete(id)
+      invalidMachines.delete(id)
     },
     async close() {
       for (const machine of machines.values()) machine.release()
+      recorder[Symbol.dispose]()
+      legacyLogs[Symbol.dispose]()
     },
   }
 }

@@ -1,35 +1,53 @@
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
+import { inheritedPath, type OpenFile } from '#lib/platform/open-file.ts'
 import { lastLine, type Limits, runProcess } from '#lib/platform/processes.ts'
+import { buildBlockNode } from './block-node.ts'
+import { explainLockedImage } from './locked-image.ts'
+
+type Format = 'raw' | 'qcow2'
 
 export interface ImageInfo {
-  readonly format: 'raw' | 'qcow2'
   /** Bytes, as the guest sees the disk. */
   readonly size: number
-  /** The image that this one builds on. */
+  /** The backing image. */
   readonly backing: string | undefined
-  /** The file beside the image that holds its data. */
+  /** The external file that contains the data. */
   readonly dataFile: string | undefined
 }
 
-/** Disk images, by way of qemu-img. */
+/** An open image with its open backing images, from the nearest to the lowest. qemu-img opens no other file. */
+export interface Image {
+  readonly format: Format
+  readonly file: OpenFile
+  readonly layers?: readonly OpenFile[]
+}
+
+/**
+ * Operations on disk images with qemu-img. It never detects formats or reads backing files from headers: QEMU writes to these images,
+ * and a compromised QEMU could name any file of the host there.
+ */
 export interface Images {
-  /** Throws `invalid` for what is no image of a kind that machines can use, or not of `format` where that is given. */
-  info(path: string, format?: 'raw' | 'qcow2'): Promise<ImageInfo>
-  /** An empty qcow2 image of `size` bytes. */
+  /** Reads the properties of an image. Throws `invalid` if it is not an image of this format. */
+  info(image: Image): Promise<ImageInfo>
+  /** Creates an empty qcow2 image of `size` bytes. */
   create(path: string, size: number): Promise<void>
-  /** Copies an image, with all that it builds on, into a new qcow2 image. */
+  /** Copies an image, with all its layers, into a new qcow2 image. */
   convert(
-    from: { path: string; format: string },
+    from: Image,
     to: string,
-    how: { signal: AbortSignal; progress: (part: number) => void },
+    options: { signal: AbortSignal; onProgress: (fraction: number) => void },
   ): Promise<void>
-  /** A new qcow2 image that builds on `base` (absolute, qcow2). */
-  overlay(base: string, path: string): Promise<void>
+  /**
+   * Commits the content of the first image of `chain`, and of those between, into the image `into`. The chain consists of the paths of
+   * a qcow2 image and all its backing images, down to the lowest.
+   */
+  commit(chain: readonly string[], into: string, signal: AbortSignal): Promise<void>
+  /** Creates a qcow2 image of `size` bytes with the backing image `base` (absolute, qcow2), which is not opened. */
+  overlay(base: string, size: number, path: string): Promise<void>
 }
 
 const Info = z.object({
-  format: z.string(),
   'virtual-size': z.int(),
   'full-backing-filename': z.string().optional(),
   'backing-filename': z.string().optional(),
@@ -38,51 +56,64 @@ const Info = z.object({
 
 const minute = 60_000
 
+const formatNode = (format: Format, paths: readonly string[]): string =>
+  `json:${JSON.stringify(buildBlockNode(format, paths))}`
+
 export const createImages = (program: string): Images => {
-  const run = async (
+  const runQemuImg = async (
     args: readonly string[],
     timeout: number,
-    more: Pick<Limits, 'signal' | 'onOutput'> = {},
+    { file, layers = [] }: Partial<Image> = {},
+    extraOptions: Pick<Limits, 'signal' | 'onOutput'> = {},
   ): Promise<string> => {
-    const { code, stdout, stderr } = await runProcess(program, args, { timeout, ...more })
+    const files = file ? [file, ...layers] : []
+    const descriptors = files.map(({ handle }) => handle.fd)
+    const { code, stdout, stderr } = await runProcess(program, args, { timeout, descriptors, ...extraOptions })
     if (code === 0) return stdout
-    const reason = lastLine(stderr) || `it ended with ${code}`
+    const message = lastLine(stderr) || `it ended with ${code}`
+    const reason = files.reduceRight((text, one, at) => text.replaceAll(inheritedPath(one, at), one.path), message)
     if (/no space left/i.test(stderr)) throw new ServiceError('no-space', `The disk of the host is full: ${reason}`)
-    throw new ServiceError('upstream', `qemu-img refused: ${reason}`)
+    throw explainLockedImage(reason) ?? new ServiceError('upstream', `qemu-img refused: ${reason}`)
   }
+  const inheritedNode = ({ format, file, layers = [] }: Image): string =>
+    formatNode(format, [file, ...layers].map(inheritedPath))
+
   return {
-    async info(path, format) {
-      // -U reads an image that a running machine holds.
-      const text = await run(['info', '--output=json', '-U', ...(format ? ['-f', format] : []), path], minute).catch(
+    async info(image) {
+      // -U reads an image although a running machine has locked it.
+      const text = await runQemuImg(['info', '--output=json', '-U', inheritedNode(image)], minute, image).catch(
         (error: Error) => {
-          throw new ServiceError('invalid', `${path} cannot be used as a disk. ${error.message}`)
+          throw new ServiceError('invalid', `${image.file.path} cannot be used as a disk. ${error.message}`)
         },
       )
       const info = Info.parse(JSON.parse(text))
-      if (info.format !== 'raw' && info.format !== 'qcow2')
-        throw new ServiceError('invalid', `${path} is a ${info.format} image; machines use raw and qcow2.`)
       const backing = info['full-backing-filename'] ?? info['backing-filename']
       return {
-        format: info.format,
         size: info['virtual-size'],
         backing,
         dataFile: info['format-specific']?.data?.['data-file'],
       }
     },
     async create(path, size) {
-      await run(['create', '-q', '-f', 'qcow2', path, String(size)], minute)
+      await runQemuImg(['create', '-q', '-f', 'qcow2', path, String(size)], minute)
     },
-    async convert({ path, format }, to, { signal, progress }) {
-      await run(['convert', '-p', '-f', format, '-O', 'qcow2', path, to], 24 * 60 * minute, {
+    async convert(from, to, { signal, onProgress }) {
+      await runQemuImg(['convert', '-p', '-O', 'qcow2', inheritedNode(from), to], 24 * 60 * minute, from, {
         signal,
         onOutput(text) {
           const percent = text.match(/\d+(?:\.\d+)?(?=\/100%)/g)?.at(-1)
-          if (percent !== undefined) progress(Number(percent) / 100)
+          if (percent !== undefined) onProgress(Number(percent) / 100)
         },
       })
     },
-    async overlay(base, path) {
-      await run(['create', '-q', '-f', 'qcow2', '-F', 'qcow2', '-b', base, path], minute)
+    async commit(chain, into, signal) {
+      // With `-b` the top image keeps its content, so it reads the same at every moment. The option takes only a path.
+      const args = ['commit', '-q', '-b', into, formatNode('qcow2', chain)]
+      await runQemuImg(args, 24 * 60 * minute, undefined, { signal })
+    },
+    async overlay(base, size, path) {
+      // With `-u` qemu-img does not open the base.
+      await runQemuImg(['create', '-q', '-u', '-f', 'qcow2', '-F', 'qcow2', '-b', base, path, String(size)], minute)
     },
   }
 }

@@ -1,110 +1,177 @@
-import { closeSync, openSync } from 'node:fs'
-import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readFile, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { ServiceError } from '#lib/errors.ts'
-import { commandLine, killProcess, lastLine, startDetached } from '#lib/platform/processes.ts'
-import { files } from './arguments.ts'
+import * as z from 'zod'
+import { messageOf, ServiceError } from '#lib/errors.ts'
+import { connectIn } from '#lib/platform/local-socket.ts'
+import type { Log } from '#lib/platform/log.ts'
+import { type Account, commandLine, killProcess, lastLine, startDetached } from '#lib/platform/processes.ts'
+import { fileNames } from './arguments.ts'
+import { removePid, writePid } from './pid.ts'
 import { connectQmp, type Qmp, type QmpEvent } from './qmp.ts'
 
-/** A QEMU that runs, and the connection to it. */
-export interface Live {
+/** A running QEMU with its control connection. */
+export interface RunningQemu {
   readonly pid: number
   readonly qmp: Qmp
 }
 
-/** The longest path of a UNIX socket that every system takes. */
-const longestSocketPath = 100
-
-/** A serial log beyond this many bytes moves aside when its machine starts, and is cut while it runs. */
-const serialLimit = 1 << 20
-
-/** Connects to a socket in `home` however long its path is: by way of an open folder where it is too long. */
-const connectIn = async (home: string, name: string, heard: (event: QmpEvent) => void): Promise<Qmp> => {
-  const path = join(home, name)
-  if (path.length <= longestSocketPath) return connectQmp(path, heard)
-  if (process.platform !== 'linux')
-    throw new ServiceError('unavailable', `The path ${path} is too long for a socket; use a shorter state folder.`)
-  const folder = openSync(home, 'r')
-  try {
-    return await connectQmp(`/proc/self/fd/${folder}/${name}`, heard)
-  } finally {
-    closeSync(folder)
-  }
+/** The parameters that all QEMU processes of a machine share. */
+export interface LaunchContext {
+  readonly id: string
+  readonly home: string
+  readonly program: string
+  readonly environment: NodeJS.ProcessEnv
+  /** The account that QEMU runs as; undefined for that of the service. */
+  readonly account: Account | undefined
+  /** Gives that account access to the machine's files. */
+  readonly prepare: () => Promise<void>
+  /** Resolves when the guest's serial output is recorded. */
+  readonly record: (deadline: AbortSignal) => Promise<void>
+  /** Called for a QEMU of an older version, which writes its serial log itself. */
+  readonly onLegacyLog: () => void
+  readonly log: Log
 }
 
-/** The pid of the QEMU of machine `id`, if it lives. A pid alone proves nothing: they are used again. */
-export const livingPid = async (home: string, id: string): Promise<number | undefined> => {
-  const pid = Number(await readFile(join(home, files.pid), 'utf8').catch(() => '0'))
-  if (!Number.isInteger(pid) || pid <= 1) return undefined
-  return (await commandLine(pid))?.includes(id) ? pid : undefined
-}
+/** Milliseconds within which the recorder must record a QEMU that was found running. */
+const recordTimeout = 10_000
 
-/** Moves a long serial log aside while nobody writes it. */
-const boundSerialLog = async (home: string): Promise<void> => {
-  const log = join(home, files.serialLog)
-  const size = await stat(log).then(
-    found => found.size,
-    () => 0,
-  )
-  if (size > serialLimit) await rename(log, `${log}.1`)
-}
-
-const outputOf = async (home: string): Promise<string> =>
-  readFile(join(home, files.output), 'utf8').then(
+const readOutput = async (home: string): Promise<string> =>
+  readFile(join(home, fileNames.qemuLog), 'utf8').then(
     text => text,
     () => '',
   )
 
-/** Why a QEMU that has ended did so, by the last line that it wrote. */
-export const refusal = async (home: string): Promise<ServiceError> => {
-  const output = await outputOf(home)
-  const reason = lastLine(output).replace(/^qemu-system-\w+: /, '') || 'it gave no reason'
-  return /no space left|cannot allocate memory/i.test(output)
+/** True if the disk is so full that QEMU could not write its error message. */
+const isDiskFull = (home: string): Promise<boolean> =>
+  statfs(home).then(
+    ({ bavail, bsize }) => bavail * bsize < 65_536,
+    () => false,
+  )
+
+/** Returns why QEMU has exited, from the last line of its output. */
+export const explainExit = async ({
+  home,
+  account,
+}: Pick<LaunchContext, 'home' | 'account'>): Promise<ServiceError> => {
+  const output = await readOutput(home)
+  const lastMessage = lastLine(output).replace(/^qemu-system-\w+: /, '')
+  const full = lastMessage === '' && (await isDiskFull(home))
+  const reason = full ? 'its disk is full' : lastMessage || 'it gave no reason'
+  if (account && /permission denied/i.test(reason))
+    return new ServiceError(
+      'upstream',
+      `QEMU refused to start the machine: ${reason}. It runs as ${account.user} (qemu_user), who must be able to open that file.`,
+    )
+  return full || /no space left|cannot allocate memory/i.test(output)
     ? new ServiceError('no-space', `The host has no room for this machine: ${reason}`)
     : new ServiceError('upstream', `QEMU refused to start the machine: ${reason}`)
 }
 
-/** Starts QEMU for the machine in `home`; settles when it takes commands. Throws what QEMU gave as its reason. */
-export const launch = async (
-  program: string,
-  args: readonly string[],
-  home: string,
-  heard: (event: QmpEvent) => void,
-  deadline: AbortSignal,
-): Promise<Live> => {
-  await mkdir(join(home, 'run'), { recursive: true, mode: 0o700 })
-  await boundSerialLog(home)
-  await rm(join(home, files.control), { force: true })
-  const output = openSync(join(home, files.output), 'w', 0o600)
-  const { pid, exited } = await startDetached(program, args, { cwd: home, output }).finally(() => closeSync(output))
-  let ended = false
+/** Files that are created again at each start. */
+const recreatedFiles = [
+  fileNames.pidFile,
+  fileNames.legacyPid,
+  fileNames.controlSocket,
+  fileNames.spareControlSocket,
+  fileNames.serialLine,
+]
+
+const Uuid = z.object({ UUID: z.string() })
+
+/**
+ * Connects to the machine's control socket and checks that it belongs to this machine: QEMU can write to that folder, and a link
+ * there could lead to the QEMU of another machine. Throws `upstream`.
+ */
+const connectControl = async (
+  { id, home }: Pick<LaunchContext, 'id' | 'home'>,
+  onEvent: (event: QmpEvent) => void,
+): Promise<Qmp> => {
+  const qmp = await connectIn(home, fileNames.controlSocket, path => connectQmp(path, onEvent))
+  try {
+    if ((await qmp.query('query-uuid', Uuid)).UUID === id) return qmp
+    throw new ServiceError('upstream', 'The control socket in its folder is that of another machine.')
+  } catch (error) {
+    qmp.close()
+    throw error
+  }
+}
+
+interface LaunchOptions {
+  readonly args: readonly string[]
+  /** Open files that QEMU inherits as its descriptors 3, 4, …, in this order. */
+  readonly descriptors?: readonly number[]
+  readonly onEvent: (event: QmpEvent) => void
+  readonly deadline: AbortSignal
+}
+
+/** Creates an empty file for the output of QEMU, in append mode, so that it can be truncated while QEMU has it open. */
+const openOutput = async (home: string): Promise<FileHandle> => {
+  const path = join(home, fileNames.qemuLog)
+  await rm(path, { force: true })
+  return open(path, 'ax', 0o600)
+}
+
+/** Starts the machine's QEMU; resolves when it accepts commands. Throws the reason of QEMU, or that of the deadline. */
+export const launchQemu = async (
+  context: LaunchContext,
+  { args, descriptors, onEvent, deadline }: LaunchOptions,
+): Promise<RunningQemu> => {
+  const { home, program, environment, account, prepare, record } = context
+  await mkdir(join(home, fileNames.runFolder), { recursive: true, mode: 0o700 })
+  await prepare()
+  // A file of another account could not be overwritten.
+  for (const name of recreatedFiles) await rm(join(home, name), { force: true })
+  const output = await openOutput(home)
+  const { pid, exited } = await startDetached(program, args, {
+    cwd: home,
+    output: output.fd,
+    environment,
+    account,
+    ...(descriptors && { descriptors }),
+  }).finally(() => output.close())
+  const exit = new AbortController()
   void exited.then(() => {
-    ended = true
+    exit.abort()
+    removePid(home, pid)
   })
-  while (!ended) {
-    const qmp = await connectIn(home, files.control, heard).catch(() => undefined)
-    if (qmp) return { pid, qmp }
-    if (deadline.aborted) {
+  try {
+    writePid(home, pid)
+  } catch (error) {
+    killProcess(pid)
+    throw error
+  }
+  let failure: unknown
+  // QEMU waits for the recorder before it accepts commands.
+  const recording = record(AbortSignal.any([deadline, exit.signal])).catch((error: unknown) => {
+    failure = error
+  })
+  while (!exit.signal.aborted) {
+    const qmp = await connectControl(context, onEvent).catch(() => undefined)
+    if (qmp) {
+      await recording
+      return { pid, qmp }
+    }
+    if (deadline.aborted || failure !== undefined) {
       killProcess(pid)
-      throw deadline.reason
+      throw deadline.aborted ? deadline.reason : failure
     }
     await wait(10)
   }
-  throw await refusal(home)
+  throw await explainExit(context)
 }
 
-/** Connects to a QEMU that lives already. */
-export const adopt = async (home: string, pid: number, heard: (event: QmpEvent) => void): Promise<Live> => ({
-  pid,
-  qmp: await connectIn(home, files.control, heard),
-})
-
-/** Settles when the process is gone; kills it when it is still there after `patience` milliseconds. */
-export const ended = async (pid: number, id: string, patience: number): Promise<void> => {
-  const end = Date.now() + patience
-  while ((await commandLine(pid))?.includes(id)) {
-    if (Date.now() > end) killProcess(pid)
-    await wait(5)
-  }
+/** Connects to a QEMU that was found running, and has its serial output recorded. */
+export const reattach = async (
+  context: LaunchContext,
+  pid: number,
+  onEvent: (event: QmpEvent) => void,
+): Promise<RunningQemu> => {
+  const { id, record, onLegacyLog, log } = context
+  if (!(await commandLine(pid))?.includes(fileNames.serialLine)) onLegacyLog()
+  else
+    await record(AbortSignal.timeout(recordTimeout)).catch((error: unknown) =>
+      log.error('{id}: its serial output is not recorded: {reason}', { id, reason: messageOf(error) }),
+    )
+  return { pid, qmp: await connectControl(context, onEvent) }
 }

@@ -5,9 +5,11 @@ import { delimiter, join } from 'node:path'
 export interface QemuPrograms {
   readonly system: string
   readonly img: string
+  /** The complete environment of these programs. Some of them outlive the service, so they get no other variables of it. */
+  readonly environment: Readonly<Record<string, string>>
 }
 
-const find = async (name: string): Promise<string | undefined> => {
+const findProgram = async (name: string): Promise<string | undefined> => {
   for (const folder of (process.env['PATH'] ?? '').split(delimiter).filter(Boolean)) {
     const path = join(folder, name)
     const runs = await access(path, constants.X_OK).then(
@@ -19,8 +21,13 @@ const find = async (name: string): Promise<string | undefined> => {
   return undefined
 }
 
-/** Looks for QEMU on PATH; undefined where one of the two programs is missing. */
+const inheritedVariables = ['PATH', 'LD_LIBRARY_PATH', 'TZ']
+
+/** Looks for QEMU on PATH; returns undefined if one of the two programs is missing. */
 export const findQemu = async (): Promise<QemuPrograms | undefined> => {
-  const [system, img] = await Promise.all([find('qemu-system-x86_64'), find('qemu-img')])
-  return system && img ? { system, img } : undefined
+  const [system, img] = await Promise.all([findProgram('qemu-system-x86_64'), findProgram('qemu-img')])
+  const environment = Object.fromEntries(
+    inheritedVariables.flatMap(name => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  )
+  return system && img ? { system, img, environment } : undefined
 }

@@ -1,70 +1,114 @@
-import { open, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
-import { exists, renameSynced } from '#lib/platform/files.ts'
-import { files } from './arguments.ts'
+import { renameSynced } from '#lib/platform/files.ts'
+import { fileNames } from './arguments.ts'
+import { createMemoryFile, type MemoryOwner } from './memory-file.ts'
+import { receiveMemory } from './memory-receiver.ts'
 import type { Qmp } from './qmp.ts'
+import { QemuStatus } from './status.ts'
 
-// QEMU throttles migration by default; a local file needs no such care.
+// QEMU throttles migration by default; a local file needs no limit.
 const bandwidth = 2 ** 40
 
-interface Migration {
-  readonly status?: string
-  readonly 'error-desc'?: string
-}
+/** Milliseconds to wait for the receiver's error after QEMU reported a failed migration. */
+const causeTimeout = 1_000
+/** Milliseconds within which QEMU must end a cancelled migration. */
+const cancelTimeout = 5_000
 
-const ended = new Set(['completed', 'failed', 'cancelled', undefined])
+const Migration = z.object({ status: z.string().optional(), 'error-desc': z.string().optional() })
+type Migration = z.infer<typeof Migration>
 
-const waitForEnd = async (qmp: Qmp, deadline?: AbortSignal): Promise<Migration> => {
+const finishedStatuses = new Set(['completed', 'failed', 'cancelled', undefined])
+
+/**
+ * Waits until no migration runs. When `isAborted` returns true, cancels it; throws `upstream` if QEMU continues anyway.
+ */
+const waitForEnd = async (qmp: Qmp, isAborted: () => boolean, signal?: AbortSignal): Promise<Migration> => {
+  let cancelDeadline: number | undefined
   for (;;) {
-    const migration = (await qmp.execute('query-migrate')) as Migration
-    if (ended.has(migration.status)) return migration
-    if (deadline?.aborted) await qmp.execute('migrate_cancel')
+    signal?.throwIfAborted()
+    const migration = await qmp.query('query-migrate', Migration)
+    if (finishedStatuses.has(migration.status)) return migration
+    if (cancelDeadline === undefined && isAborted()) {
+      cancelDeadline = performance.now() + cancelTimeout
+      await qmp.execute('migrate_cancel')
+    }
+    if (cancelDeadline !== undefined && performance.now() > cancelDeadline)
+      throw new ServiceError(
+        'upstream',
+        'QEMU goes on sending the memory of the machine after it was told to cancel that.',
+      )
     await wait(10)
   }
 }
 
-/** Tells QEMU to write the memory of a halted machine to its folder. It goes on with that by itself if the service dies. */
-export const beginSave = async (qmp: Qmp): Promise<void> => {
-  await qmp.execute('migrate-set-parameters', { 'max-bandwidth': bandwidth })
-  // All names are fixed: this text goes through a shell, in the machine's folder. The last name is there only when all was written.
-  await qmp.execute('migrate', { uri: `exec:cat > ${files.newState} && mv ${files.newState} ${files.fullState}` })
-}
+/** Cancels the migration that a killed service had begun. Throws as `waitForEnd`, and the reason of `signal`. */
+export const cancelMigration = async (qmp: Qmp, signal: AbortSignal): Promise<void> =>
+  void (await waitForEnd(qmp, () => true, signal))
 
-/** Waits until the memory is on disk under its final name. Throws what went wrong; then nothing of it is left. */
-export const finishSave = async (qmp: Qmp, home: string, deadline?: AbortSignal): Promise<void> => {
-  const { status, 'error-desc': reason } = await waitForEnd(qmp, deadline)
-  const full = join(home, files.fullState)
-  // The writer ends a moment after QEMU has handed it the last byte.
-  for (let tries = 0; status === 'completed' && tries < 500 && !(await exists(full)); tries += 1) await wait(10)
-  if (status !== 'completed' || !(await exists(full))) {
-    await rm(join(home, files.newState), { force: true })
-    if (deadline?.aborted) throw deadline.reason
-    const why = reason ? `: ${reason}` : '; the disk of the host may be full'
-    throw new ServiceError('upstream', `The memory of the machine could not be written${why}.`)
-  }
-  await keepSaved(home)
-}
-
-/** Gives a wholly written state its final name, durably. */
-export const keepSaved = async (home: string): Promise<void> => {
-  const full = join(home, files.fullState)
-  const handle = await open(full, 'r')
+/**
+ * Saves the memory of a paused guest to its state file, which is complete and durable when this resolves. Throws `no-space`, the
+ * reason of `deadline`, or the error of QEMU; an incomplete file may be left then.
+ */
+export const saveMemory = async (qmp: Qmp, owner: MemoryOwner, deadline: AbortSignal): Promise<void> => {
+  const { home } = owner
+  await deleteMemory(home)
+  await using file = await createMemoryFile(owner)
+  await using receiver = await receiveMemory(home, file.handle)
+  const onAbort = (): void => receiver.abort(deadline.reason)
+  deadline.addEventListener('abort', onAbort)
   try {
-    await handle.sync()
+    await qmp.execute('migrate-set-parameters', { 'max-bandwidth': bandwidth })
+    await qmp.execute('migrate', { uri: `unix:${fileNames.memorySocket}` })
+    const isAborted = (): boolean => deadline.aborted || receiver.failure() !== undefined
+    const { status, 'error-desc': why } = await waitForEnd(qmp, isAborted).finally(() => deadline.throwIfAborted())
+    if (status !== 'completed') {
+      // An error of the receiver is the cause of the failed migration, but QEMU may report the failure first.
+      await Promise.race([receiver.received.catch(() => {}), wait(causeTimeout, undefined, { ref: false })])
+      throw (
+        receiver.failure() ??
+        new ServiceError(
+          'upstream',
+          `The memory of the machine could not be written: ${why ?? status ?? 'QEMU gave no reason'}.`,
+        )
+      )
+    }
+    await receiver.received
+    deadline.throwIfAborted()
   } finally {
-    await handle.close()
+    deadline.removeEventListener('abort', onAbort)
   }
-  await renameSynced(full, join(home, files.state))
+  await file.finish()
 }
 
-/** Waits until a QEMU that was started with saved memory has loaded it. Throws when it gives up, or at the deadline. */
-export const waitForLoad = async (qmp: Qmp, deadline?: AbortSignal): Promise<void> => {
+/**
+ * Renames a saved memory that was loaded, before its guest continues and changes its disk: it must never be loaded again. A rename
+ * works on a full disk.
+ */
+export const markMemoryLoaded = (home: string): Promise<void> =>
+  renameSynced(join(home, fileNames.stateFile), join(home, fileNames.loadedState))
+
+/** Deletes every saved memory of the machine, complete or not. */
+export const deleteMemory = async (home: string): Promise<void> => {
+  for (const name of [
+    fileNames.stateFile,
+    fileNames.stateInfo,
+    fileNames.loadedState,
+    fileNames.unfinishedState,
+    fileNames.memorySocket,
+  ])
+    await rm(join(home, name), { force: true })
+}
+
+/** Waits until QEMU has loaded the saved memory it was started with. Throws if QEMU exits, or the deadline's reason. */
+export const waitForLoad = async (qmp: Qmp, deadline: AbortSignal): Promise<void> => {
   for (;;) {
-    const { status } = (await qmp.execute('query-status')) as { status: string }
+    deadline.throwIfAborted()
+    const { status } = await qmp.query('query-status', QemuStatus)
     if (status !== 'inmigrate') return
-    deadline?.throwIfAborted()
     await wait(10)
   }
 }

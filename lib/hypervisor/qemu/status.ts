@@ -1,10 +1,16 @@
+import * as z from 'zod'
 import type { StableState } from '../driver.ts'
 
-/** What a running QEMU says of its guest, as the state that the machine has for us. */
-export const shownState = (status: string): { state: StableState; problem?: string } => {
+/** The used part of QEMU's reply to `query-status`. */
+export const QemuStatus = z.object({ status: z.string() })
+
+/** Maps the status of QEMU to the state and problem of the machine. */
+export const toMachineState = (status: string): { state: StableState; problem?: string } => {
   switch (status) {
     case 'running':
       return { state: 'running' }
+    case 'inmigrate':
+      return { state: 'paused', problem: 'its saved memory is being loaded; then it continues by itself' }
     case 'io-error':
       return { state: 'paused', problem: 'the disk of the host is full or failing; free space, then resume' }
     case 'guest-panicked':
@@ -16,5 +22,8 @@ export const shownState = (status: string): { state: StableState; problem?: stri
   }
 }
 
-/** The problem of a machine whose QEMU is gone, and nobody knows why. */
-export const crashed = 'crashed: QEMU ended without being asked to'
+/** The problem of a machine whose QEMU has exited for an unknown reason. */
+export const crashProblem = 'crashed: QEMU ended without being asked to'
+
+/** Start of the problem of a machine whose QEMU runs but does not answer. */
+export const noAnswerProblem = 'QEMU runs but does not answer'

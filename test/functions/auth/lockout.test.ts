@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { addressGroup } from '#lib/auth/lockout-policy.ts'
+import { groupAddress } from '#lib/auth/lockout-policy.ts'
 import { openStore } from '#lib/storage/open-store.ts'
 import { newFolder } from '../../support/folder.ts'
 import type { Answer } from '../../support/harness.ts'
@@ -30,7 +30,7 @@ describe('lock-out', () => {
   })
   afterEach(() => void vi.useRealTimers())
 
-  test('refuses a locked account even with the right password, says for how long, and hashes nothing', async () => {
+  test('refuses a locked account even with the right password, gives the remaining time, and does not hash', async () => {
     expect(await fail(5)).toEqual([401, 401, 401, 401, 401])
     const before = passwords.compared()
     const answer = await signIn('root', rootPassword)
@@ -67,7 +67,7 @@ describe('lock-out', () => {
     expect((await signIn('root', rootPassword)).status).toBe(200)
   })
 
-  test('treats a name that nobody has like one that somebody has', async () => {
+  test('treats an unknown name like a known one', async () => {
     for (const name of ['root', 'nobody']) {
       expect(await fail(6, name)).toEqual([401, 401, 401, 401, 401, 429])
     }
@@ -75,18 +75,18 @@ describe('lock-out', () => {
     expect(known.body).toEqual(unknown.body)
   })
 
-  test('counts a user once, by whichever name', async () => {
+  test('counts the failures of a user together, whichever name was typed', async () => {
     await fail(3, 'root')
     expect(await fail(3, 'ROOT@localhost')).toEqual([401, 401, 429])
   })
 
-  test('counts an address over all accounts, and others are not touched', async () => {
+  test('counts an address over all accounts, and does not affect other addresses', async () => {
     for (let at = 0; at < 50; at += 1) await fail(1, `user${at}`, '198.51.100.7')
     expect((await signIn('root', rootPassword, '198.51.100.7')).status).toBe(429)
     expect((await signIn('root', rootPassword, '198.51.100.8')).status).toBe(200)
   })
 
-  test('lets no more through at once than may fail', async () => {
+  test('runs no more checks at once than may still fail', async () => {
     await open({ ...lockoutPolicy, addressAttempts: 0 })
     const answers = await Promise.all(Array.from({ length: 100 }, () => signIn('root', 'wrong')))
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(5)
@@ -94,12 +94,12 @@ describe('lock-out', () => {
     expect(passwords.compared()).toBe(5)
   })
 
-  test('a farm that signs in at one moment with the right password gets in', async () => {
+  test('many clients that sign in at once with the right password all succeed', async () => {
     const answers = await Promise.all(Array.from({ length: 60 }, () => signIn('root', rootPassword)))
     expect(answers.every(({ status }) => status === 200)).toBe(true)
   })
 
-  test('1,000 wrong passwords from 100 addresses: the configured number reaches the hash', async () => {
+  test('of 1,000 wrong passwords from 100 addresses only the configured number is hashed', async () => {
     const tries = Array.from({ length: 1_000 }, (_, at) => signIn('root', 'wrong', `203.0.113.${at % 100}`))
     const answers = await Promise.all(tries)
     expect(passwords.compared()).toBe(5)
@@ -107,7 +107,7 @@ describe('lock-out', () => {
     expect((await signIn('root', rootPassword, '192.0.2.99')).status).toBe(429)
   })
 
-  test('is lifted by whoever may change the user, and shown until then', async () => {
+  test('is shown in the record, and ended by a caller who may change the user', async () => {
     const { token } = (await signIn('root', rootPassword)).body
     const body = { username: 'jane', name: 'Jane', email: 'jane@example.test', password: rootPassword }
     await ask('POST', '/auth/users', { token, body })
@@ -129,7 +129,7 @@ describe('lock-out', () => {
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429])
   })
 
-  test('survives a restart, and forgets in time', async () => {
+  test('survives a restart, and forgets failures after the configured time', async () => {
     using folder = newFolder()
     let store = await openStore({ folder: folder.path })
     const restart = async (): Promise<void> => {
@@ -166,6 +166,6 @@ describe('lock-out', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['local', 'local'],
   ] as const)('the address %s counts as %s', ([address, group]) => {
-    expect(addressGroup(address)).toBe(group)
+    expect(groupAddress(address)).toBe(group)
   })
 })

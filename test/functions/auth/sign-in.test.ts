@@ -24,7 +24,7 @@ describe('signing in and out', () => {
   })
   afterEach(() => void vi.useRealTimers())
 
-  test.for(['root', 'ROOT', 'root@localhost'])('takes %s as email or as username', async name => {
+  test.for(['root', 'ROOT', 'root@localhost'])('accepts %s as email or as username', async name => {
     for (const body of [
       { email: name, password },
       { email: '', username: name, password },
@@ -42,22 +42,22 @@ describe('signing in and out', () => {
     [{ email: 7 }, 'text'],
     ['{"email":', 'JSON'],
     ['', 'empty'],
-  ] as const)('%o is a bad request in both shapes', async ([body, told]) => {
+  ] as const)('%o is a bad request in both shapes', async ([body, reason]) => {
     const answer = await ask('POST', '/auth/token', { body })
     expect(answer).toMatchObject({
       status: 400,
-      body: { code: 400, message: expect.stringContaining(told), error: 'invalid_request' },
+      body: { code: 400, message: expect.stringContaining(reason), error: 'invalid_request' },
     })
     expect(answer.body.error_description).toBe(answer.body.message)
   })
 
-  test('takes a form too', async () => {
+  test('accepts a form too', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const body = new URLSearchParams({ username: 'root', password }).toString()
     expect((await ask('POST', '/auth/token', { body, headers })).status).toBe(200)
   })
 
-  test('with an API key gives a token that ends with the key', async () => {
+  test('with an API key issues a token that ends with the key', async () => {
     const create = (more: object): Promise<Answer> => ask('POST', '/auth/api_keys', { token: root, body: more })
     const wide = (await create({ name: 'wide' })).body
     const narrow = (await create({ name: 'narrow', claims: ['LIST_API_KEY'] })).body
@@ -81,7 +81,7 @@ describe('signing in and out', () => {
       expect(await signIn({ api_key: key.encoded })).toMatchObject({ status: 401, body: { error: 'invalid_grant' } })
   })
 
-  test('out ends this token and no other, for the validation too', async () => {
+  test('out ends this token and no other, and validation refuses it', async () => {
     const other = (await signIn()).body.token
     expect(await ask('DELETE', '/auth/token', { token: root })).toMatchObject({ status: 202, body: { code: 202 } })
     expect(await opens(root)).toBe(401)
@@ -96,7 +96,7 @@ describe('signing in and out', () => {
     expect((await ask('DELETE', '/auth/token', { apiKey: encoded })).status).toBe(400)
   })
 
-  test('the token of a user who is gone is not valid', async () => {
+  test('the token of a deleted user is not valid', async () => {
     const body = { username: 'jane', name: 'Jane', email: 'jane@example.test', password }
     await ask('POST', '/auth/users', { token: root, body })
     const { token } = (await signIn({ username: 'jane', password })).body
@@ -126,7 +126,7 @@ describe('signing in and out', () => {
       expect((await signIn()).status).toBe(429)
     })
 
-    test('has to satisfy the rules', async () => {
+    test('must satisfy the rules', async () => {
       expect(await change({ password, new_password: 'weak' })).toMatchObject({
         status: 400,
         body: { error: 'password_validation' },
@@ -135,7 +135,7 @@ describe('signing in and out', () => {
     })
   })
 
-  test('72 bytes are the most: a longer password is wrong, though it begins with the right one', async () => {
+  test('a password of more than 72 bytes is wrong, even if it begins with the right one', async () => {
     const longest = `Aa9-${'x'.repeat(68)}`
     const body = { username: 'jane', name: 'Jane', email: 'jane@example.test', password: longest }
     expect((await ask('POST', '/auth/users', { token: root, body })).status).toBe(201)

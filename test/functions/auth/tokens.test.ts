@@ -16,7 +16,7 @@ describe('identity over HTTP', () => {
   const signIn = async (): Promise<string> =>
     (await ask('POST', '/auth/token', { body: { email: 'root', password } })).body.token
 
-  test('signing in gives a token that opens what needs one, for an hour', async () => {
+  test('signing in issues a token that authenticates requests for an hour', async () => {
     const answer = await ask('POST', '/auth/token', { body: { username: 'Root@localhost', password } })
     expect(answer).toMatchObject({
       status: 200,
@@ -44,7 +44,7 @@ describe('identity over HTTP', () => {
     })
   })
 
-  test('a valid token is said to be valid, in both forms', async () => {
+  test('both endpoints confirm a valid token', async () => {
     const token = await signIn()
     expect(await ask('POST', '/auth/token/validate', { body: { token } })).toMatchObject({
       status: 200,
@@ -62,10 +62,10 @@ describe('identity over HTTP', () => {
     ['a malformed one', 'x.y.z', 401, 'not valid'],
     ['one without a signature', forgery, 401, 'not valid'],
     ['none', '', 400, 'required'],
-  ] as const)('%s is not valid, and the answer says why', async ([, given, status, told]) => {
+  ] as const)('%s is not valid, and the answer says why', async ([, given, status, reason]) => {
     const token = given ?? (await signIn())
     vi.setSystemTime(start + 3_601_000)
-    const expected = { status, body: { code: status, message: expect.stringContaining(told), valid: false } }
+    const expected = { status, body: { code: status, message: expect.stringContaining(reason), valid: false } }
     expect(await ask('POST', '/auth/token/validate', { body: { token } })).toMatchObject(expected)
     expect(await ask('GET', '/auth/token/validate', token ? { token } : {})).toMatchObject(expected)
     if (token) expect(await ask('GET', '/health/system', { token })).toMatchObject({ status: 401, body: { code: 401 } })
@@ -76,7 +76,7 @@ describe('identity over HTTP', () => {
       ask('POST', '/auth/api_keys', { token: await signIn(), body })
     const works = async (apiKey: string): Promise<number> => (await ask('GET', '/auth/api_keys', { apiKey })).status
 
-    test('are made with a credential that is shown once and opens what their owner may open', async () => {
+    test('are created with a credential that is shown once and has the rights of the owner', async () => {
       const made = await create({ name: 'Build farm', created_at: 'ignored' })
       expect(made).toMatchObject({
         status: 201,
@@ -94,14 +94,14 @@ describe('identity over HTTP', () => {
       expect((await ask('GET', '/auth/api_keys', { token })).body).toHaveLength(1)
     })
 
-    test('may bring their own key and secret; the key is found however it is written', async () => {
+    test('may be created with a given key and secret; the key is found in any spelling', async () => {
       const { body } = await create({ name: 'own', key: 'ci key:1', secret: 'a:b c' })
       expect(body.key).toBe('CI_KEY_1')
       expect(await works(body.encoded)).toBe(200)
       expect(await works(Buffer.from('ci_key_1:a:b c').toString('base64'))).toBe(200)
     })
 
-    test('stop at once when they are revoked, expire or are deleted, and a token counts before them', async () => {
+    test('end at once when they are revoked, expire or are deleted; a token takes precedence over them', async () => {
       const token = await signIn()
       const [first, second, third] = [
         (await create({ name: 'first' })).body,
@@ -129,7 +129,7 @@ describe('identity over HTTP', () => {
       expect(await ask('DELETE', `/auth/api_keys/${third.id}`, { token })).toMatchObject({ status: 404 })
     })
 
-    test('can be narrowed to some claims, and then are no super user', async () => {
+    test('can be narrowed to some claims, and then do not act as a super user', async () => {
       const { body } = await create({ name: 'narrow', claims: ['LIST_API_KEY'] })
       expect(await works(body.encoded)).toBe(200)
       expect(await ask('POST', '/auth/api_keys', { apiKey: body.encoded, body: { name: 'x' } })).toMatchObject({
@@ -139,7 +139,39 @@ describe('identity over HTTP', () => {
       expect(await ask('DELETE', '/auth/api_keys/narrow', { apiKey: body.encoded })).toMatchObject({ status: 403 })
     })
 
-    test('an unknown key and a wrong secret are told apart by nothing', async () => {
+    test('can be narrowed to claims that operators have added', async () => {
+      const token = await signIn()
+      await ask('POST', '/auth/claims', { token, body: { name: 'TEAM_A' } })
+      const { status, body } = await create({ name: 'team', claims: ['LIST_API_KEY', 'team a'] })
+      expect(status).toBe(201)
+      expect(body.claims).toEqual(['LIST_API_KEY', 'TEAM_A'])
+    })
+
+    test.for([
+      [{ claims: ['LIST_VMS'] }, 400, 'There is no claim LIST_VMS. Did you mean LIST_VM? GET /api/v1/auth/claims'],
+      [{ claims: ['FLY_TO_THE_MOON'] }, 400, 'There is no claim FLY_TO_THE_MOON. GET'],
+      [{ claims: ['LIST_REVERSE_PROXY_HOSTS'] }, 400, 'feature that is not there yet'],
+      [{ expire: '2030-01-01T00:00:00Z' }, 400, 'expire: not known here; an API key has name, key, secret, revoked'],
+      [{ expires_at: 'soon' }, 400, 'must be a time of RFC 3339'],
+      [{ user_id: 'nobody' }, 404, 'There is no user with the id, e-mail or user name nobody.'],
+    ] as const)('with %o are refused, and the answer says why', async ([wrong, status, reason]) => {
+      expect(await create({ name: 'wrong', ...wrong })).toMatchObject({
+        status,
+        body: { message: expect.stringContaining(reason) },
+      })
+      expect((await ask('GET', '/auth/api_keys', { token: await signIn() })).body).toEqual([])
+    })
+
+    test('accept any reference to a user, and the members of a record that a client sends back', async () => {
+      const { id } = (await ask('GET', '/auth/users/root', { token: await signIn() })).body
+      for (const user_id of [id, 'ROOT', 'root@localhost'])
+        expect(await create({ name: user_id, user_id })).toMatchObject({ status: 201, body: { user_id: id } })
+      const { body } = await create({ name: 'record' })
+      const { key: _, user_id: __, ...record } = body
+      expect((await create({ ...record, name: 'again', revoked_at: 'never', updated_at: 3 })).status).toBe(201)
+    })
+
+    test('an unknown key and a wrong secret get the same answer', async () => {
       const { body } = await create({ name: 'one' })
       const wrong = [`${body.key}:wrong`, 'NOBODY:wrong', `${body.key}:`].map(text =>
         Buffer.from(text).toString('base64'),
@@ -159,7 +191,7 @@ describe('identity over HTTP', () => {
       expect(await create(body)).toMatchObject({ status, body: { message: expect.stringContaining(named) } })
     })
 
-    test('no text of a credential makes the service fail', async () => {
+    test('no credential makes the service fail, whatever its text', async () => {
       await create({ name: 'one' })
       await fc.assert(
         fc.asyncProperty(fc.oneof(fc.string({ unit: 'grapheme-ascii' }), fc.base64String()), async text => {

@@ -1,7 +1,7 @@
 import { delay, http, HttpResponse, type JsonBodyType } from 'msw'
 import type { SetupServer } from 'msw/node'
 import { describe, expect } from 'vitest'
-import type { Limits } from '#lib/catalog/remote/remote.ts'
+import type { Limits } from '#lib/remote-catalogs/remote-client.ts'
 import type { Answer, Call } from '../../support/harness.ts'
 import { apiKey, password, test as base } from './remote-catalog.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { jsonOf } from '#lib/catalog/remote/json.ts'
+import { jsonOf } from '#lib/remote-catalogs/read-json.ts'
 
 const read = (text: string): unknown => jsonOf({ status: 200, headers: {}, body: Buffer.from(text) })
 

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
-import type { Principal } from '#lib/auth/principal.ts'
+import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { createCatalogManagers } from '#lib/managers/managers.ts'
-import { openManagerRecords } from '#lib/managers/records.ts'
+import { createCatalogManagers } from '#lib/remote-catalogs/managers/managers.ts'
+import { openManagerRecords } from '#lib/remote-catalogs/managers/records.ts'
 import type { Answer, Call } from '../../support/harness.ts'
 import { apiKey, letThrough, password, type RemoteCatalog, startRemoteCatalog, test } from './remote-catalog.ts'
 
@@ -298,10 +298,10 @@ describe('who may do what with a catalog manager', () => {
     expect(found.join(' ')).toBe(table[caller][kind])
   })
 
-  test('whose rights go while the catalog is asked keeps nothing', async ({ telling: { store, tell } }) => {
+  test('whose rights go while the catalog is asked keeps nothing', async ({ eventLog: { store, publish } }) => {
     const { promise: asked, resolve: answer } = Promise.withResolvers<void>()
     const records = openManagerRecords(store)
-    const managers = createCatalogManagers({ store, records, tell, remote: { check: () => asked } })
+    const managers = createCatalogManagers({ store, records, publish, remote: { check: () => asked } })
     const caller = {
       id: '00000000-0000-4000-8000-0000000000aa',
       username: 'jane',
@@ -336,8 +336,8 @@ describe('who may do what with a catalog manager', () => {
     ])
   })
 
-  test('the managers of a user go with the user, but for those that others use', async ({ remote, telling }) => {
-    const { store } = telling
+  test('the managers of a user go with the user, but for those that others use', async ({ remote, eventLog }) => {
+    const { store } = eventLog
     const records = openManagerRecords(store)
     const [mine, theirs] = ['00000000-0000-4000-8000-0000000000aa', '00000000-0000-4000-8000-0000000000bb']
     const manager = (owner_id: string, global: boolean) => ({

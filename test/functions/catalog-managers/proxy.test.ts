@@ -1,6 +1,6 @@
 import { describe, expect, vi } from 'vitest'
-import { visibleTo } from '#lib/catalog/visible.ts'
-import type { Manifest } from '#lib/catalog/remote/manifests.ts'
+import { visibleTo } from '#lib/catalog/visibility.ts'
+import type { Manifest } from '#lib/remote-catalogs/manifest-replies.ts'
 import type { Answer, Call } from '../../support/harness.ts'
 import { apiKey, password, test } from './remote-catalog.ts'
 
@@ -164,6 +164,17 @@ describe('the catalog of a manager', () => {
       })
       expect(remote.seen.at(-1)).toMatchObject({ method: 'DELETE', url: `/api/v1/catalog${path}?clean_remote=false` })
     }
+  })
+
+  test('an empty version is one that is left out, as in the catalog of this host', async ({ call, remote }) => {
+    const { id } = (
+      await call('POST', '/api/v1/catalog-managers', { body: { name: 'QA', url: remote.url, api_key: apiKey } })
+    ).body
+    const body = { catalog_id: 'new', version: '', architecture: 'arm64' }
+    expect((await call('POST', `/api/v1/catalog-managers/${id}/catalog`, { body })).status).toBe(200)
+    expect(
+      (await call('POST', `/api/v1/catalog-managers/${id}/catalog`, { body: { ...body, version: '../..' } })).status,
+    ).toBe(400)
   })
 
   test('nothing that cannot be seen is changed, deleted or replaced', async ({ call, remote }) => {

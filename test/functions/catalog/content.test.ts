@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { test } from '../../support/harness.ts'
 import { at, register, registerPack } from './packs.ts'
@@ -69,6 +71,7 @@ describe('the bytes of a pack', () => {
 
   test('what the provider does not have is not found; without one that is a conflict', async ({ call, folder }) => {
     await registerPack(call, folder, { pack })
+    rmSync(join(folder, 'catalog/win11/win11-arm64-24.2.pdpack.pack.json'))
     expect((await call('GET', `${place}/download?content=pieces`, reader)).status).toBe(404)
     expect((await call('GET', `${place}/download?content=metadata`, reader)).status).toBe(200)
     expect((await call('GET', `${place}/download?content=other`, reader)).status).toBe(400)

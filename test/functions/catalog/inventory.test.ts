@@ -104,7 +104,7 @@ describe('the inventory', () => {
     const again = (await register(call, { provider: second.provider })).body[0]
     expect(again.provider).toEqual(second.provider)
     expect((await call('GET', `${at('win11', '24.2', 'arm64')}/download?content=pack`, reader)).status).toBe(200)
-  }, 10_000)
+  })
 
   test('no reply holds what opens the storage', async ({ call, folder }) => {
     const answers = [

@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { encodeSideFile } from '#lib/packs/sidecar.ts'
 import type { Answer, Call } from '../../support/harness.ts'
 
 export const at = (...parts: string[]): string => ['/api/v1/catalog', ...parts.map(encodeURIComponent)].join('/')
@@ -21,7 +23,21 @@ export const register = (call: Call, manifest: Registered = {}, ask: { as?: stri
     body: { catalog_id: 'win11', version: '24.2', architecture: 'arm64', type: 'pvm', ...manifest },
   })
 
-/** Registers a manifest whose pack is in local storage, and puts that there. */
+/** The side file of a pack: what says that a push has put it there. */
+export const sideFileOf = (name: string, pack: string): string =>
+  encodeSideFile({
+    format: 1,
+    name,
+    size: Buffer.byteLength(pack),
+    sha256: hash('sha256', pack),
+    md5: hash('md5', pack),
+    piece_size: 8 * 2 ** 20,
+    pieces: [hash('sha256', pack)],
+    files: [],
+    signatures: [],
+  })
+
+/** Registers a manifest whose pack is in local storage, and puts that there as a push does. */
 export const registerPack = (
   call: Call,
   folder: string,
@@ -38,9 +54,10 @@ export const registerPack = (
   const place = join(folder, 'catalog', catalog_id)
   mkdirSync(place, { recursive: true })
   writeFileSync(join(place, `${name}.pdpack`), pack)
+  writeFileSync(join(place, `${name}.pdpack.pack.json`), sideFileOf(name, pack))
   writeFileSync(
     join(place, `${name}.meta`),
-    JSON.stringify({ name, description: 'as it was', compressed_checksum: 'abc' }),
+    JSON.stringify({ catalog_id, version, architecture, name, description: 'as it was', compressed_checksum: 'abc' }),
   )
   return register(call, {
     catalog_id,
@@ -50,6 +67,7 @@ export const registerPack = (
     pack_path: `${name}.pdpack`,
     metadata_path: `${name}.meta`,
     pack_size: pack.length,
+    pack_sha256: hash('sha256', pack),
     provider: { type: 'local-storage', meta: { access_key: secret } },
     ...rest,
   })

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { createDigest } from '#lib/catalog/pack/digest.ts'
-import { unfollowed } from '#lib/work.ts'
+import { createDigest } from '#lib/packs/digest.ts'
+import { noProgress } from '#lib/async/progress.ts'
 import { type Answer, type Call, test } from '../../support/harness.ts'
 import { at } from './packs.ts'
 
@@ -59,6 +59,9 @@ describe('push and pull', () => {
       'demo-x86_64-1.pdpack.pack.json',
     ])
     expect((await call('GET', place)).body).toEqual(pushed.body)
+    expect(JSON.parse(readFileSync(join(folder, 'catalog/demo/demo-x86_64-1.meta'), 'utf8'))).toMatchObject({
+      id: pushed.body[0].id,
+    })
 
     const pulled = await pull(call, { start_after_pull: true, client: 'ignored', owner: 'x', path: '/x' })
     expect(pulled.status, pulled.body.message).toBe(200)
@@ -278,7 +281,7 @@ describe('push and pull', () => {
     await create(call)
     await push(call)
     const count = async (): Promise<number> => (await call('GET', place)).body[0].download_count
-    const work = { ...unfollowed, id: crypto.randomUUID() }
+    const work = { ...noProgress, id: crypto.randomUUID() }
     const repeated = {
       operation: 'catalog/pull',
       caller: { id: work.id, username: 'tester', email: '', roles: [], claims: new Set<string>(), superUser: true },
@@ -286,8 +289,8 @@ describe('push and pull', () => {
       query: {},
       body: { catalog_id: 'demo', version: '1', machine_name: 'copy' },
     }
-    await app.repeat(repeated, work)
-    await app.repeat(repeated, work)
+    await app.replay(repeated, work)
+    await app.replay(repeated, work)
     expect(await count()).toBe(1)
     const jobs = Array.from({ length: 15 }, () => crypto.randomUUID())
     for (const job of [...jobs, ...jobs, work.id])
@@ -394,8 +397,10 @@ describe('import', () => {
     })
     expect((await importVm(call)).status).toBe(409)
     expect((await pull(call, { catalog_id: 'mac', architecture: 'arm64' })).body.message).toContain('macvm')
-    expect((await call('DELETE', at('mac'))).status).toBe(202)
-    expect(existsSync(bundle)).toBe(false)
+    const deleted = await call('DELETE', at('mac'))
+    expect(deleted).toMatchObject({ status: 202, body: { message: expect.stringContaining('bundles/mac.macvm') } })
+    // No push of this service has put it there.
+    expect(readFileSync(join(bundle, 'config.pvs'), 'utf8')).toBe('config')
   })
 
   test.for<[object, Record<string, unknown>]>([

@@ -31,6 +31,20 @@ describe('POST /v1/machines', () => {
     ['a relative disk', { ...demo, disks: [{ path: '../x' }] }, 'disks'],
     ['a disk that is not there', { ...demo, disks: [{ path: '/nowhere/x.img' }] }, '/nowhere/x.img'],
     ['a kernel that is not there', { ...demo, kernel: '/nowhere/vmlinuz' }, '/nowhere/vmlinuz'],
+    [
+      'members that nobody knows',
+      { ...demo, iso: '/x.iso', cpu: 4 },
+      'iso and cpu: not known here; a machine has name,',
+    ],
+    [
+      'members of a disk that nobody knows',
+      { ...demo, disks: [{ size: 1, format: 'raw' }] },
+      'disks.0: format: not known',
+    ],
+    ['a size beside a path', { ...demo, disks: [{ path: '/x.img', size: 1 }] }, 'disks.0: has a path and a size'],
+    ['a disk that is none', { ...demo, disks: [{ size: 1 }, null] }, 'disks.1: must have a path'],
+    ['more memory than the host has', { ...demo, memory: 1_048_577 }, 'which is 1048576 MB'],
+    ['more CPUs than the host has', { ...demo, cpus: 65 }, 'which is 64'],
   ] as const)('refuses %s by name and creates nothing', async ([, body, named], { call }) => {
     expect(await call('POST', '/api/v1/machines', { body })).toMatchObject({
       status: 400,
@@ -89,6 +103,20 @@ describe('DELETE /v1/machines/{id}', () => {
 describe('PUT /v1/machines/{id}/set', () => {
   const set = (group: string, operation: string, value?: unknown) => ({ group, operation, value })
 
+  test.for([
+    ['cpu', '1000', 'cpus: 1000 are more than the host has, which is 64'],
+    ['memory', '99999999', 'memory: 99999999 MB are more than the host has, which is 1048576 MB'],
+  ] as const)(
+    '%s %s: the limit of the host is told, not that of all machines',
+    async ([group, value, told], { call }) => {
+      await call('POST', '/api/v1/machines', { body: demo })
+      const { status, body } = await call('PUT', '/api/v1/machines/one/set', {
+        body: { operations: [set(group, 'set', value)] },
+      })
+      expect({ status, message: body.message }).toEqual({ status: 400, message: expect.stringContaining(told) })
+    },
+  )
+
   test('changes name, description, cpus and memory together', async ({ call }) => {
     await call('POST', '/api/v1/machines', { body: demo })
     const operations = [
@@ -127,6 +155,13 @@ describe('PUT /v1/machines/{id}/set', () => {
     expect((await call('GET', '/api/v1/machines/one')).body[0].Hardware.cpu.cpus).toBe(1)
   })
 
+  test('the network is only what this host has', async ({ call }) => {
+    await call('POST', '/api/v1/machines', { body: demo })
+    const body = { operations: [set('network', 'set', 'nat')] }
+    const answer = await call('PUT', '/api/v1/machines/one/set', { body })
+    expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining('must be isolated') } })
+  })
+
   test('a dry run tells what would change and changes nothing', async ({ call }) => {
     await call('POST', '/api/v1/machines', { body: demo })
     const operations = [set('cpu', 'set', '4'), set('cpu', 'set', '6')]
@@ -135,6 +170,18 @@ describe('PUT /v1/machines/{id}/set', () => {
       { field: 'cpus', from: 1, to: 4 },
       { field: 'cpus', from: 4, to: 6 },
     ])
+    expect((await call('GET', '/api/v1/machines/one')).body[0].Hardware.cpu.cpus).toBe(1)
+  })
+
+  test('gives a machine no more than the host has', async ({ call }) => {
+    await call('POST', '/api/v1/machines', { body: demo })
+    for (const [group, value, limit] of [
+      ['cpu', '65', '64'],
+      ['memory', '1048577', '1048576 MB'],
+    ] as const)
+      expect(
+        await call('PUT', '/api/v1/machines/one/set', { body: { operations: [set(group, 'set', value)] } }),
+      ).toMatchObject({ status: 400, body: { message: expect.stringContaining(`which is ${limit}`) } })
     expect((await call('GET', '/api/v1/machines/one')).body[0].Hardware.cpu.cpus).toBe(1)
   })
 

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { test } from '../../support/harness.ts'
+import { until } from '../../support/waiting.ts'
 
 const verbs = ['start', 'stop', 'restart', 'suspend', 'resume', 'reset', 'pause'] as const
 const demo = { name: 'Build 1', cpus: 2, memory: 64, disks: [{ size: 10 }] }
@@ -48,10 +49,10 @@ describe.each(['GET', 'PUT'])('%s /v1/machines/{id}/VERB', method => {
 describe('an operation that is under way', () => {
   test('is joined by the same verb, refuses another, and shows', async ({ call, driver }) => {
     const { body: made } = await call('POST', '/api/v1/machines', { body: demo })
-    driver.delay = 100
+    driver.delay = 500
     const both = [call('PUT', `/api/v1/machines/${made.id}/start`), call('PUT', `/api/v1/machines/${made.id}/start`)]
-    await new Promise(resolve => setTimeout(resolve, 20))
-    expect((await call('GET', `/api/v1/machines/${made.id}/status`)).body.status).toBe('starting')
+    const status = async () => (await call('GET', `/api/v1/machines/${made.id}/status`)).body.status
+    await until(async () => expect(await status()).toBe('starting'), 5)
     expect((await call('GET', '/api/v1/machines')).body[0].State).toBe('starting')
     expect(await call('PUT', `/api/v1/machines/${made.id}/pause`)).toMatchObject({
       status: 409,

@@ -52,7 +52,7 @@ describe('GET /v1/machines', () => {
     const first = (await ask()).headers.get('etag')!
     expect(await ask(first)).toMatchObject({ status: 304, body: undefined })
     expect(await ask(`"other", W/${first}`)).toMatchObject({ status: 304 })
-    driver.happen(made.id, 'running')
+    driver.simulateChange(made.id, 'running')
     const changed = await ask(first)
     expect(changed).toMatchObject({ status: 200, body: [{ State: 'running' }] })
     expect(changed.headers.get('etag')).not.toBe(first)
@@ -62,7 +62,7 @@ describe('GET /v1/machines', () => {
   test('shows what happened to a machine by itself', async ({ call, driver }) => {
     const { body: made } = await call('POST', '/api/v1/machines', { body: demo })
     await call('PUT', '/api/v1/machines/one/start')
-    driver.happen(made.id, 'stopped', 'crashed')
+    driver.simulateChange(made.id, 'stopped', 'crashed')
     expect((await call('GET', '/api/v1/machines')).body[0]).toMatchObject({ State: 'stopped', problem: 'crashed' })
     expect((await call('GET', '/api/v1/machines/one/status')).body).toMatchObject({
       status: 'stopped',

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { mayCall } from '#lib/auth/access.ts'
+import { findMissingRight } from '#lib/access/requirement.ts'
 import { createAccounts } from '#lib/auth/accounts.ts'
 import { openDirectory } from '#lib/auth/directory.ts'
-import { claimNames, roleClaims } from '#lib/auth/claims.ts'
+import { claimNames, roleClaims } from '#lib/access/claims.ts'
 import { createPasswordRules } from '#lib/auth/password-policy.ts'
 import { createPasswords } from '#lib/auth/passwords.ts'
 import { openEvents } from '#lib/events/events.ts'
@@ -18,12 +18,12 @@ const good = 'Correct-Horse-9-Battery'
 const rules = createPasswordRules(passwordPolicy)
 const newAccounts = async () => {
   const store = await createMemoryStore()
-  const { tell } = await openEvents(store)
-  return createAccounts({ directory: await openDirectory(store, tell), passwords, rules })
+  const { publish } = await openEvents(store)
+  return createAccounts({ directory: await openDirectory(store, publish), passwords, rules })
 }
 
 describe('root', () => {
-  test('is made once, with a password that satisfies the rules and is shown once', async () => {
+  test('is created once, with a password that satisfies the rules and is shown once', async () => {
     const accounts = await newAccounts()
     const first = await accounts.ensureRoot(undefined)
     expect(() => rules.check(first.newPassword!, 'It')).not.toThrow()
@@ -50,32 +50,32 @@ describe('root', () => {
     ['No-Digits-In-Here', 'digit'],
     ['NoSpecials9InHere', 'special'],
     [`Aa9-${'é'.repeat(40)}`, '72 bytes'],
-  ] as const)('cannot have the password %s', async ([password, told]) => {
+  ] as const)('cannot have the password %s', async ([password, reason]) => {
     const accounts = await newAccounts()
     await expect(accounts.ensureRoot(password)).rejects.toMatchObject({
       fault: 'invalid',
-      message: expect.stringContaining(told),
+      message: expect.stringContaining(reason),
     })
     expect(await accounts.find('root')).toBeUndefined()
   })
 
   test('random passwords satisfy the rules and differ', () => {
-    const made = Array.from({ length: 200 }, rules.random)
+    const made = Array.from({ length: 200 }, rules.generate)
     for (const password of made) rules.check(password, 'It')
     expect(new Set(made).size).toBe(200)
   })
 })
 
 describe('hashing', () => {
-  test('turns away what does not fit into the queue', async () => {
-    const narrow = createPasswords({ startWorker, method: { kind: 'bcrypt', cost: 4 }, queue: 2 })
+  test('refuses jobs when the queue is full', async () => {
+    const narrow = createPasswords({ startWorker, method: { kind: 'bcrypt', cost: 4 }, maxQueued: 2 })
     const three = await Promise.allSettled([1, 2, 3].map(async () => narrow.hash(good)))
     expect(three.map(one => one.status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
     expect(three[2]).toMatchObject({ reason: { fault: 'unavailable', headers: { 'Retry-After': '5' } } })
     await narrow.close()
   })
 
-  test('goes on after its thread has died', async () => {
+  test('starts a new thread after the old one has died', async () => {
     const workers: ReturnType<typeof startWorker>[] = []
     const fragile = createPasswords({
       startWorker: (...all) => {
@@ -93,7 +93,7 @@ describe('hashing', () => {
 })
 
 describe('claims and access', () => {
-  test('are the full list of the wire', () => {
+  test('are the full list that clients know', () => {
     expect(claimNames).toHaveLength(87)
     expect(new Set(claimNames).size).toBe(87)
     expect(roleClaims.USER).toHaveLength(30)
@@ -118,6 +118,6 @@ describe('claims and access', () => {
     [{ roles: ['SUPER_USER'] }, ['ADMIN'], [...claimNames], false],
     [{ roles: ['SUPER_USER'], claims: ['LIST'] }, ['SUPER_USER'], [], true],
   ] as const)('%o for roles %o and claims %o: %s', ([access, roles, claims, may]) => {
-    expect(mayCall(access, principal([...roles], [...claims])) === undefined).toBe(may)
+    expect(findMissingRight(access, principal([...roles], [...claims])) === undefined).toBe(may)
   })
 })

@@ -30,7 +30,7 @@ describe('the key ring', () => {
         await putInPlace()
       },
     })
-    tokens = createTokens({ keys: ring, lifetime, digest: text => hash('sha256', text) })
+    tokens = createTokens({ keys: ring, lifetime, sha256: text => hash('sha256', text) })
   }
   const filesOf = async (): Promise<readonly string[]> => (await readdir(folder, { recursive: true })).toSorted()
 
@@ -52,7 +52,7 @@ describe('the key ring', () => {
     for (const name of await filesOf()) expect((await stat(join(folder, name))).mode & 0o077).toBe(0)
   })
 
-  test.for(algorithms)('a ring of %s believes no other algorithm', async algorithm => {
+  test.for(algorithms)('a key ring for %s refuses tokens of every other algorithm', async algorithm => {
     for (const other of algorithms.filter(one => one !== algorithm)) {
       await open(other)
       const { token } = await tokens.issue(user)
@@ -61,7 +61,7 @@ describe('the key ring', () => {
     }
   })
 
-  test('the public key does not work as a secret', async () => {
+  test('the public key is not accepted as a secret', async () => {
     await open('RS256')
     const [jwk] = await ring.publicKeys()
     const pem = ring.current().verification.export({ type: 'spki', format: 'pem' }).toString()
@@ -78,28 +78,31 @@ describe('the key ring', () => {
     }
   })
 
-  test.for(['RS256', 'HS512'] as const)('after a rotation of %s old tokens live out their time', async algorithm => {
-    await open(algorithm)
-    const old = await tokens.issue(user)
-    const before = ring.current().id
-    expect(await ring.rotate()).not.toBe(before)
-    const fresh = await tokens.issue(user)
-    const both = async (): Promise<void> => {
-      expect(await tokens.verify(old.token)).toMatchObject(user)
-      expect(await tokens.verify(fresh.token)).toMatchObject(user)
-      expect(await ring.publicKeys()).toHaveLength(algorithm === 'RS256' ? 2 : 0)
-    }
-    await both()
-    await open(algorithm)
-    await both()
-    vi.setSystemTime(start + lifetime * 1000 + 60_001)
-    await open(algorithm)
-    expect(ring.find(before)).toBeUndefined()
-    expect((await filesOf()).filter(name => name.endsWith('.json'))).toEqual([])
-    expect(await tokens.verify((await tokens.issue(user)).token)).toMatchObject(user)
-  })
+  test.for(['RS256', 'HS512'] as const)(
+    'after a rotation of %s old tokens stay valid until they expire',
+    async algorithm => {
+      await open(algorithm)
+      const old = await tokens.issue(user)
+      const before = ring.current().id
+      expect(await ring.rotate()).not.toBe(before)
+      const fresh = await tokens.issue(user)
+      const both = async (): Promise<void> => {
+        expect(await tokens.verify(old.token)).toMatchObject(user)
+        expect(await tokens.verify(fresh.token)).toMatchObject(user)
+        expect(await ring.publicKeys()).toHaveLength(algorithm === 'RS256' ? 2 : 0)
+      }
+      await both()
+      await open(algorithm)
+      await both()
+      vi.setSystemTime(start + lifetime * 1000 + 60_001)
+      await open(algorithm)
+      expect(ring.find(before)).toBeUndefined()
+      expect((await filesOf()).filter(name => name.endsWith('.json'))).toEqual([])
+      expect(await tokens.verify((await tokens.issue(user)).token)).toMatchObject(user)
+    },
+  )
 
-  test('a token that is issued while the key is replaced lives out its time too', async () => {
+  test('a token that is issued while the key is replaced stays valid until it expires', async () => {
     let token = ''
     await open('RS256', async () => {
       vi.setSystemTime(start + 5_000)
@@ -113,7 +116,7 @@ describe('the key ring', () => {
     await expect(tokens.verify(token)).rejects.toThrow('expired')
   })
 
-  test('a rotation that fails leaves the old key, and the next one works', async () => {
+  test('a failed rotation leaves the old key, and the next rotation works', async () => {
     let broken = true
     await open('RS256', async () => {
       if (broken) throw new Error('the disk is full')
@@ -129,19 +132,19 @@ describe('the key ring', () => {
     expect(await filesOf()).not.toContain('signing.next.pem')
   })
 
-  test('two rotations at once are one', async () => {
+  test('two rotations at once make one new key', async () => {
     await open()
     const [first, second] = await Promise.all([ring.rotate(), ring.rotate()])
     expect(first).toBe(second)
   })
 
-  test('a damaged secret stops the start, and is left as it is', async () => {
+  test('a damaged secret stops the start and is not overwritten', async () => {
     await writeFile(join(folder, 'signing.secret'), 'short', { mode: 0o600 })
     await expect(open('HS256')).rejects.toMatchObject({ fault: 'unavailable' })
     expect(await readFile(join(folder, 'signing.secret'), 'utf8')).toBe('short')
   })
 
-  test('another kind of key, or one that others can read, stops the start', async () => {
+  test('a key of another kind, or a key that others can read, stops the start', async () => {
     const file = join(folder, 'signing.pem')
     const { privateKey } = generateKeyPairSync('ed25519')
     await writeFile(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })

@@ -1,10 +1,10 @@
-import { createHmac, hash, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createHmac, hash, createPublicKey, createSecretKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import fc from 'fast-check'
 import { importPKCS8, SignJWT } from 'jose'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createTokens, type TokenKeys, type Tokens } from '#lib/auth/tokens.ts'
 
-const digest = (text: string): string => hash('sha256', text)
+const sha256 = (text: string): string => hash('sha256', text)
 const pair = () => generateKeyPairSync('rsa', { modulusLength: 2048 })
 const own = pair()
 const foreign = pair()
@@ -22,11 +22,11 @@ describe('tokens', () => {
   let tokens: Tokens
   beforeEach(async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 5, 1) })
-    tokens = createTokens({ keys, lifetime: 3600, digest })
+    tokens = createTokens({ keys, lifetime: 3600, sha256 })
   })
   afterEach(() => void vi.useRealTimers())
 
-  test('carry who they are for, and until when', async () => {
+  test('carry the user they were issued for and their expiry', async () => {
     const { token, expiresAt } = await tokens.issue(user)
     expect(expiresAt).toBe(Date.UTC(2026, 5, 1, 1) / 1000)
     expect(await tokens.verify(token)).toMatchObject({ ...user, exp: expiresAt })
@@ -37,7 +37,7 @@ describe('tokens', () => {
     })
   })
 
-  test('end when they expire, also one that was just verified', async () => {
+  test('are refused when they have expired, even if they were verified just before', async () => {
     const { token } = await tokens.issue(user)
     await tokens.verify(token)
     vi.setSystemTime(Date.UTC(2026, 5, 1, 1, 0, 1))
@@ -45,8 +45,39 @@ describe('tokens', () => {
       fault: 'unauthenticated',
       message: expect.stringContaining('expired'),
     })
-    const fresh = createTokens({ keys, lifetime: 0, digest })
+    const fresh = createTokens({ keys, lifetime: 0, sha256 })
     await expect(fresh.verify(token)).rejects.toThrow('expired')
+  })
+
+  test('are cached once verified: the 10,000 that were used last', async () => {
+    const secret = createSecretKey(Buffer.alloc(32, 1))
+    let asked = 0
+    const counted = createTokens({
+      keys: {
+        algorithm: 'HS256',
+        current: () => ({ id: 'k1', signing: secret }),
+        find: () => {
+          asked += 1
+          return { verification: secret }
+        },
+      },
+      lifetime: 3600,
+      sha256,
+    })
+    const verifyNew = async (): Promise<string> => {
+      const { token } = await counted.issue(user)
+      await counted.verify(token)
+      return token
+    }
+    const [first, second] = [await verifyNew(), await verifyNew()]
+    for (let at = 2; at < 10_000; at += 1) await verifyNew()
+    await counted.verify(first)
+    expect(asked).toBe(10_000)
+    await verifyNew()
+    await counted.verify(first)
+    expect(asked).toBe(10_001)
+    await counted.verify(second)
+    expect(asked).toBe(10_002)
   })
 
   const forgeries: readonly (readonly [string, () => Promise<string> | string])[] = [
@@ -90,7 +121,7 @@ describe('tokens', () => {
     })
   })
 
-  test('that were changed anywhere are refused', async () => {
+  test('are refused when any byte of them was changed', async () => {
     const { token } = await tokens.issue(user)
     await tokens.verify(token)
     for (let at = 0; at < token.length; at += 7) {
@@ -101,7 +132,7 @@ describe('tokens', () => {
     }
   })
 
-  test('no text makes verification fail in any other way', async () => {
+  test('are refused as unauthenticated whatever the text is', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(

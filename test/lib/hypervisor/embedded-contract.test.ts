@@ -2,19 +2,19 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hypervisorContract } from '../../contracts/hypervisor.ts'
-import { buildGuest } from '#lib/hypervisor/guest/guest.ts'
-import { createEmbeddedBench } from '../../support/embedded-bench.ts'
+import { createEmbeddedBench } from '../../support/drivers/embedded-bench.ts'
+import { buildQuickGuest } from '../../support/guests/quick-guest.ts'
 
 hypervisorContract('embedded, with a guest', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'vmhost-embedded-'))
   const kernel = join(folder, 'kernel.bin')
-  await writeFile(kernel, buildGuest())
+  await writeFile(kernel, buildQuickGuest())
   const bench = createEmbeddedBench(join(folder, 'machines'))
   return {
     driver: () => bench.driver(),
     machine: name => ({ name, description: '', cpus: 1, memory: 16, disks: [{ size: 1 }], kernel }),
     serial: view => readFile(join(view.home, 'serial.log'), 'latin1'),
-    ignorePowerButton: view => bench.ignoreRequests(view),
+    ignorePowerButton: view => bench.ignoreShutdownRequests(view),
     kill: view => bench.kill(view.id),
     corrupt: view => writeFile(join(view.home, 'machine.json'), '{'),
     close: () => rm(folder, { recursive: true }),

@@ -5,35 +5,39 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Definition } from '#lib/hypervisor/definition.ts'
 import type { ExportedMachine, MachineView } from '#lib/hypervisor/driver.ts'
 import type { EmbeddedDriver } from '#lib/hypervisor/embedded/driver.ts'
-import { buildGuest } from '#lib/hypervisor/guest/guest.ts'
-import { createEmbeddedBench } from '../../support/embedded-bench.ts'
+import { createEmbeddedBench } from '../../support/drivers/embedded-bench.ts'
 import { newFolder } from '../../support/folder.ts'
-import { qcow2Header } from '../../support/qcow2-header.ts'
+import { qcow2Header } from '../../support/disks/qcow2-header.ts'
+import { buildQuickGuest } from '../../support/guests/quick-guest.ts'
+import { patience } from '../../support/waiting.ts'
 
-describe('packed machines of the embedded driver', () => {
+describe('export and import with the embedded driver', () => {
   let folder: string
   let driver: EmbeddedDriver
   let kernel: string
   const deadline = new AbortController().signal
-  const lend = (id: string, staging: string): Promise<ExportedMachine> =>
-    driver.export(id, { staging, deadline, progress: () => {} })
+  const exportMachine = (id: string, staging: string): Promise<ExportedMachine> =>
+    driver.export(id, { staging, deadline, onProgress: () => {} })
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'vmhost-embedded-'))
     kernel = join(folder, 'kernel')
-    await writeFile(kernel, buildGuest())
+    await writeFile(kernel, buildQuickGuest())
     driver = createEmbeddedBench(join(folder, 'machines')).driver()
     await driver.open(() => {})
   })
   afterEach(async () => {
     for (const { id } of await driver.list())
-      await driver.run(id, 'stop', { force: true, deadline: AbortSignal.timeout(10_000) })
+      await driver.run(id, 'stop', { force: true, deadline: AbortSignal.timeout(patience) })
     await driver.close()
     await rm(folder, { recursive: true })
   })
 
-  const adopt = (changes: { readonly [K in keyof Definition]?: unknown }, disk: Uint8Array): Promise<MachineView> =>
-    driver.adopt({ id: crypto.randomUUID(), name: 'adopted' }, async pack => {
+  const importMachine = (
+    changes: { readonly [K in keyof Definition]?: unknown },
+    disk: Uint8Array,
+  ): Promise<MachineView> =>
+    driver.import({ id: crypto.randomUUID(), name: 'imported' }, async pack => {
       const definition = {
         id: crypto.randomUUID(),
         name: 'packed',
@@ -62,22 +66,22 @@ describe('packed machines of the embedded driver', () => {
     ['a kernel that is none', { kernel: 'disk too' }, 512, /kernel\.bin is not a multiboot kernel/],
     ['a disk that is too large', {}, (64 << 20) + 512, /disk0\.img has 65 MB/],
     ['a disk of half a sector', {}, 256, /256 bytes/],
-  ] as const)('%s: refused by the limits of the driver', async ([, changes, size, why]) => {
-    const adopting = adopt(changes, Buffer.alloc(size))
-    await expect(adopting).rejects.toMatchObject({ fault: 'invalid', message: expect.stringMatching(why) })
+  ] as const)('an import with %s is refused by the limits of the driver', async ([, changes, size, why]) => {
+    const importing = importMachine(changes, Buffer.alloc(size))
+    await expect(importing).rejects.toMatchObject({ fault: 'invalid', message: expect.stringMatching(why) })
     expect(await driver.list()).toEqual([])
   })
 
-  test('a raw disk that is a qcow2 image in truth is refused', async () => {
-    await expect(adopt({}, qcow2Header())).rejects.toMatchObject({ message: expect.stringContaining('qcow2') })
+  test('a disk declared as raw that is a qcow2 image is refused', async () => {
+    await expect(importMachine({}, qcow2Header())).rejects.toMatchObject({ message: expect.stringContaining('qcow2') })
   })
 
-  test('the size of a disk is the one that it has', async () => {
-    const { definition } = await adopt({}, Buffer.alloc(1024))
+  test('an imported disk has the size of its file, not the declared one', async () => {
+    const { definition } = await importMachine({}, Buffer.alloc(1024))
     expect(definition.disks).toEqual([{ path: 'disk0.img', size: 1024, format: 'raw' }])
   })
 
-  test('a disk that is lent is used by no other machine until the loan ends', async () => {
+  test('no other machine can use an exported disk until the export handle is disposed', async () => {
     const path = join(folder, 'shared.img')
     await writeFile(path, '')
     await truncate(path, 1 << 20)
@@ -89,15 +93,15 @@ describe('packed machines of the embedded driver', () => {
     const start = (): Promise<MachineView> => driver.run(other.id, 'start', { force: false, deadline })
     using staging = newFolder()
     {
-      await using lent = await lend(one.id, staging.path)
-      expect(lent.files.map(({ path: at }) => at)).toContain(join(staging.path, 'disk0.img'))
+      await using exported = await exportMachine(one.id, staging.path)
+      expect(exported.files.map(({ path: at }) => at)).toContain(join(staging.path, 'disk0.img'))
       await expect(start()).rejects.toMatchObject({ fault: 'conflict' })
     }
     await start()
-    await expect(lend(one.id, staging.path)).rejects.toMatchObject({ fault: 'conflict' })
+    await expect(exportMachine(one.id, staging.path)).rejects.toMatchObject({ fault: 'conflict' })
   })
 
-  test('a suspended machine still has its disk when it was lent', async () => {
+  test('a suspended machine keeps its disk after an export', async () => {
     const path = join(folder, 'shared.img')
     await writeFile(path, '')
     await truncate(path, 1 << 20)
@@ -106,7 +110,7 @@ describe('packed machines of the embedded driver', () => {
     const other = await driver.create({ ...wanted, name: 'two' })
     for (const verb of ['start', 'suspend'] as const) await driver.run(id, verb, { force: false, deadline })
     using staging = newFolder()
-    await (await lend(id, staging.path))[Symbol.asyncDispose]()
+    await (await exportMachine(id, staging.path))[Symbol.asyncDispose]()
     await expect(driver.run(other.id, 'start', { force: false, deadline })).rejects.toMatchObject({ fault: 'conflict' })
     await driver.run(id, 'resume', { force: false, deadline })
   })

@@ -1,17 +1,22 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { constants } from 'node:fs'
+import { mkdtemp, open as fsOpen, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ServiceError } from '#lib/errors.ts'
 import type { NewMachine } from '#lib/hypervisor/definition.ts'
-import type { MachineView, Seen, Verb } from '#lib/hypervisor/driver.ts'
+import type { MachineView, DriverEvent, Verb } from '#lib/hypervisor/driver.ts'
 import type { EmbeddedDriver } from '#lib/hypervisor/embedded/driver.ts'
-import { createAssembler } from '#lib/hypervisor/guest/assembler.ts'
-import { bootCount, buildGuest } from '#lib/hypervisor/guest/guest.ts'
-import { createEmbeddedBench, heard, serialOf } from '../../support/embedded-bench.ts'
+import { createAssembler } from '#lib/hypervisor/demo-guest/assembler.ts'
+import { bootCount } from '#lib/hypervisor/demo-guest/guest.ts'
+import { createEmbeddedBench, waitForOutput, readSerialLog } from '../../support/drivers/embedded-bench.ts'
+import { buildQuickGuest } from '../../support/guests/quick-guest.ts'
+import { patience } from '../../support/waiting.ts'
+
+const processors = availableParallelism()
 
 const lastTick = (serial: string): number => Number.parseInt(serial.match(/.*^T ([0-9A-F]{8})\r\n/ms)?.[1] ?? '0', 16)
 
@@ -43,15 +48,15 @@ describe('the embedded driver', () => {
   let folder: string
   let bench: ReturnType<typeof createEmbeddedBench>
   let driver: EmbeddedDriver
-  let told: Seen[]
+  let events: DriverEvent[]
   let kernel: string
 
   const open = async (): Promise<void> => {
     driver = bench.driver()
-    told = []
-    await driver.open(what => told.push(what))
+    events = []
+    await driver.open(event => events.push(event))
   }
-  const run = (id: string, verb: Verb, { force = false, limit = 10_000 } = {}): Promise<MachineView> => {
+  const run = (id: string, verb: Verb, { force = false, limit = patience } = {}): Promise<MachineView> => {
     const controller = new AbortController()
     setTimeout(() => controller.abort(new ServiceError('timeout', 'given up')), limit).unref()
     return driver.run(id, verb, { force, deadline: controller.signal })
@@ -71,7 +76,7 @@ describe('the embedded driver', () => {
   const ticking = async (changes?: Partial<NewMachine>): Promise<MachineView> => {
     const { id } = await driver.create(wanted(changes))
     const view = await run(id, 'start')
-    await heard(view, /^T /m)
+    await waitForOutput(view, /^T /m)
     return view
   }
   const until = async (view: MachineView, state: string): Promise<MachineView> => {
@@ -82,7 +87,7 @@ describe('the embedded driver', () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'vmhost-embedded-'))
     kernel = join(folder, 'kernel.bin')
-    await writeFile(kernel, buildGuest())
+    await writeFile(kernel, buildQuickGuest())
     bench = createEmbeddedBench(join(folder, 'machines'))
     await open()
   })
@@ -92,7 +97,7 @@ describe('the embedded driver', () => {
     await rm(folder, { recursive: true })
   })
 
-  test('refuses what it cannot run, and names the limit', async () => {
+  test('a machine beyond the limits of the driver is refused with the limit in the message', async () => {
     const file = async (name: string, bytes: Uint8Array): Promise<string> => {
       await writeFile(join(folder, name), bytes)
       return join(folder, name)
@@ -106,7 +111,7 @@ describe('the embedded driver', () => {
     await refused({ disks: [{ size: 1 }, { size: 1 }] }, 'unsupported', 'at most 1')
     await refused({ disks: [{ size: 65 }] }, 'unsupported', '64 MB')
     await refused({ disks: [{ path: 'relative.img' }] }, 'invalid', 'absolute')
-    await refused({ disks: [{ path: join(folder, 'none') }] }, 'invalid', 'ENOENT')
+    await refused({ disks: [{ path: join(folder, 'none') }] }, 'invalid', 'nothing at that path')
     const qcow2 = await file('qcow2', Buffer.concat([Buffer.from('QFI\xfb', 'latin1'), Buffer.alloc(508)]))
     await refused({ disks: [{ path: qcow2 }] }, 'unsupported', 'qcow2')
     await refused({ disks: [{ path: await file('odd', new Uint8Array(700)) }] }, 'invalid', '512')
@@ -124,44 +129,44 @@ describe('the embedded driver', () => {
     const view = await driver.create(wanted({ cmdline: 'root=disk ', initrd }))
     await run(view.id, 'start').catch(() => {})
     await until(view, 'stopped')
-    expect(await heard(view, /RAM/)).toBe('root=disk of RAM')
+    expect(await waitForOutput(view, /RAM/)).toBe('root=disk of RAM')
   })
 
-  test('a guest that powers itself off is stopped, and that is told', async () => {
+  test('a guest that powers itself off is stopped, and the driver reports it', async () => {
     const view = await ticking()
-    driver.type(view.id, 'q')
+    driver.sendInput(view.id, 'q')
     expect(await until(view, 'stopped')).not.toHaveProperty('problem')
-    expect(told).toMatchObject([{ view: { id: view.id, state: 'stopped' }, cause: 'guest' }])
+    expect(events).toMatchObject([{ view: { id: view.id, state: 'stopped' }, cause: 'guest' }])
     expect(await boots(view)).toBe(1)
   })
 
-  test('a request that the guest ignores times out; force works', async () => {
+  test('a stop that the guest ignores times out; a forced stop succeeds', async () => {
     const view = await ticking()
-    await bench.ignoreRequests(view)
+    await bench.ignoreShutdownRequests(view)
     await expect(run(view.id, 'stop', { limit: 300 })).rejects.toMatchObject({ fault: 'timeout' })
     expect(await driver.get(view.id)).toEqual(view)
-    await heard(view, /^T /m, (await serialOf(view)).length)
+    await waitForOutput(view, /^T /m, (await readSerialLog(view)).length)
     expect(await run(view.id, 'stop', { force: true })).toMatchObject({ state: 'stopped', ranFor: 0 })
-    expect(told).toEqual([])
+    expect(events).toEqual([])
   })
 
-  test('a thread that dies is a crash', async () => {
+  test('a terminated worker thread is reported as a crash', async () => {
     const view = await ticking()
     await bench.kill(view.id)
     expect(await until(view, 'stopped')).toMatchObject({ problem: 'crashed' })
-    expect(told).toMatchObject([{ view: { state: 'stopped', problem: 'crashed' }, cause: 'crash' }])
+    expect(events).toMatchObject([{ view: { state: 'stopped', problem: 'crashed' }, cause: 'crash' }])
     expect(await run(view.id, 'start')).not.toHaveProperty('problem')
-    await heard(view, /^MB BOOT 00000002/m)
+    await waitForOutput(view, /^MB BOOT 00000002/m)
   })
 
-  test('a process that is killed leaves its machine crashed, with all that the guest wrote', async () => {
+  test('after a kill of the process its machine is crashed and its disk has all writes of the guest', async () => {
     await driver.close()
-    const script = fileURLToPath(new URL('../../support/embedded-host.ts', import.meta.url))
+    const script = fileURLToPath(new URL('../../support/drivers/embedded-host.ts', import.meta.url))
     const child = spawn(process.execPath, [script, join(folder, 'machines')], { stdio: ['ignore', 'pipe', 'inherit'] })
     const gone = once(child, 'exit')
     const [line] = (await once(child.stdout, 'data')) as [Buffer]
     const home = join(folder, 'machines', line.toString().trim())
-    await heard({ home } as MachineView, /^MB BOOT 00000001/m)
+    await waitForOutput({ home } as MachineView, /^MB BOOT 00000001/m)
     child.kill('SIGKILL')
     await gone
     await open()
@@ -169,36 +174,61 @@ describe('the embedded driver', () => {
     expect(view).toMatchObject({ name: 'demo', home, state: 'stopped', problem: 'crashed' })
     expect(await boots(view!)).toBe(1)
     await run(view!.id, 'start')
-    await heard(view!, /^MB BOOT 00000002/m)
+    await waitForOutput(view!, /^MB BOOT 00000002/m)
   })
+
+  // One more machine than are saved at a time.
+  test.skipIf(processors > 8)(
+    'at shutdown the most recently used machines are saved first, until the time limit',
+    async () => {
+      const views = []
+      for (let at = 0; at <= processors; at += 1) views.push(await ticking({ name: `machine ${at}` }))
+      const [first, ...others] = views as [MachineView, ...MachineView[]]
+      // Whoever writes to these waits for a reader, so each of those that were used last holds its place to the end.
+      const hung = others.map(view => join(view.home, 'state.bin.tmp'))
+      for (const path of hung) execFileSync('mkfifo', [path])
+      await driver.close(AbortSignal.timeout(1_000))
+      const readers = await Promise.all(hung.map(path => fsOpen(path, constants.O_RDWR | constants.O_NONBLOCK)))
+
+      await open()
+      const problem = 'crashed: not saved in time'
+      expect(await driver.get(first.id)).toMatchObject({ state: 'stopped', problem })
+      for (const { id } of others) expect(await driver.get(id)).toMatchObject({ state: 'stopped', problem })
+      await Promise.all(readers.map(reader => reader.close()))
+      await run(first.id, 'start')
+      await waitForOutput(first, /^MB BOOT 00000002/m)
+    },
+  )
 
   test('the end of the service brings a running machine back running and a paused one paused', async () => {
     const [running, paused] = [await ticking(), await ticking({ name: 'two' })]
     await run(paused.id, 'pause')
-    const at = lastTick(await serialOf(paused))
+    const at = lastTick(await readSerialLog(paused))
     await driver.close()
-    const before = lastTick(await serialOf(running))
+    const before = lastTick(await readSerialLog(running))
     await open()
     expect(await driver.get(running.id)).toMatchObject({ state: 'running' })
     expect(await driver.get(paused.id)).toMatchObject({ state: 'paused' })
-    await heard(running, new RegExp(`^T ${(before + 1).toString(16).padStart(8, '0')}`, 'im'))
-    expect(lastTick(await serialOf(paused))).toBe(at)
+    await waitForOutput(running, new RegExp(`^T ${(before + 1).toString(16).padStart(8, '0')}`, 'im'))
+    expect(lastTick(await readSerialLog(paused))).toBe(at)
     expect((await readdir(running.home)).filter(name => name.startsWith('state'))).toEqual([])
     await run(paused.id, 'resume')
-    await heard(paused, new RegExp(`^T ${(at + 1).toString(16).padStart(8, '0')}`, 'im'))
+    await waitForOutput(paused, new RegExp(`^T ${(at + 1).toString(16).padStart(8, '0')}`, 'im'))
   })
 
   test('a machine without a disk can be suspended too', async () => {
     const view = await ticking({ disks: [] })
     const { stateFile } = await run(view.id, 'suspend')
-    const { length } = await serialOf(view)
+    const { length } = await readSerialLog(view)
     await run(view.id, 'resume')
-    expect(lastTick(await heard(view, /^T /m, length))).toBe(lastTick((await serialOf(view)).slice(0, length)) + 1)
+    expect(lastTick(await waitForOutput(view, /^T /m, length))).toBe(
+      lastTick((await readSerialLog(view)).slice(0, length)) + 1,
+    )
     await expect(readFile(stateFile!)).rejects.toThrow('ENOENT')
-    expect(await serialOf(view)).toContain('MB BOOT --------')
+    expect(await readSerialLog(view)).toContain('MB BOOT --------')
   })
 
-  test('a state that does not go with the machine is refused and kept; force drops it', async () => {
+  test('a saved state that does not match the machine is refused and kept; a forced stop deletes it', async () => {
     const one = await ticking()
     const { stateFile } = await run(one.id, 'suspend')
     const state = await readFile(stateFile!)
@@ -226,7 +256,7 @@ describe('the embedded driver', () => {
     await expect(readFile(stateFile!)).rejects.toThrow('ENOENT')
   })
 
-  test('a disk used in place has one machine at a time, is copied for a clone and outlives its machine', async () => {
+  test('a disk used in place has one machine at a time, is copied for a clone and survives its machine', async () => {
     const path = join(folder, 'shared.img')
     await writeFile(path, new Uint8Array(1 << 20))
     const one = await ticking({ disks: [{ path }] })
@@ -236,63 +266,63 @@ describe('the embedded driver', () => {
     await run(one.id, 'suspend')
     await expect(run(two.id, 'start')).rejects.toMatchObject(busy)
     await expect(
-      driver.clone(two.id, 'three', { linked: false, deadline: AbortSignal.timeout(5000), progress: () => {} }),
+      driver.clone(two.id, 'three', { linked: false, deadline: AbortSignal.timeout(patience), onProgress: () => {} }),
     ).rejects.toThrow('in use')
     await run(one.id, 'stop', { force: true })
     await run(two.id, 'start')
-    await heard(two, /^MB BOOT 00000002/m)
+    await waitForOutput(two, /^MB BOOT 00000002/m)
     await run(two.id, 'stop')
     const three = await driver.clone(two.id, 'three', {
       linked: false,
-      deadline: AbortSignal.timeout(5000),
-      progress: () => {},
+      deadline: AbortSignal.timeout(patience),
+      onProgress: () => {},
     })
     expect(three.definition.disks).toEqual([{ path: 'disk0.img', size: 1 << 20, format: 'raw' }])
     expect(three.definition.networks).not.toEqual(two.definition.networks)
     await run(three.id, 'start')
-    await heard(three, /^MB BOOT 00000003/m)
+    await waitForOutput(three, /^MB BOOT 00000003/m)
     await driver.remove(two.id)
     expect(bootCount(await readFile(path))).toBe(2)
   })
 
-  test('a clone that is given up leaves nothing', async () => {
+  test('an aborted clone leaves no files', async () => {
     const { id } = await driver.createDemo()
     const deadline = AbortSignal.abort(new ServiceError('timeout', 'given up'))
-    await expect(driver.clone(id, 'late', { linked: false, deadline, progress: () => {} })).rejects.toBe(
+    await expect(driver.clone(id, 'late', { linked: false, deadline, onProgress: () => {} })).rejects.toBe(
       deadline.reason,
     )
     expect(await readdir(join(folder, 'machines'))).toEqual([id])
   })
 
-  test('the demo machine and its clone count apart, and hardware changes apply at the next start', async () => {
+  test('the demo machine and its clone have separate disks, and hardware changes apply at the next start', async () => {
     const demo = await driver.createDemo()
     const clone = await driver.clone(demo.id, 'copy', {
       linked: false,
-      deadline: AbortSignal.timeout(5000),
-      progress: () => {},
+      deadline: AbortSignal.timeout(patience),
+      onProgress: () => {},
     })
     await driver.configure(clone.id, { memory: 32 })
     for (const { id } of [clone, demo]) await run(id, 'start')
-    await Promise.all([clone, demo].map(view => heard(view, /^MB BOOT 00000001/m)))
+    await Promise.all([clone, demo].map(view => waitForOutput(view, /^MB BOOT 00000001/m)))
     await expect(driver.configure(clone.id, { memory: 16 })).rejects.toMatchObject({ fault: 'conflict' })
     expect(await driver.configure(clone.id, { name: 'renamed' })).toMatchObject({ name: 'renamed', state: 'running' })
     expect(await run(clone.id, 'restart')).toMatchObject({ name: 'renamed', definition: { memory: 32 } })
-    await heard(clone, /^MB BOOT 00000002/m)
+    await waitForOutput(clone, /^MB BOOT 00000002/m)
     await run(clone.id, 'stop')
     expect([await boots(clone), await boots(demo)]).toEqual([2, 1])
   })
 
-  test('eight machines run at once, each on its own', async () => {
+  test('eight machines run concurrently', async () => {
     const all = await Promise.all(Array.from({ length: 8 }, (_, at) => ticking({ name: `number ${at}` })))
     await Promise.all(all.map(({ id }) => run(id, 'stop')))
     expect(await Promise.all(all.map(boots))).toEqual(all.map(() => 1))
   })
 
-  test('the serial log is bounded', async () => {
+  test('the size of the serial log is limited', async () => {
     const { id, home } = await driver.createDemo()
     await writeFile(join(home, 'serial.log'), Buffer.alloc((1 << 20) - 4, 'x'))
     const view = await run(id, 'start')
-    expect((await heard(view, /^T /m)).length).toBeLessThan(1000)
+    expect((await waitForOutput(view, /^T /m)).length).toBeLessThan(1000)
     expect((await readFile(join(home, 'serial.log.1'))).length).toBeLessThanOrEqual(1 << 20)
   })
 })

@@ -4,14 +4,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createAssembler } from '#lib/hypervisor/guest/assembler.ts'
-import { bootCount, buildGuest } from '#lib/hypervisor/guest/guest.ts'
+import { createAssembler } from '#lib/hypervisor/demo-guest/assembler.ts'
+import { bootCount, buildGuest } from '#lib/hypervisor/demo-guest/guest.ts'
 
 const qemu = 'qemu-system-x86_64'
 const qemuInstalled = process.env.REQUIRE_QEMU === '1' || spawnSync(qemu, ['--version']).status === 0
 
 describe('the assembler', () => {
-  test('places labels that are defined later, absolute and relative', () => {
+  test('resolves labels that are defined later, absolute and relative', () => {
     const a = createAssembler(0x1000)
     a.dword({ label: 'end' })
     a.jump('end')
@@ -20,7 +20,7 @@ describe('the assembler', () => {
     expect([...a.finish()]).toEqual([0x0a, 0x10, 0, 0, 0xe9, 1, 0, 0, 0, 0x90])
   })
 
-  test('refuses a label that nothing defines', () => {
+  test('throws for an undefined label', () => {
     const a = createAssembler(0)
     a.call('nowhere')
     expect(() => a.finish()).toThrow('no label is called nowhere')
@@ -35,7 +35,7 @@ describe('the guest', () => {
     expect(words.reduce((sum, word) => (sum + word) >>> 0)).toBe(0)
   })
 
-  test('its boot counter is read from a disk that has one only', () => {
+  test('its boot counter is undefined for a disk without one', () => {
     const disk = new Uint8Array(512)
     expect(bootCount(disk)).toBeUndefined()
     disk.set(Buffer.from('MBBOOTC1'))

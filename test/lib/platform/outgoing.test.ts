@@ -151,7 +151,7 @@ describe('requests to other hosts', () => {
     // The server is on 127.0.0.1 alone, which must not be tried.
     await expect(get(outgoing, `http://many.example.test:${port}/`)).rejects.toMatchObject({
       fault: 'upstream',
-      message: 'The request to many.example.test failed: ECONNREFUSED.',
+      message: `The request to many.example.test:${port} failed: ECONNREFUSED; nobody listens there: does the service run, and on this port?`,
     })
   })
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import ssh2, { type Connection } from 'ssh2'
@@ -9,7 +9,8 @@ import { createHostKeys, fingerprintOf } from '#lib/ssh/host-keys.ts'
 import { SshRequest } from '#lib/ssh/schemas.ts'
 import { createSsh, type Ssh } from '#lib/ssh/ssh.ts'
 import { newFolder } from '../../support/folder.ts'
-import { freePort, type Sshd, sshdInstalled, sshKeygen, startSshd } from '../../support/sshd.ts'
+import { freePort, type Sshd, sshdInstalled, sshKeygen, startSshd } from '../../support/servers/sshd.ts'
+import { patience, until } from '../../support/waiting.ts'
 
 let folder: ReturnType<typeof newFolder>
 let ssh: Ssh
@@ -26,8 +27,8 @@ interface Limits {
 const open = ({
   policy = 'accept-new',
   allowed = [],
-  run = 20_000,
-  connect = 5_000,
+  run = patience,
+  connect = patience,
   output = 1 << 20,
 }: Limits = {}): Ssh =>
   createSsh({
@@ -103,10 +104,10 @@ describe.skipIf(!sshdInstalled)(
     })
 
     test('a command that hangs ends at its limit, with what it printed so far', async () => {
-      const result = await run('printf "so far"; sleep 60', {}, open({ run: 700 }))
+      const result = await run('printf "so far"; sleep 60', {}, open({ run: 4_000 }))
       expect(result).toEqual({
         output: 'so far',
-        error: 'The command did not end within 0.7 seconds and was given up.',
+        error: 'The command did not end within 4 seconds and was given up.',
       })
     })
 
@@ -193,10 +194,11 @@ describe.skipIf(!sshdInstalled)(
         port: sshd.port,
         username: sshd.username,
         key: sshd.key,
-        command: 'sleep 60',
       }
-      const result = execute(request, ssh, going.signal)
-      setTimeout(() => going.abort(), 500)
+      const begun = join(folder.path, 'begun')
+      const result = execute({ ...request, command: `touch ${begun}; sleep 60` }, ssh, going.signal)
+      await until(() => expect(existsSync(begun)).toBe(true))
+      going.abort()
       expect(await result).toMatchObject({ error: 'The caller went away.' })
     })
   },

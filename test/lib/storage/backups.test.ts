@@ -4,11 +4,12 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { scheduleBackups } from '#lib/storage/backups.ts'
 import type { Log } from '#lib/platform/log.ts'
 import { newFolder } from '../../support/folder.ts'
+import { pause } from '../../support/waiting.ts'
 
 const hour = 3_600_000
 const log = { info: vi.fn<Log['info']>(), warning: vi.fn<Log['warning']>() }
 
-// Work on files is not the fake clock's.
+// File operations do not depend on the fake clock.
 const toFake = ['Date', 'setInterval', 'clearInterval'] as const
 beforeEach(() => void vi.useFakeTimers({ toFake: [...toFake], now: Date.UTC(2026, 5, 1) }))
 afterEach(() => {
@@ -16,13 +17,13 @@ afterEach(() => {
   log.warning.mockClear()
 })
 
-/** A store whose copies are files with a time of their own. */
+/** A store whose backups are small text files. */
 const storeIn = (): { backup: (file: string) => Promise<void> } => ({
   backup: async file => writeFileSync(file, 'copy'),
 })
-const settle = (): Promise<void> => new Promise(resolve => setTimeout(resolve, 30))
+const settle = (): Promise<void> => pause(30)
 
-test('a backup is made when the newest is old enough, and the oldest go', async () => {
+test('a backup is made when the newest one is old enough, and the oldest ones are deleted', async () => {
   using folder = newFolder()
   const backups = join(folder.path, 'backups')
   for (let made = 0; made < 3; made += 1) {
@@ -35,7 +36,7 @@ test('a backup is made when the newest is old enough, and the oldest go', async 
   expect(readdirSync(backups)).toEqual(['store-20260602T000600Z.db', 'store-20260603T000600Z.db'])
 })
 
-test('none is made while the newest is young, nor at the start of the service', async () => {
+test('no backup is made while the newest one is recent, nor at the start of the service', async () => {
   using folder = newFolder()
   const backup = vi.fn<(file: string) => Promise<void>>()
   await scheduleBackups({ backup }, { folder: folder.path, hours: 24, keep: 2, log })[Symbol.asyncDispose]()
@@ -49,7 +50,7 @@ test('none is made while the newest is young, nor at the start of the service', 
   expect(backup).not.toHaveBeenCalled()
 })
 
-test('one that fails is spoken of, and nothing is deleted for it', async () => {
+test('a failed backup is logged, and no older backup is deleted', async () => {
   using folder = newFolder()
   const backup = vi.fn<(file: string) => Promise<void>>().mockRejectedValue(new Error('no room'))
   rmSync(folder.path, { recursive: true })

@@ -47,12 +47,12 @@ describe('the store on disk', () => {
     expect(await bytes()).toEqual(before)
   }
 
-  test('is readable by its owner alone', async () => {
+  test('is readable only by its owner', async () => {
     await fill()
     expect((await stat(file())).mode & 0o777).toBe(0o600)
   })
 
-  test('has one writer', async () => {
+  test('has only one writer', async () => {
     await using first = await openStore({ folder })
     expect(first.atomic).toBe(true)
     await expect(openStore({ folder })).rejects.toMatchObject({
@@ -61,7 +61,7 @@ describe('the store on disk', () => {
     })
   })
 
-  test('that is truncated anywhere is refused and left as it is', async () => {
+  test('that is truncated anywhere is refused and left unchanged', async () => {
     await fill()
     const { size } = await stat(file())
     const whole = join(folder, 'whole')
@@ -88,12 +88,12 @@ describe('the store on disk', () => {
         database.exec('CREATE TABLE theirs (a)')
       },
     ],
-  ] as const)('that is %s is refused and left as it is', async ([, make]) => {
+  ] as const)('that is %s is refused and left unchanged', async ([, make]) => {
     await make(file())
     await refusesUntouched('cannot be read')
   })
 
-  test('that is missing while its log is there is not made anew', async () => {
+  test('that is missing while its write-ahead log is there is not created again', async () => {
     await fill()
     await writeFile(`${file()}-wal`, 'left over')
     await rm(file())
@@ -104,7 +104,7 @@ describe('the store on disk', () => {
     expect(await readdir(folder)).not.toContain('store.db')
   })
 
-  test('takes no more writes after one failed, and goes on reading', async () => {
+  test('takes no more writes after a failed one, and still reads', async () => {
     await using store = await openStore({ folder })
     const items = store.collection('items', Item)
     await store.commit([items.put({ id: 'a', value: 'kept' })])
@@ -116,17 +116,19 @@ describe('the store on disk', () => {
     expect(store.failure).toContain('an earlier write failed')
   })
 
-  test('with a row that is no document names it and is left as it is', async () => {
+  test('with a row that is no document is refused with its key and left unchanged', async () => {
     await fill()
     using database = new DatabaseSync(file())
-    database.exec("UPDATE kv SET value = CAST('{' AS BLOB) WHERE key = 'items:i7'; PRAGMA wal_checkpoint(TRUNCATE)")
+    database.exec(
+      "UPDATE kv SET value = CAST('8c4d8dc3{' AS BLOB) WHERE key = 'items:i7'; PRAGMA wal_checkpoint(TRUNCATE)",
+    )
     database.close()
     await refusesUntouched('items:i7')
   })
 
   describe('migrations', () => {
     const rename = {
-      version: 2,
+      version: 4,
       name: 'value becomes text',
       migrate: (rows: ReadonlyMap<string, string>) =>
         [...rows].map(([key, text]) => {
@@ -136,19 +138,19 @@ describe('the store on disk', () => {
     }
     const After = z.object({ id: z.string(), text: z.string() })
 
-    test('run forward once, and a copy of what was is kept', async () => {
+    test('run once, and a copy of the older store is kept', async () => {
       await fill(3)
       for (const _ of [1, 2]) {
         await using store = await openStore({ folder, migrations: [rename] })
         expect(await store.collection('items', After).get('i1')).toMatchObject({ text: 'v'.repeat(200) })
       }
-      using copy = new DatabaseSync(`${file()}.before-2`, { readOnly: true })
+      using copy = new DatabaseSync(`${file()}.before-4`, { readOnly: true })
       expect(copy.prepare("SELECT CAST(value AS TEXT) AS text FROM kv WHERE key = 'items:i1'").get()).toMatchObject({
         text: expect.stringContaining('"value"'),
       })
     })
 
-    test('one that fails leaves the store as it was', async () => {
+    test('that fail leave the store unchanged', async () => {
       await fill(3)
       const broken = {
         ...rename,
@@ -161,7 +163,7 @@ describe('the store on disk', () => {
       expect(await store.collection('items', Item).get('i1')).toBeDefined()
     })
 
-    test('a store of a newer program is refused and left as it is', async () => {
+    test('do not run on a store of a newer program, which is refused and left unchanged', async () => {
       await fill(3)
       await (await openStore({ folder, migrations: [rename] }))[Symbol.asyncDispose]()
       await refusesUntouched('newer')

@@ -1,0 +1,15 @@
+import type { MaybePromise } from '#lib/async/maybe-promise.ts'
+import type { Principal } from './principal.ts'
+
+/** The credentials that a request carries. */
+export interface Credential {
+  /** The value of `Authorization: Bearer`. */
+  readonly bearer: string | undefined
+  /** The value of `X-Api-Key`. */
+  readonly apiKey: string | undefined
+  /** Identifies the connection. The last token of a connection is recognized without computing its digest. */
+  readonly connection?: object | undefined
+}
+
+/** Finds the principal of a credential; undefined for a request without one. Throws `unauthenticated` for a bad credential. */
+export type Authenticate = (credential: Credential) => MaybePromise<Principal | undefined>

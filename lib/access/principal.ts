@@ -1,0 +1,12 @@
+/** The user that a request acts as, with all rights. */
+export interface Principal {
+  readonly id: string
+  readonly username: string
+  readonly email: string
+  readonly roles: readonly string[]
+  /** The claims held directly and through roles. */
+  readonly claims: ReadonlySet<string>
+  readonly superUser: boolean
+  /** The API key that the request was authenticated with; its rights may be narrower than the user's. */
+  readonly apiKeyId?: string
+}

@@ -1,0 +1,78 @@
+import { ServiceError } from '#lib/errors.ts'
+
+/** Whether a filter matches an item of a list. */
+export type Filter = (item: unknown) => boolean
+
+/** A filter with the header text that it was parsed from. */
+export interface ParsedFilter {
+  readonly text: string
+  readonly matches: Filter
+}
+
+const usage = 'Write X-Filter as PROPERTY=PATTERN or PROPERTY=PATTERN,i, with a regular expression of RE2'
+const maxLength = 512
+/** Limit for the instructions of a compiled pattern: nested repeats make millions out of a short text. */
+const maxProgramSize = 1_000
+/** Limit for instructions times characters of one filter: about half a second at worst. */
+const maxSteps = 50_000_000
+
+const invalidFilter = (why: string): ServiceError =>
+  new ServiceError('invalid', `The filter is not valid: ${why}. ${usage}.`)
+
+/** The value of the property at a path in lower case. Dots lead into nested objects; a name may contain dots itself. */
+const valueAt = (item: unknown, path: string): unknown => {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) return undefined
+  for (const [name, value] of Object.entries(item)) {
+    const key = name.toLowerCase()
+    if (key === path) return value
+    if (!path.startsWith(`${key}.`)) continue
+    const inner = valueAt(value, path.slice(key.length + 1))
+    if (inner !== undefined) return inner
+  }
+  return undefined
+}
+
+const isScalar = (value: unknown): value is string | number | boolean =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+
+/** The text that a pattern is matched against: a scalar as text, a list of scalars as `[a b]`, undefined for anything else. */
+const textOf = (value: unknown): string | undefined => {
+  if (isScalar(value)) return String(value)
+  return Array.isArray(value) && value.every(isScalar) ? `[${value.join(' ')}]` : undefined
+}
+
+/**
+ * Parses an X-Filter header: `property=pattern`, with `,i` to ignore case. The filter sees only the fields of replies and
+ * matches in linear time for every pattern. `isField` tells whether the items can have a path in lower case. Throws
+ * `invalid`; the filter itself throws it too when the items are too much work.
+ */
+export const parseFilter = async (header: string, isField: (path: string) => boolean = () => true): Promise<Filter> => {
+  if (header.length > maxLength) throw invalidFilter(`it has more than ${maxLength} characters`)
+  const [property = '', rest, ...more] = header.split('=')
+  if (rest === undefined || more.length > 0) throw invalidFilter('it has to have exactly one =')
+  const [pattern = '', ...options] = rest.split(',')
+  const path = property.trim().toLowerCase()
+  if (path === '' || pattern === '') throw invalidFilter('a property and a pattern are needed')
+  // An empty list would look as if no item matched.
+  if (!isField(path)) throw invalidFilter(`the listed items have no property ${property.trim()}`)
+  if (options.length > 1 || (options.length === 1 && options[0]?.trim() !== 'i'))
+    throw invalidFilter('the only option, after a comma, is i')
+  // Loaded on demand: filters are rare and the library is large.
+  const { RE2JS, RE2JSException } = await import('re2js')
+  try {
+    const expression = RE2JS.compile(pattern, options.length === 1 ? RE2JS.CASE_INSENSITIVE : 0)
+    const size = expression.programSize()
+    if (size > maxProgramSize) throw invalidFilter('its pattern repeats too much')
+    let stepsLeft = maxSteps
+    return item => {
+      const text = textOf(valueAt(item, path))
+      if (text === undefined) return false
+      stepsLeft -= size * text.length
+      if (stepsLeft < 0) throw invalidFilter('there is too much text for its pattern; use a shorter pattern')
+      return expression.matcher(text).find()
+    }
+  } catch (error) {
+    if (error instanceof RE2JSException) throw invalidFilter(error.message)
+    throw error
+  }
+}

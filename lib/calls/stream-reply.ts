@@ -1,0 +1,16 @@
+/** A reply with another media type than JSON. Its body may stream without an end. */
+export class StreamReply {
+  readonly type: string
+  readonly body: ReadableStream<Uint8Array> | string
+
+  constructor(type: string, body: ReadableStream<Uint8Array> | string) {
+    this.type = type
+    this.body = body
+  }
+
+  /** Cancels the body for a HEAD request, so that its resources are released. Gives the empty body. */
+  cancel(): null {
+    if (typeof this.body !== 'string') void this.body.cancel()
+    return null
+  }
+}

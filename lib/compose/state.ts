@@ -1,0 +1,151 @@
+import { hash } from 'node:crypto'
+import { existsSync, globSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Audit, openAudit } from '#lib/audit/audit.ts'
+import { type Identity, openIdentity } from '#lib/auth/identity.ts'
+import { openKeyRing } from '#lib/auth/key-ring.ts'
+import { createPasswords, type Passwords } from '#lib/auth/passwords.ts'
+import { defaultCost } from '#lib/auth/hash-methods.ts'
+import { loadPepper } from '#lib/auth/pepper.ts'
+import { retirePrivateKey, loadPrivateKey } from '#lib/auth/signing-key.ts'
+import type { Config } from './config.ts'
+import { type Events, openEvents } from '#lib/events/events.ts'
+import { ServiceError } from '#lib/errors.ts'
+import { makePrivateFolder, removeUnfinished } from '#lib/platform/files.ts'
+import { openIdempotency, type RunIdempotent } from '#lib/idempotency/idempotency.ts'
+import { type ManagerRecords, openManagerRecords } from '#lib/remote-catalogs/managers/records.ts'
+import { logOf } from '#lib/platform/log.ts'
+import type { StartWorker } from '#lib/platform/workers.ts'
+import { restoredMarkerFile } from '#lib/storage/restore.ts'
+import { type OpenedStore, openStore, storeFile } from '#lib/storage/open-store.ts'
+import type { SealSecrets } from '#lib/storage/wrapped-key.ts'
+import { openUserConfigs, type UserConfigs } from '#lib/user-configs/user-configs.ts'
+
+/** What a state folder holds, but for the machines: opened by the service, and by the command line when none runs. */
+export interface State extends AsyncDisposable {
+  readonly store: OpenedStore
+  readonly identity: Identity
+  readonly audit: Audit
+  readonly userConfigs: UserConfigs
+  readonly managerRecords: ManagerRecords
+  readonly events: Events
+  readonly passwords: Pick<Passwords, 'pending'>
+  readonly idempotency: { readonly run: RunIdempotent }
+}
+
+/** Where the command line reaches a running service. */
+export const socketOf = ({ state }: Pick<Config, 'state'>): string => join(state, 'vmhost.sock')
+
+const keyFileOf = ({ state }: Pick<Config, 'state'>): string => join(state, 'keys', 'signing.pem')
+
+/**
+ * What opens the encrypted store: undefined where no password is set. Throws `unavailable` when the store is there and
+ * the private key is not: a new one could not open it.
+ */
+export const sealSecretsOf = (config: Config): (() => Promise<SealSecrets>) | undefined => {
+  const password = config.storage_password
+  if (password === undefined) return undefined
+  return async () => {
+    const keyFile = keyFileOf(config)
+    if (existsSync(storeFile(config.state)) && !existsSync(keyFile))
+      throw new ServiceError(
+        'unavailable',
+        `${keyFile} is missing, and the store may be encrypted for it. Nothing was changed; put the key back.`,
+      )
+    return { password, privateKey: await loadPrivateKey(keyFile) }
+  }
+}
+
+/** Copies of the store from before it was encrypted. */
+const plainLeftovers = ({ state, backup_folder: backups = join(state, 'backups') }: Config): readonly string[] => [
+  ...globSync('store.db.{plain,before-*}', { cwd: state }).map(name => join(state, name)),
+  ...globSync('store-*.db', { cwd: backups }).map(name => join(backups, name)),
+]
+
+/** Bytes of the disk that are kept for what must be possible when it is full: some thousand small commits. */
+const reserve = 4 << 20
+
+/** Opens the state folder as its one process. Throws `conflict` when another has it. */
+export const openState = async (config: Config, startWorker: StartWorker): Promise<State> => {
+  await using stack = new AsyncDisposableStack()
+  await makePrivateFolder(config.state)
+  const folder = join(config.state, 'keys')
+  const store = stack.use(await openStore({ folder: config.state, seal: sealSecretsOf(config), reserve }))
+  // `openKeyRing` sees to the folder of the keys.
+  for (const name of ['tls', 'ssh']) await removeUnfinished(join(config.state, name))
+  if (store.plainCopy)
+    logOf('storage').warning(
+      'The store is encrypted now. When all works, delete what is left of it in the clear: {files}',
+      {
+        files: plainLeftovers(config),
+      },
+    )
+  const privateKey = await loadPrivateKey(keyFileOf(config))
+  const keys = await openKeyRing({
+    folder,
+    algorithm: config.token_algorithm,
+    lifetime: config.token_lifetime,
+    privateKey,
+    async replace(next, putInPlace) {
+      await store.addKey(next)
+      // Copies and backups of an encrypted store from before are opened by the old key alone.
+      if (store.sealed) await retirePrivateKey(keyFileOf(config), folder)
+      await putInPlace()
+      await store.removeOtherKeys(next)
+    },
+  })
+  const restored = restoredMarkerFile(config.state)
+  const events = await openEvents(store, {
+    restored: existsSync(restored),
+    retention: { days: config.events_days, entries: config.events_kept },
+  })
+  rmSync(restored, { force: true })
+  stack.defer(() => events.close())
+  const userConfigs = openUserConfigs(store, events.publish)
+  const managerRecords = openManagerRecords(store)
+  const method = { kind: config.password_hash, cost: defaultCost[config.password_hash] }
+  const passwords = stack.adopt(createPasswords({ startWorker, method }), one => one.close())
+  const pepper = await loadPepper(join(folder, 'api-keys.pepper'))
+  const idempotency = stack.adopt(openIdempotency(store, pepper), one => one.close())
+  const identity = await openIdentity({
+    store,
+    publish: events.publish,
+    passwords,
+    keys,
+    pepper,
+    sha256: text => hash('sha256', text),
+    policy: {
+      password: {
+        minLength: config.password_min_length,
+        maxBytes: config.password_max_length,
+        requiredKinds: config.password_require,
+      },
+      lockout: {
+        attempts: config.lockout_attempts,
+        addressAttempts: config.lockout_address_attempts,
+        delay: config.lockout_delay,
+        maxDelay: config.lockout_limit,
+        resetAfter: config.lockout_memory,
+      },
+      tokenLifetime: config.token_lifetime,
+    },
+    rootPassword: config.root_password,
+    onRemoveUser: [userConfigs.prepareRemoval, managerRecords.removalOf],
+  })
+  const audit = stack.adopt(
+    openAudit({ store, log: logOf('audit'), retention: { days: config.audit_days, entries: config.audit_kept } }),
+    one => one.close(),
+  )
+  const kept = stack.move()
+  return {
+    store,
+    identity,
+    audit,
+    userConfigs,
+    managerRecords,
+    events,
+    passwords,
+    idempotency,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}

@@ -1,0 +1,105 @@
+import type { Authenticate, Credential } from '#lib/access/credential.ts'
+import type { Principal } from '#lib/access/principal.ts'
+import { ServiceError } from '#lib/errors.ts'
+import { noProgress, type ProgressReporter } from '#lib/async/progress.ts'
+import type { Route } from './endpoint.ts'
+import type { ParsedFilter } from '#lib/calls/list-filter.ts'
+import { parseIfMatch } from './if-match.ts'
+import type { Upgrade } from '#lib/calls/upgrade.ts'
+
+const bearerPrefix = 'bearer '
+
+/**
+ * One request, from its transport to its handler. The transport reads each part of the request when it is needed; the steps
+ * before the handler set the other members.
+ */
+export abstract class RequestContext<P = unknown, Q = unknown, B = unknown> implements Credential {
+  readonly method: string
+  /** The caller's IP address. */
+  readonly address: string
+  /** Undefined when no route matches the path. */
+  route: Route | undefined
+  /** From the router as text, then parsed. */
+  params: P
+  query = undefined as Q
+  body = undefined as B
+  /** Undefined on public endpoints: they do not authenticate. */
+  caller: Principal | undefined = undefined
+  /** The user that sign-in identified, for the audit: a public endpoint has no caller. */
+  actor: Pick<Principal, 'id' | 'username'> | undefined = undefined
+  /** The parsed X-Filter header, for handlers that filter their list themselves. */
+  filter: ParsedFilter | undefined = undefined
+  /** Reports the handler's progress when it runs as a job. */
+  progress: ProgressReporter = noProgress
+  /** The preferences that were honored (`Preference-Applied`, RFC 7240). */
+  preferenceApplied: string | undefined = undefined
+  authenticate: Authenticate | undefined = undefined
+
+  constructor(method: string, address: string, matched?: { readonly route: Route; readonly params: unknown }) {
+    this.method = method
+    this.address = address
+    this.route = matched?.route
+    this.params = matched?.params as P
+  }
+
+  /** The value of a header. `name` is in lower case. Repeated headers are joined as in `Headers`. */
+  abstract header(name: string): string | null
+  /** The query parameters. */
+  abstract searchParams(): URLSearchParams
+  /** The bytes of the body. Throws `too-large` above `limit` and `invalid` when the body ends early. */
+  abstract readBytes(limit: number): Promise<Uint8Array>
+  /** Aborted when the client disconnects. */
+  abstract get signal(): AbortSignal
+
+  get connection(): object | undefined {
+    return undefined
+  }
+
+  /** Receives the `Upgrade` of a WebSocket request; undefined for any other request. */
+  get acceptUpgrade(): ((upgrade: Upgrade) => void) | undefined {
+    return undefined
+  }
+
+  /** The raw token. Sliced rather than matched, because it has thousands of characters and comes with every request. */
+  get bearer(): string | undefined {
+    const header = this.header('authorization') ?? (this.route?.endpoint.tokenInQuery ? this.#queryToken() : null)
+    if (header === null || header.slice(0, bearerPrefix.length).toLowerCase() !== bearerPrefix) return undefined
+    return header.slice(bearerPrefix.length).trim() || undefined
+  }
+
+  /** The token from the query, where browsers put it, in the form of the Authorization header. */
+  #queryToken(): string | null {
+    const query = this.searchParams()
+    const token = query.get('access_token') ?? query.get('authorization')?.replace(/^bearer /i, '')
+    return token ? `Bearer ${token}` : null
+  }
+
+  get apiKey(): string | undefined {
+    return this.header('x-api-key') ?? undefined
+  }
+
+  /** The tags of the If-Match header; undefined when any version will do. */
+  get ifMatch(): readonly string[] | undefined {
+    return parseIfMatch(this.header('if-match'))
+  }
+
+  /** The Last-Event-ID header: the last event that a reconnecting client has seen. */
+  get lastEventId(): string | undefined {
+    return this.header('last-event-id') ?? undefined
+  }
+
+  /** Names the acting user for the audit, on endpoints that do not authenticate. */
+  get setActor(): (actor: Pick<Principal, 'id' | 'username'>) => void {
+    return actor => void (this.actor = actor)
+  }
+
+  /** Authenticates the caller's credential again. Throws `unauthenticated` when it is no longer valid. */
+  get reauthenticate(): () => Promise<Principal> {
+    const { authenticate, bearer, apiKey } = this
+    if (!authenticate)
+      return async () => {
+        throw new ServiceError('unauthenticated', 'This request was not authenticated.')
+      }
+    return async () => (await authenticate({ bearer, apiKey }))!
+  }
+}

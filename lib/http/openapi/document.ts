@@ -1,0 +1,53 @@
+import type { Route } from '../endpoint.ts'
+import { methodPathsOf } from '../method-table.ts'
+import type { ApiDescription } from '../openapi.ts'
+import { servedPath } from '#lib/calls/paths.ts'
+import { describeComponents, describeOperation } from './glossary.ts'
+import type { Components } from './json-schema.ts'
+import { operationOf } from './operation.ts'
+import { errorSchema, refusalComponents } from './refusals.ts'
+
+const header = (description: string, type = 'string'): object => ({ description, schema: { type } })
+
+const headers = {
+  RequestId: header('Id of the request in the log of the service'),
+  ETag: header('Version of the content of this reply'),
+  Link: header('The next page, with rel="next"; absent on the last page (RFC 8288)'),
+  Location: header('Path of the job, when the body is a job'),
+  PreferenceApplied: header('The preferences that were honored (RFC 7240)'),
+  RetryAfter: header('Seconds to wait', 'integer'),
+  ContentRange: header('The range of these bytes, and the size of the whole'),
+}
+
+const securitySchemes = {
+  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A token from the sign-in' },
+  apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'base64 of KEY:SECRET' },
+}
+
+/** The OpenAPI 3.1 document of these routes. */
+export const describeRoutes = (routes: readonly Route[], version: string, about: ApiDescription): object => {
+  const schemas: Components = { Error: errorSchema }
+  const paths: Record<string, Record<string, object>> = {}
+  for (const route of routes)
+    for (const [method, path] of methodPathsOf(route.endpoint)) {
+      const operation = operationOf(route, method, path, { examples: about.examples, components: schemas })
+      describeOperation(operation, about.glossary)
+      ;(paths[servedPath(path)] ??= {})[method.toLowerCase()] = operation
+    }
+  describeComponents(schemas, about.glossary)
+  const areas = new Set(routes.map(({ id }) => id.split('/')[0]!))
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'vmhost',
+      version,
+      description: about.description,
+      contact: { name: 'The operator of this service' },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'The service that this document comes from' }],
+    tags: [...areas].sort().map(name => ({ name, description: about.areas[name] })),
+    paths,
+    components: { schemas, securitySchemes, headers, responses: refusalComponents() },
+  }
+}

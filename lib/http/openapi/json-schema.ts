@@ -1,0 +1,61 @@
+import * as z from 'zod'
+import { withNulls } from './nulls.ts'
+
+/** The named JSON Schemas, which the document has under `components`. */
+export type Components = Record<string, object>
+
+/** Where a schema is used: in a request body, in a reply, or in parameters, which cannot be null. */
+type Use = 'body' | 'reply' | 'parameters'
+
+interface Conversion {
+  readonly zodSchema: z.core.$ZodTypes
+  readonly jsonSchema: z.core.JSONSchema.BaseSchema
+}
+
+/** The common characters of `\p{C}`: not every tool that reads patterns supports Unicode classes. */
+const invisible = String.raw`\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ue000-\uf8ff\ufeff\ufff9-\ufffb`
+
+const withoutClasses = (pattern: string): string =>
+  pattern.replaceAll(String.raw`\p{C}`, invisible).replaceAll(String.raw`\P{C}`, `[^${invisible}]`)
+
+/** Whether a schema parses text to a boolean, as queries need it. */
+const isFlag = ({ _zod: { def } }: z.core.$ZodTypes): boolean =>
+  def.type === 'pipe' && (def.out as z.core.$ZodTypes)._zod.def.type === 'boolean'
+
+/** Matches a character that `String.prototype.trim` (ECMA-262) does not remove. */
+const notBlank = String.raw`[^\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]`
+
+/** Whether a schema trims the text and then refuses an empty one. JSON Schema has no trimming. */
+const refusesBlanks = (schema: z.core.$ZodTypes): boolean =>
+  schema._zod.def.type === 'string' &&
+  schema._zod.def.checks?.some(({ _zod: { def } }) => def.check === 'overwrite') === true &&
+  !z.safeParse(schema, ' ').success
+
+/** Makes a schema portable. Reply schemas stay open, because a later version may add members. */
+const adjust = (io: 'input' | 'output', { zodSchema, jsonSchema }: Conversion): void => {
+  if (io === 'input' && isFlag(zodSchema)) jsonSchema.type = 'boolean'
+  if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+  if (jsonSchema.pattern !== undefined) jsonSchema.pattern = withoutClasses(jsonSchema.pattern)
+  if (io === 'input' && refusesBlanks(zodSchema))
+    jsonSchema.allOf = [...(jsonSchema.allOf ?? []), { pattern: notBlank }]
+}
+
+/**
+ * A zod schema as JSON Schema 2020-12, which is what OpenAPI 3.1 has. A named schema goes to `components`; one of a
+ * request gets a name of its own there, because defaults make its members optional which are required in replies.
+ */
+export const jsonSchemaOf = (schema: z.ZodType, use: Use, components: Components): object => {
+  const io = use === 'reply' ? 'output' : 'input'
+  const text = JSON.stringify(
+    z.toJSONSchema(schema, { io, unrepresentable: 'any', override: conversion => adjust(io, conversion) }),
+  )
+  const suffix = io === 'input' ? 'Input' : ''
+  const named = text.replaceAll(/#\/\$defs\/(\w+)/g, (_, name: string) => `#/components/schemas/${name}${suffix}`)
+  const { $schema: _, $defs, id, ...plain } = JSON.parse(named) as { $schema: string; $defs?: object; id?: string }
+  const complete = (definition: object): object => (use === 'body' ? withNulls(definition) : definition)
+  for (const [name, { id: __, ...definition }] of Object.entries<{ id?: string }>({ ...$defs }))
+    components[name + suffix] = complete(definition)
+  if (id === undefined) return complete(plain)
+  components[id + suffix] = complete(plain)
+  return { $ref: `#/components/schemas/${id}${suffix}` }
+}

@@ -1,0 +1,45 @@
+/** The parts of a JSON Schema that are used here. */
+interface Schema {
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly $ref?: string
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
+  readonly additionalProperties?: Schema | boolean
+  readonly anyOf?: readonly Schema[]
+}
+
+const nullSchema = { type: 'null' }
+
+/** The schema with null allowed. */
+const orNull = (schema: Schema): Schema => {
+  const { type, anyOf, description, ...rest } = schema
+  if (anyOf) return anyOf.some(option => option.type === 'null') ? schema : { ...schema, anyOf: [...anyOf, nullSchema] }
+  if (rest.$ref !== undefined || rest.const !== undefined || rest.enum)
+    return {
+      ...(description !== undefined && { description }),
+      anyOf: [{ ...rest, ...(type && { type }) }, nullSchema],
+    }
+  return typeof type === 'string' && type !== 'null' ? { ...schema, type: [type, 'null'] } : schema
+}
+
+/**
+ * The schema of a body in which every optional member may be null: bodies are read so that null means absent.
+ */
+export const withNulls = (schema: Schema): Schema => {
+  const { properties, required = [], items, additionalProperties, anyOf } = schema
+  const members = Object.entries(properties ?? {}).map(([name, member]) => {
+    const inner = withNulls(member)
+    return [name, required.includes(name) ? inner : orNull(inner)] as const
+  })
+  return {
+    ...schema,
+    ...(properties && { properties: Object.fromEntries(members) }),
+    ...(items && { items: withNulls(items) }),
+    ...(typeof additionalProperties === 'object' && { additionalProperties: orNull(withNulls(additionalProperties)) }),
+    ...(anyOf && { anyOf: anyOf.map(withNulls) }),
+  }
+}

@@ -1,0 +1,54 @@
+import { join } from 'node:path'
+import { ServiceError } from '#lib/errors.ts'
+import { openFile } from '#lib/platform/open-file.ts'
+import type { Definition } from '../definition.ts'
+import type { ExportedMachine, HypervisorDriver, MachineView } from '../driver.ts'
+import { copyIfAttached, exportMachineFiles } from '../files/export.ts'
+import type { HostFileOpener } from '../files/open-machine-file.ts'
+import type { DiskClaims } from './disk-claims.ts'
+import { openMachineDisk } from './launch.ts'
+import { checkHardware, inspectDisk, inspectKernel, requireKernel } from './limits.ts'
+
+/**
+ * Exports a machine that does not run. No other machine can use its disk until the export handle is disposed. Throws
+ * `conflict`, `forbidden` and `invalid`.
+ */
+export const exportEmbeddedMachine = async (
+  view: MachineView,
+  { staging, deadline, onProgress }: Parameters<HypervisorDriver['export']>[1],
+  { claims, hostFiles }: { readonly claims: DiskClaims; readonly hostFiles: HostFileOpener },
+): Promise<ExportedMachine> => {
+  const { id, name, home, definition } = view
+  await using exportHandle = new AsyncDisposableStack()
+  await using disk = await openMachineDisk(view, hostFiles, 'read')
+  if (disk) {
+    // A suspended machine keeps its claim after the export.
+    if (view.state === 'stopped') exportHandle.use(claims.claimForReading(disk, id, name))
+    else claims.claim(disk, id, name)
+  }
+  const { files } = exportHandle.use(
+    await exportMachineFiles({ definition, home, staging, deadline, hostFiles, selectCopy: copyIfAttached }),
+  )
+  onProgress(1)
+  const handle = exportHandle.move()
+  return { files, [Symbol.asyncDispose]: () => handle.disposeAsync() }
+}
+
+/**
+ * Validates an imported machine against the driver's limits. Returns the definition with the real disk sizes. Throws `invalid`
+ * and `unsupported`.
+ */
+export const validateImport = async (definition: Definition, folder: string): Promise<Definition> => {
+  checkHardware(definition)
+  await using kernel = await openFile(join(folder, requireKernel(definition.kernel)))
+  await inspectKernel(kernel)
+  const disks = await Promise.all(
+    definition.disks.map(async disk => {
+      if (disk.format !== 'raw')
+        throw new ServiceError('invalid', `${disk.path} is a ${disk.format} image; the embedded driver uses raw only.`)
+      await using file = await openFile(join(folder, disk.path))
+      return { ...disk, size: await inspectDisk(file) }
+    }),
+  )
+  return { ...definition, disks }
+}

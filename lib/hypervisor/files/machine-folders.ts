@@ -1,0 +1,171 @@
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { messageOf } from '#lib/errors.ts'
+import { firstMistake } from '#lib/schema-errors.ts'
+import {
+  isSystemError,
+  makePrivateFolder,
+  removeTree,
+  removeUnfinished,
+  syncFile,
+  syncFolder,
+  writeFileAtomic,
+} from '#lib/platform/files.ts'
+import { openFile } from '#lib/platform/open-file.ts'
+import { Definition } from '../definition.ts'
+import type { MachineView } from '../driver.ts'
+import { explainFileError } from './file-faults.ts'
+
+/** A folder found at start: a machine, or a folder with an unreadable definition. */
+export interface FoundMachine {
+  readonly id: string
+  readonly home: string
+  readonly definition?: Definition
+  /** The name of the machine, if the definition is invalid but its name can be read. */
+  readonly name?: string
+  readonly problem?: string
+}
+
+export interface MachineFolders {
+  home(id: string): string
+  /** Deletes the remains of unfinished creations and deletions, then returns every machine on disk. */
+  open(): Promise<readonly FoundMachine[]>
+  /**
+   * Creates a machine's folder atomically: populates a hidden folder, syncs its files, then renames it. Returns the definition
+   * that `populate` returns. Throws what `populate` throws, and `no-space`.
+   */
+  create(id: string, populate: (folder: string) => Promise<Definition>): Promise<Definition>
+  /** Writes the definition of a machine. Throws `no-space`, and `conflict` if the machine's folder is gone. */
+  writeDefinition(definition: Definition): Promise<void>
+  /**
+   * Writes `value` as JSON to the file `name` in the machine's folder; `undefined` deletes the file. Throws as
+   * `writeDefinition`.
+   */
+  writeJson(id: string, name: string, value: unknown): Promise<void>
+  /** Reads what `writeJson` wrote, without validation. Returns undefined for a missing file and for invalid JSON. */
+  readJson(id: string, name: string): Promise<unknown>
+  remove(id: string): Promise<void>
+}
+
+const isHidden = (name: string): boolean => name.startsWith('.')
+
+/** Machines as folders below `root`: `<id>/machine.json` and whatever a driver puts beside it. */
+export const createMachineFolders = (root: string): MachineFolders => {
+  const home = (id: string): string => join(root, id)
+  const definitionFile = (folder: string): string => join(folder, 'machine.json')
+  /** Runs `work` and translates errors of the file system into ServiceErrors. */
+  const explainErrorsIn = async <T>(folder: string, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      throw await explainFileError(error, folder)
+    }
+  }
+
+  /** Reads a file in a machine's folder. Does not follow a link and does not block on a pipe. */
+  const readText = async (path: string): Promise<string> => {
+    await using file = await openFile(path)
+    return await file.handle.readFile('utf8')
+  }
+  const readMachine = async (id: string): Promise<FoundMachine> => {
+    let name: string | undefined
+    try {
+      const json: unknown = JSON.parse(await readText(definitionFile(home(id))))
+      name = z.object({ id: z.literal(id), name: z.string().min(1) }).safeParse(json).data?.name
+      const { success, data, error } = Definition.safeParse(json)
+      if (!success) throw new Error(firstMistake(error))
+      if (data.id !== id) throw new Error(`machine.json names another machine, ${data.id}`)
+      return { id, home: home(id), definition: data }
+    } catch (error) {
+      const problem = `its definition cannot be read: ${messageOf(error)}`
+      return { id, home: home(id), problem, ...(name !== undefined && { name }) }
+    }
+  }
+
+  return {
+    home,
+    async open() {
+      await makePrivateFolder(root)
+      const names = await readdir(root)
+      for (const name of names.filter(isHidden)) await removeTree(root, join(root, name))
+      const ids = names.filter(name => !isHidden(name))
+      // A folder that cannot be cleaned up must not hide its machine.
+      for (const id of ids) await removeUnfinished(home(id)).catch(() => {})
+      return Promise.all(ids.map(readMachine))
+    },
+    async create(id, populate) {
+      const staging = join(root, `.new-${id}`)
+      await explainErrorsIn(root, () => mkdir(staging, { mode: 0o700 }))
+      try {
+        const definition = await populate(staging)
+        for (const name of await readdir(staging)) await syncFile(join(staging, name))
+        await writeFileAtomic(definitionFile(staging), JSON.stringify(definition, undefined, 2))
+        await rename(staging, home(id))
+        await syncFolder(root)
+        return definition
+      } catch (error) {
+        await removeTree(root, staging)
+        throw await explainFileError(error, root)
+      }
+    },
+    writeDefinition(definition) {
+      const folder = home(definition.id)
+      const text = JSON.stringify(definition, undefined, 2)
+      return explainErrorsIn(folder, () => writeFileAtomic(definitionFile(folder), text))
+    },
+    writeJson(id, name, value) {
+      const file = join(home(id), name)
+      return explainErrorsIn(home(id), () =>
+        value === undefined ? rm(file, { force: true }) : writeFileAtomic(file, JSON.stringify(value)),
+      )
+    },
+    async readJson(id, name) {
+      try {
+        return JSON.parse(await readText(join(home(id), name)))
+      } catch (error) {
+        if (error instanceof SyntaxError || isSystemError(Object(error).cause, 'ENOENT')) return undefined
+        throw error
+      }
+    },
+    async remove(id) {
+      const trash = join(root, `.trash-${id}`)
+      try {
+        await rename(home(id), trash)
+      } catch (error) {
+        // The folder was removed or moved by someone else: nothing is left to delete.
+        if (isSystemError(error, 'ENOENT')) return
+        throw await explainFileError(error, home(id))
+      }
+      await syncFolder(root)
+      await removeTree(root, trash)
+    },
+  }
+}
+
+/** Returns the view of a folder whose definition cannot be read: enough to find and to delete it. */
+export const createInvalidView = ({
+  id,
+  home,
+  name = id,
+  problem = 'its definition cannot be read',
+}: FoundMachine): MachineView => ({
+  id,
+  name,
+  state: 'invalid',
+  problem,
+  definition: {
+    id,
+    name,
+    description: problem,
+    cpus: 1,
+    memory: 1,
+    disks: [],
+    networks: [],
+    created_at: new Date(0).toISOString(),
+  },
+  home,
+  addresses: [],
+  since: Date.now(),
+  ranFor: 0,
+})

@@ -1,0 +1,141 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+
+/**
+ * Does not follow links and does not block: a process that can write to the folder must neither redirect nor delay the writes.
+ */
+const safeFlags = constants.O_NOFOLLOW | constants.O_NONBLOCK
+const appendFlags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | safeFlags
+const blockSize = 1 << 20
+/**
+ * Minimum of milliseconds between two reports for one log: a disk that is full now and then must not fill the service's log.
+ */
+const reportInterval = 60_000
+
+interface Options {
+  /** Maximum size in bytes. Before the file exceeds it, it is rotated to `….1`. */
+  readonly limit: number
+  /** Called, at most once a minute, when output cannot be written and is dropped. */
+  readonly onDrop: (error: unknown) => void
+}
+
+export interface SerialLog extends Disposable {
+  /** Appends output. Drops what cannot be written, since lost output of a guest must not fail anything else. */
+  write(bytes: Uint8Array): void
+}
+
+const rotatedPath = (path: string): string => `${path}.1`
+
+const getFileSize = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
+
+/** Opens a regular file. Throws for anything else. */
+const openRegular = (path: string, flags: number): number => {
+  const file = openSync(path, flags, 0o600)
+  if (fstatSync(file).isFile()) return file
+  closeSync(file)
+  throw new Error(`${path} is no regular file`)
+}
+
+/** Creates `to` from the last `length` bytes of `from`. */
+const copyTail = (from: string, to: string, length: number): void => {
+  const input = openRegular(from, constants.O_RDONLY | safeFlags)
+  try {
+    const output = openSync(to, 'wx', 0o600)
+    try {
+      const block = Buffer.alloc(Math.min(length, blockSize))
+      let position = Math.max(0, fstatSync(input).size - length)
+      for (let remaining = length; remaining > 0;) {
+        const bytesRead = readSync(input, block, 0, Math.min(block.length, remaining), position)
+        if (bytesRead === 0) return
+        for (let done = 0; done < bytesRead;) done += writeSync(output, block, done, bytesRead - done)
+        position += bytesRead
+        remaining -= bytesRead
+      }
+    } finally {
+      closeSync(output)
+    }
+  } finally {
+    closeSync(input)
+  }
+}
+
+/**
+ * Limits the size of a log that another process appends to: if it is longer than `limit` bytes, its end is copied to `….1` and
+ * the file is truncated. On a full disk the content is lost, but the limit still holds.
+ */
+export const limitLogSize = (path: string, limit: number): void => {
+  if (getFileSize(path) <= limit) return
+  const temporary = `${path}.new`
+  try {
+    rmSync(rotatedPath(path), { force: true })
+    rmSync(temporary, { force: true })
+    copyTail(path, temporary, limit)
+    renameSync(temporary, rotatedPath(path))
+  } catch {
+    rmSync(temporary, { force: true })
+  }
+  try {
+    const file = openRegular(path, constants.O_WRONLY | safeFlags)
+    ftruncateSync(file)
+    closeSync(file)
+  } catch {
+    // The log was removed meanwhile, or replaced by something that is not a regular file.
+  }
+}
+
+/** Opens a guest's serial log. The file and its rotated part together never exceed twice the limit. */
+export const openSerialLog = (path: string, { limit, onDrop }: Options): SerialLog => {
+  let file: number | undefined
+  let size = 0
+  let lastReportAt = -Infinity
+
+  const close = (): void => {
+    if (file !== undefined) closeSync(file)
+    file = undefined
+  }
+  const open = (): number => {
+    // The rotated log was written with a larger limit.
+    if (getFileSize(rotatedPath(path)) > limit) rmSync(rotatedPath(path))
+    limitLogSize(path, limit)
+    const opened = openRegular(path, appendFlags)
+    size = fstatSync(opened).size
+    return opened
+  }
+  const append = (bytes: Uint8Array): void => {
+    file ??= open()
+    if (size > 0 && size + bytes.length > limit) {
+      close()
+      renameSync(path, rotatedPath(path))
+      file = open()
+    }
+    for (let done = 0; done < bytes.length;) {
+      const written = writeSync(file, bytes, done)
+      done += written
+      size += written
+    }
+  }
+  const write = (bytes: Uint8Array): void => {
+    try {
+      append(bytes)
+    } catch (error) {
+      close()
+      const now = performance.now()
+      if (now - lastReportAt < reportInterval) return
+      lastReportAt = now
+      onDrop(error)
+    }
+  }
+  // Creates the file, so that readers find it before the guest's first output.
+  write(new Uint8Array())
+  return { write, [Symbol.dispose]: close }
+}

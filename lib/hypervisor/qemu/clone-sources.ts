@@ -1,0 +1,92 @@
+import { realpath } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
+import { messageOf } from '#lib/errors.ts'
+import { createKeyedMutex } from '#lib/async/keyed-mutex.ts'
+import type { Log } from '#lib/platform/log.ts'
+import type { Definition } from '../definition.ts'
+import type { MachineView } from '../driver.ts'
+import type { Images } from './images.ts'
+import { flattenDeepDisk, freezeDisk, type LayerUser, collectUnusedLayers } from './layers.ts'
+import { listBackingLayers } from './open-layers.ts'
+
+/** Read locks on machines that are cloned or exported, and the layers that linked clones share with them. */
+export interface CloneSources {
+  /**
+   * Locks the disks of a machine that does not run for reading, until disposed. The first reader collects unused layers first.
+   */
+  lockForReading(view: MachineView, deadline: AbortSignal): Promise<Disposable>
+  /** Collects unused layers before a start, as far as that is little work. */
+  prepareStart(view: MachineView, deadline: AbortSignal): Promise<void>
+  /** Returns a base image with the content of a disk. The caller holds the read lock of its machine. */
+  freeze(view: MachineView, name: string, options: Parameters<Images['convert']>[2]): Promise<string>
+  /** Called when a machine is deleted: its source may now have unused layers. */
+  onRemoved(definition: Definition): void
+}
+
+interface Options {
+  readonly images: Images
+  readonly log: Log
+  /** Returns the machines whose disks have backing images of this one, and those for which that is unknown. */
+  readonly listLayerUsers: (id: string) => readonly LayerUser[]
+}
+
+/** Maximum number of bytes to merge before a start: some seconds of work on any disk. */
+const maxMergeAtStart = 512 * 2 ** 20
+
+export const createCloneSources = ({ images, log, listLayerUsers }: Options): CloneSources => {
+  const withLock = createKeyedMutex()
+  const readerCounts = new Map<string, number>()
+  /** Machines without unused layers. */
+  const collected = new Set<string>()
+
+  /** Collects unused layers. Throws `conflict` if a disk has a backing file that is not a base image of a machine. */
+  const collectLayers = async (
+    { id, name, state, home, definition }: MachineView,
+    signal: AbortSignal,
+    maxCopiedBytes: number,
+  ) => {
+    const folder = await realpath(home)
+    const disks = definition.disks
+      .filter(({ path, format }) => format === 'qcow2' && !isAbsolute(path))
+      .map(({ path }) => join(folder, path))
+    for (const disk of disks) await listBackingLayers(disk)
+    if (state !== 'stopped' || collected.has(id)) return
+    try {
+      if (await collectUnusedLayers({ home: folder, disks, users: listLayerUsers(id), images, maxCopiedBytes, signal }))
+        collected.add(id)
+      // It may no longer use layers of the machine it was cloned from.
+      if (definition.base !== undefined) collected.delete(definition.base)
+    } catch (error) {
+      signal.throwIfAborted()
+      // The disks stay valid; they only have more layers.
+      log.warning('{name}: unused layers of its disks are kept for now: {error}', { name, error: messageOf(error) })
+    }
+  }
+  const endReading = (id: string): void => {
+    const remaining = readerCounts.get(id)! - 1
+    if (remaining > 0) readerCounts.set(id, remaining)
+    else readerCounts.delete(id)
+  }
+
+  return {
+    lockForReading: (view, deadline) =>
+      withLock(view.id, async () => {
+        if (!readerCounts.has(view.id)) await collectLayers(view, deadline, Infinity)
+        readerCounts.set(view.id, (readerCounts.get(view.id) ?? 0) + 1)
+        return { [Symbol.dispose]: () => endReading(view.id) }
+      }),
+    prepareStart: (view, deadline) => withLock(view.id, () => collectLayers(view, deadline, maxMergeAtStart)),
+    freeze: ({ id, home }, name, options) =>
+      withLock(id, async () => {
+        const disk = join(await realpath(home), name)
+        if (await flattenDeepDisk(disk, images, options)) collected.delete(id)
+        const { base, isNew } = await freezeDisk(disk, images)
+        if (isNew) collected.delete(id)
+        return base
+      }),
+    onRemoved({ id, base }) {
+      collected.delete(id)
+      if (base !== undefined) collected.delete(base)
+    },
+  }
+}

@@ -1,0 +1,82 @@
+import { join } from 'node:path'
+import { messageOf } from '#lib/errors.ts'
+import type { Log } from '#lib/platform/log.ts'
+import type { Definition } from '../definition.ts'
+import type { MachineView, DriverEvent, ChangeCause, StableState } from '../driver.ts'
+import { advanceClock } from '../uptime.ts'
+import { fileNames } from './arguments.ts'
+import type { PersistedState, OperationJournal } from './operation-journal.ts'
+
+interface StateChange {
+  readonly booted?: boolean
+  readonly problem?: string | undefined
+  /** Set if the change is reported as an event: no request asked for it. */
+  readonly cause?: ChangeCause | undefined
+}
+
+/** The present view of a machine, and its persisted state for recovery after the service was killed. */
+export interface MachineState {
+  view(): MachineView
+  /** Returns the view of the machine in another state, without changing it. */
+  viewIn(state: StableState, options?: StateChange): MachineView
+  /** Replaces the view and persists nothing. */
+  setView(view: MachineView): void
+  /** Changes the view to a state that the machine already has, and persists it. Logs a failed write and does not throw. */
+  changeState(state: StableState, options?: StateChange): Promise<void>
+  /** Logs an error that must not fail the operation. */
+  warn(error: unknown): void
+}
+
+interface Options {
+  readonly definition: Definition
+  readonly home: string
+  readonly journal: OperationJournal
+  readonly report: (event: DriverEvent) => void
+  readonly log: Log
+}
+
+export const toPersistedState = ({ state, since, ranFor, problem }: MachineView): PersistedState => ({
+  state,
+  since,
+  ranFor,
+  ...(problem !== undefined && { problem }),
+})
+
+export const createMachineState = ({ definition, home, journal, report, log }: Options): MachineState => {
+  const { id, name } = definition
+  let view: MachineView = {
+    ...{ id, name, definition, home },
+    ...{ state: 'stopped', since: Date.now(), ranFor: 0 },
+    addresses: [],
+  }
+  const warn = (error: unknown): void => log.warning('{id}: {error}', { id, error: messageOf(error) })
+  const viewIn: MachineState['viewIn'] = (state, { booted = false, problem } = {}) => {
+    const { problem: _, stateFile: __, ...rest } = view
+    return {
+      ...rest,
+      ...advanceClock(view, view.state, state, Date.now(), booted),
+      state,
+      ...(problem !== undefined && { problem }),
+      ...(state === 'suspended' && { stateFile: join(home, fileNames.stateFile) }),
+    }
+  }
+  return {
+    view: () => view,
+    viewIn,
+    setView(next) {
+      view = next
+    },
+    async changeState(state, options = {}) {
+      view = viewIn(state, options)
+      try {
+        await journal.writeState(toPersistedState(view))
+      } catch (error) {
+        warn(error)
+        // The old persisted state would be taken for a crash, or for memory that can be loaded.
+        if (state === 'stopped') await journal.writeState(undefined).catch(warn)
+      }
+      if (options.cause) report({ view, cause: options.cause })
+    },
+    warn,
+  }
+}

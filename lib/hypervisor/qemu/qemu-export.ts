@@ -1,0 +1,87 @@
+import { link, rm } from 'node:fs/promises'
+import { basename, isAbsolute, join } from 'node:path'
+import { ServiceError } from '#lib/errors.ts'
+import { openFile } from '#lib/platform/open-file.ts'
+import { bounds, type Definition } from '../definition.ts'
+import type { ExportedMachine, HypervisorDriver, MachineView } from '../driver.ts'
+import { copyIfAttached, exportMachineFiles } from '../files/export.ts'
+import type { Attachments } from './attached-files.ts'
+import { copyDisk } from './disks.ts'
+import type { Images } from './images.ts'
+import { readLayerAt } from './layer.ts'
+import { newBasePath } from './layers.ts'
+import { inspectQcow2 } from './qcow2.ts'
+
+type Disk = Definition['disks'][number]
+
+/**
+ * Exports a machine that does not run. Attached disks and disks with a backing image are copied to qcow2. Throws as
+ * `exportMachineFiles`.
+ */
+export const exportQemuMachine = async (
+  { home, definition }: MachineView,
+  images: Images,
+  attachments: Attachments,
+  { staging, deadline, onProgress }: Parameters<HypervisorDriver['export']>[1],
+): Promise<ExportedMachine> => {
+  const { disks } = definition
+  const buildsOnAnother = async ({ path, format }: Disk): Promise<boolean> =>
+    format === 'qcow2' && (await readLayerAt(join(home, path))).backing !== undefined
+  const mustCopy = await Promise.all(disks.map(async disk => isAbsolute(disk.path) || (await buildsOnAnother(disk))))
+  const copyOptions = { source: definition, attachments, home, folder: staging, images, deadline, onProgress }
+  await using links = new AsyncDisposableStack()
+  /** Hard-links the disk, since a linked clone created during the export moves this content away from the disk's path. */
+  const linkDisk = async (disk: Disk): Promise<Disk> => {
+    const path = newBasePath(home)
+    await link(join(home, disk.path), path)
+    links.defer(() => rm(path, { force: true }))
+    return { ...disk, path: basename(path) }
+  }
+  const exportDisk = async (disk: Disk, at: number): Promise<Disk> => {
+    if (mustCopy[at]) return { ...disk, format: 'qcow2' }
+    return disk.format === 'qcow2' ? linkDisk(disk) : disk
+  }
+  const exported = await exportMachineFiles({
+    definition: { ...definition, disks: await Promise.all(disks.map(exportDisk)) },
+    home,
+    staging,
+    deadline,
+    hostFiles: attachments.hostFiles,
+    selectCopy(file, at) {
+      if (!file.disk) return copyIfAttached(file)
+      return mustCopy[at] ? () => copyDisk(disks[at]!, at, copyOptions) : undefined
+    },
+  })
+  onProgress(1)
+  const handle = links.move()
+  return {
+    files: exported.files,
+    async [Symbol.asyncDispose]() {
+      await exported[Symbol.asyncDispose]()
+      await handle.disposeAsync()
+    },
+  }
+}
+
+const validateDisk = async ({ format }: Disk, path: string, images: Images): Promise<number> => {
+  await using file = await openFile(path)
+  const size = format === 'raw' ? file.size : await inspectQcow2(file)
+  if (size > bounds.diskSize) throw new ServiceError('invalid', `${path} is larger than a disk can be.`)
+  if (format === 'raw') return size
+  // Checks that QEMU can open the image and reads the same from its header.
+  const { backing, dataFile } = await images.info({ format, file })
+  const other = backing ?? dataFile
+  if (other !== undefined) throw new ServiceError('invalid', `${path} needs another file, ${other}; pack it flattened.`)
+  return size
+}
+
+/** Creates the validator of imported machines. It takes the formats from the definition and never detects them. */
+export const createImportValidator =
+  (images: Images) =>
+  async (definition: Definition, folder: string): Promise<Definition> => {
+    const measureDisk = async (disk: Disk): Promise<Disk> => ({
+      ...disk,
+      size: await validateDisk(disk, join(folder, disk.path), images),
+    })
+    return { ...definition, disks: await Promise.all(definition.disks.map(measureDisk)) }
+  }

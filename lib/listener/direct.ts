@@ -1,0 +1,120 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { pipeline, Readable } from 'node:stream'
+import type { ReadableStream as NodeStream } from 'node:stream/web'
+import { toBodyReadError, bodyTooLargeError } from '#lib/http/body.ts'
+import { RequestContext } from '#lib/http/context.ts'
+import type { App } from '#lib/http/app.ts'
+import type { Outcome } from '#lib/http/outcome.ts'
+
+/** The value of a header. Repeated ones are joined as in `Headers`; Node itself keeps only the first of some headers. */
+const headerOf = ({ rawHeaders }: IncomingMessage, name: string): string | null => {
+  let value: string | null = null
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const key = rawHeaders[at]!
+    if (key.length !== name.length || (key !== name && key.toLowerCase() !== name)) continue
+    const more = rawHeaders[at + 1]!
+    value = value === null ? more : `${value}, ${more}`
+  }
+  return value
+}
+
+/** A request from Node's own objects. */
+class NodeContext extends RequestContext {
+  readonly #incoming: IncomingMessage
+  readonly #outgoing: ServerResponse
+
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse, address: string) {
+    super(incoming.method!, address)
+    this.#incoming = incoming
+    this.#outgoing = outgoing
+  }
+
+  header(name: string): string | null {
+    return headerOf(this.#incoming, name)
+  }
+
+  searchParams(): URLSearchParams {
+    return new URLSearchParams()
+  }
+
+  override get connection(): object {
+    return this.#incoming.socket
+  }
+
+  get signal(): AbortSignal {
+    const outgoing = this.#outgoing
+    const closed = new AbortController()
+    const abort = (): void => {
+      if (!outgoing.writableFinished) closed.abort('Client connection prematurely closed.')
+    }
+    if (outgoing.closed) abort()
+    else outgoing.once('close', abort)
+    return closed.signal
+  }
+
+  async readBytes(limit: number): Promise<Uint8Array> {
+    const incoming = this.#incoming
+    if (Number(this.header('content-length')) > limit) throw bodyTooLargeError(limit)
+    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
+    const chunks: Buffer[] = []
+    incoming.on('data', (chunk: Buffer) => void chunks.push(chunk))
+    incoming.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    incoming.once('error', error => reject(toBodyReadError(error)))
+    return promise
+  }
+}
+
+const send = (outgoing: ServerResponse, { status, headers, body }: Outcome): void => {
+  if (body instanceof ReadableStream) {
+    outgoing.writeHead(status, headers)
+    pipeline(Readable.fromWeb(body as NodeStream), outgoing, () => undefined)
+    return
+  }
+  if (body === null) {
+    outgoing.writeHead(status, headers).end()
+    return
+  }
+  headers['Content-Length'] = String(typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength)
+  outgoing.writeHead(status, headers).end(body)
+}
+
+/** A path in its normal form: no query, no escapes, no empty segments and no segments that begin with a dot. */
+const plainPath = /^(?:\/[\w~-][\w.~-]*)+$/
+/** Exactly one host, in lower case. Two Host headers would be joined by a comma and do not match. */
+const plainHost = /^[a-z0-9._-]+(?::\d{1,5})?$/
+const plainLength = /^\d{1,5}$/
+
+/** Whether `App.direct` may serve a request. */
+const isPlain = (incoming: IncomingMessage): boolean => {
+  const { method, url } = incoming
+  if (method !== 'GET' && method !== 'POST') return false
+  if (!plainPath.test(url!) || !plainHost.test(headerOf(incoming, 'host') ?? '')) return false
+  if (method === 'GET') return true
+  return (
+    headerOf(incoming, 'transfer-encoding') === null && plainLength.test(headerOf(incoming, 'content-length') ?? '')
+  )
+}
+
+interface Options {
+  readonly direct: App['direct']
+  readonly addressOf: (incoming: IncomingMessage) => string
+}
+
+/**
+ * Serves plain requests for routes that only read, without a `Request` and a `Response`: those cost more than the rest of a
+ * small reply. Gives false, and does nothing, for any other request.
+ */
+export const createDirectHandler =
+  ({ direct, addressOf }: Options) =>
+  (incoming: IncomingMessage, outgoing: ServerResponse): boolean => {
+    if (!isPlain(incoming)) return false
+    const outcome = direct(new NodeContext(incoming, outgoing, addressOf(incoming)), incoming.url!)
+    if (!outcome) return false
+    if (outcome instanceof Promise)
+      outcome.then(
+        outcome => send(outgoing, outcome),
+        (error: Error) => outgoing.destroy(error),
+      )
+    else send(outgoing, outcome)
+    return true
+  }

@@ -1,0 +1,74 @@
+import { Counter, type Histogram, type Registry } from 'prom-client'
+
+/** The upper bounds of the buckets, in seconds. */
+const bucketBounds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30]
+
+interface Operation {
+  /** The number of replies by status. */
+  readonly statuses: Map<number, number>
+  /** The number of replies in each bucket, not cumulative. The last bucket has those above all bounds. */
+  readonly buckets: number[]
+  seconds: number
+}
+
+const durationName = 'vmhost_http_duration_seconds'
+
+/** The samples of an operation's histogram. Their buckets are cumulative. */
+const toSamples = (operation: string, { buckets, seconds }: Operation) => {
+  let count = 0
+  const cumulative = [...bucketBounds, '+Inf'].map((le, at) => {
+    count += buckets[at]!
+    return { metricName: `${durationName}_bucket`, labels: { le, operation }, value: count }
+  })
+  return [
+    ...cumulative,
+    { metricName: `${durationName}_sum`, labels: { operation }, value: seconds },
+    { metricName: `${durationName}_count`, labels: { operation }, value: count },
+  ]
+}
+
+/**
+ * Counts replies and their durations. This runs on every request, so it is plain arithmetic: the library's own counters would
+ * cost more than the rest of a small reply. The samples are built when the metrics are requested.
+ */
+export const createReplyCounter = (
+  registry: Registry,
+): ((operation: string, reply: { readonly status: number; readonly milliseconds: number }) => void) => {
+  const operations = new Map<string, Operation>()
+  // oxlint-disable-next-line no-new -- it is the registry's from here on
+  new Counter({
+    name: 'vmhost_http_replies_total',
+    help: 'Replies by operation and status',
+    labelNames: ['operation', 'status'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [operation, { statuses }] of operations)
+        for (const [status, count] of statuses) this.inc({ operation, status }, count)
+    },
+  })
+  registry.registerMetric({
+    name: durationName,
+    get: async () => ({
+      name: durationName,
+      help: 'Time from a request to its reply',
+      type: 'histogram',
+      aggregator: 'sum',
+      values: [...operations].flatMap(([operation, all]) => toSamples(operation, all)),
+    }),
+  } as unknown as Histogram)
+
+  return (operation, { status, milliseconds }) => {
+    let known = operations.get(operation)
+    if (!known) {
+      known = { statuses: new Map(), buckets: Array.from({ length: bucketBounds.length + 1 }, () => 0), seconds: 0 }
+      operations.set(operation, known)
+    }
+    const seconds = milliseconds / 1000
+    let at = 0
+    while (at < bucketBounds.length && seconds > bucketBounds[at]!) at += 1
+    known.statuses.set(status, (known.statuses.get(status) ?? 0) + 1)
+    known.buckets[at]! += 1
+    known.seconds += seconds
+  }
+}

@@ -1,0 +1,78 @@
+import { ServiceError } from '#lib/errors.ts'
+import type { Storage } from '../port/connection.ts'
+
+export interface Credentials {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken?: string
+}
+
+/** The address of a bucket and of its objects. */
+export interface BucketEndpoint {
+  readonly host: string
+  readonly region: string
+  /** The address of an object, or with `''` of the bucket. */
+  url(key: string, query?: Readonly<Record<string, string>>): URL
+}
+
+const bad = (why: string): ServiceError => new ServiceError('invalid', `The connection is not valid: ${why}.`)
+
+export const isTrue = (value: string | undefined): boolean => value?.toLowerCase() === 'true'
+
+/** URI encoding of AWS SigV4: everything but letters, digits and `-._~`. */
+const encodeComponent = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, found => `%${found.charCodeAt(0).toString(16).toUpperCase()}`)
+
+/** The scheme is that of `use_ssl`, else that of `endpoint`, else the default of the type. */
+const parseOrigin = ({ type, meta }: Storage): string => {
+  const [, scheme, authority] = /^(?:(https?):\/\/)?(.*?)\/?$/i.exec(meta['endpoint']!)!
+  const defaultScheme = scheme?.toLowerCase() ?? (type === 'minio' ? 'http' : 'https')
+  const ssl = meta['use_ssl'] === undefined ? defaultScheme === 'https' : isTrue(meta['use_ssl'])
+  const address = `${ssl ? 'https' : 'http'}://${authority}`
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (!url || url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.username !== '')
+    throw bad('endpoint is the address of a server, such as https://minio.example:9000, without a path')
+  return url.origin
+}
+
+/** Gives the endpoint of the bucket of a connection. Throws `invalid`. */
+export const parseBucketEndpoint = (storage: Storage): BucketEndpoint => {
+  const { meta } = storage
+  const [bucket = '', region = 'us-east-1'] = [meta['bucket'], meta['region']]
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/.test(bucket)) throw bad('bucket is not the name of one')
+  if (!/^[a-z0-9-]{1,32}$/.test(region)) throw bad('region is not the name of one')
+  const aws = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
+  // Certificates of AWS cover one label before the name, and host names have no capitals; other buckets go into the path.
+  const base =
+    meta['endpoint'] !== undefined
+      ? `${parseOrigin(storage)}/${bucket}`
+      : /^[a-z0-9-]+$/.test(bucket)
+        ? `https://${bucket}.${aws}`
+        : `https://${aws}/${bucket}`
+  return {
+    host: new URL(base).host,
+    region,
+    url(key, query = {}) {
+      const url = new URL(key === '' ? base : `${base}/${key.split('/').map(encodeComponent).join('/')}`)
+      url.search = Object.entries(query)
+        .map(([name, value]) => `${name}=${encodeComponent(value)}`)
+        .join('&')
+      return url
+    },
+  }
+}
+
+/** Gives the credentials of a connection, or those of the environment when the connection says so. Throws `invalid`. */
+export const getCredentials = ({ meta }: Storage, environment: NodeJS.ProcessEnv): Credentials => {
+  const fromEnvironment = isTrue(meta['use_environment_authentication'])
+  const [accessKeyId, secretAccessKey, sessionToken] = fromEnvironment
+    ? ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'].map(name => environment[name])
+    : ['access_key', 'secret_key', 'session_token'].map(name => meta[name])
+  if (!accessKeyId || !secretAccessKey)
+    throw bad(
+      fromEnvironment
+        ? 'it wants the credentials of the environment, and this service was started without AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; roles of EC2 instances and ECS containers are not supported'
+        : 'it needs access_key and secret_key',
+    )
+  return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }
+}

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import { join, resolve } from 'node:path'
+import { ServiceError } from '#lib/errors.ts'
+import { isInside } from '#lib/platform/files.ts'
+import type { HostFiles } from '#lib/platform/host-files.ts'
+import { realPathOf } from '#lib/platform/real-path.ts'
+import type { Storage } from './port/connection.ts'
+import { getProviderKind, type ProviderType } from './port/provider-kinds.ts'
+import { createArtifactory } from './artifactory/artifactory.ts'
+import { createAzure } from './azure/azure.ts'
+import { createLocalStorage } from './local/local-storage.ts'
+import { withStorageErrors } from './local/storage-errors.ts'
+import { createOci } from './oci/oci.ts'
+import type { Provider } from './port/provider.ts'
+import { createS3 } from './s3/s3.ts'
+
+/** Opens the storages of connections and caches their providers. */
+export interface Storages {
+  /** Throws `forbidden` for a folder that the catalog may not use, and the errors of the provider. */
+  open(storage: Storage): Promise<Provider>
+  /** Identifies a storage by a path that does not depend on its credentials. The objects are below it. */
+  getStorageKey(storage: Storage): Promise<string>
+  /** The path of an object, and when it is a link also the path of its target. */
+  getObjectLocations(storage: Storage, path: string): Promise<readonly string[]>
+}
+
+interface Options {
+  /** The folder of local storage whose connection names none. */
+  readonly folder: string
+  /** Says which folders local storage may be in; `folder` is one of them. */
+  readonly hostFiles: Pick<HostFiles, 'folder' | 'isProtected' | 'isProtectedFile'>
+  /** Has the credentials for connections that use those of the environment. */
+  readonly environment?: NodeJS.ProcessEnv
+}
+
+/** Providers in the cache: each holds a few connections and its credentials. */
+const maxOpen = 64
+
+export const createStorages = ({ folder, hostFiles, environment = {} }: Options): Storages => {
+  const openLocal = async (path = folder): Promise<Provider> => {
+    if (path.includes('\0') || !path.startsWith('/'))
+      throw new ServiceError('invalid', 'The catalog_path of local storage is not an absolute path.')
+    const real = await withStorageErrors(path, () => hostFiles.folder(path))
+    return createLocalStorage(real, {
+      // The folder itself may have become a link since it was checked.
+      isExcluded: found => (found !== real && !isInside(real, found)) || hostFiles.isProtected(found),
+      isServiceFile: hostFiles.isProtectedFile,
+      create: path === folder,
+    })
+  }
+  const openS3 = (storage: Storage): Promise<Provider> => createS3(storage, undefined, environment)
+  const openers: Readonly<Record<ProviderType, (storage: Storage) => Promise<Provider>>> = {
+    'local-storage': ({ meta }) => openLocal(meta['catalog_path'] || undefined),
+    'aws-s3': openS3,
+    minio: openS3,
+    'azure-storage-account': createAzure,
+    artifactory: createArtifactory,
+    oci: createOci,
+  }
+  const opened = new Map<string, Promise<Provider>>()
+  const getStorageKey: Storages['getStorageKey'] = async ({ type, meta }) =>
+    type === 'local-storage'
+      ? // A path that cannot be resolved has no objects.
+        realPathOf(meta['catalog_path'] || folder).catch(() => resolve(meta['catalog_path']!))
+      : getProviderKind(type).storageKey(meta)
+
+  return {
+    getStorageKey,
+    async getObjectLocations(storage, path) {
+      const location = join(await getStorageKey(storage), path)
+      return storage.type === 'local-storage'
+        ? [location, await realPathOf(location).catch(() => location)]
+        : [location]
+    },
+    open(storage) {
+      const { type, meta } = storage
+      const key = createHash('sha256')
+        .update(JSON.stringify([type, Object.entries(meta).toSorted(([a], [b]) => (a < b ? -1 : 1))]))
+        .digest('hex')
+      const provider = opened.get(key) ?? openers[type](storage)
+      // Least recently used first.
+      opened.delete(key)
+      opened.set(key, provider)
+      if (opened.size > maxOpen) opened.delete(opened.keys().next().value!)
+      provider.catch(() => opened.delete(key))
+      return provider
+    },
+  }
+}

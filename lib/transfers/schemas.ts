@@ -1,0 +1,134 @@
+import * as z from 'zod'
+import { MachineName } from '#lib/machines/schemas.ts'
+import { CatalogManifest, MinimumSpecRequirement } from '#lib/catalog/manifest-schema.ts'
+import { machineTypes, normalCatalogId } from '#lib/catalog/identifiers.ts'
+import {
+  ArchitectureName,
+  CatalogId,
+  Claim,
+  maybeNames,
+  names,
+  optional,
+  orEmpty,
+  Tag,
+  Text,
+  Version,
+} from '#lib/catalog/schemas.ts'
+
+const Connection = Text(8192).trim()
+const ProviderMetadata = optional(z.record(z.string(), Text(8192))).transform(meta => meta ?? {})
+const LocalPath = Text(4096).regex(/^[^\0]*$/, 'must be a path')
+
+const levels: Readonly<Record<string, number>> = {
+  best_speed: 1,
+  balanced: 5,
+  best_compression: 9,
+  no_compression: 0,
+  default: -1,
+}
+
+/** A level of gzip: a number, or one of the words of the field. What is out of range is taken as the nearest that is in it. */
+const Level = z
+  .union([z.number().int(), Text(64).transform(word => levels[word.trim().toLowerCase()] ?? levels['balanced']!)])
+  .transform(level => Math.min(9, Math.max(-1, level)))
+
+/** How a transfer that somebody waits for ends when they go away. */
+export const TransferQuery = z.object({
+  cancel_on_disconnect: z
+    .stringbool()
+    .default(false)
+    .meta({ description: 'true: the work is given up when you go away; else it goes on as a job' }),
+})
+
+export const PushManifest = z
+  .object({
+    catalog_id: CatalogId,
+    version: Version,
+    architecture: orEmpty(ArchitectureName).meta({ description: 'That of this host when left out' }),
+    connection: Connection.min(1, 'must name a provider'),
+    local_path: orEmpty(LocalPath).meta({
+      description: 'Folder of a machine of this host, or of a pvm or macvm bundle',
+    }),
+    uuid: orEmpty(Text(256)).meta({ description: 'Id or name of a machine of this host, in place of local_path' }),
+    description: orEmpty(Text(4096)),
+    minimum_requirements: optional(MinimumSpecRequirement),
+    required_claims: maybeNames(Claim),
+    required_roles: maybeNames(Claim),
+    tags: names(Tag),
+    compress_pack: optional(z.boolean()),
+    compress: optional(z.boolean()),
+    compress_pack_level: optional(Level),
+    compress_level: optional(Level),
+    compress_format: optional(z.enum(['gzip', 'zstd'])).meta({
+      description: 'gzip when left out: every service of the field reads that',
+    }),
+    chunked: optional(z.boolean()).meta({
+      description:
+        'true: in place of a pack as chunks, of which those are sent that the provider does not have of other machines and versions; only services of this kind read that, and no compression is to be chosen',
+    }),
+    suspend: optional(z.boolean()).meta({
+      description:
+        'true: a running machine is suspended while its files are read, and then goes on; its copies begin with its disks as after a power cut. Needs the claim UPDATE_VM_STATES too',
+    }),
+    override_existing: optional(z.boolean()).meta({ description: 'false: what is there already is not replaced' }),
+  })
+  .refine(({ local_path, uuid }) => local_path !== undefined || uuid !== undefined, {
+    path: ['local_path'],
+    message: 'says which machine to push; or name one by uuid',
+  })
+export type PushManifest = z.infer<typeof PushManifest>
+
+export const PullManifest = z.object({
+  catalog_id: Text(256)
+    .transform(normalCatalogId)
+    .refine(id => id !== '', 'must not be empty'),
+  version: orEmpty(Text(256).trim()).transform(version => version ?? 'latest'),
+  architecture: orEmpty(ArchitectureName).meta({ description: 'That of this host when left out' }),
+  connection: orEmpty(Connection).meta({ description: 'host=… of another catalog; this one when left out' }),
+  machine_name: MachineName,
+  provider_metadata: ProviderMetadata,
+  start_after_pull: optional(z.boolean()),
+})
+export type PullManifest = z.infer<typeof PullManifest>
+
+export const PullResult = z
+  .object({
+    id: z.string().meta({ description: 'Of the manifest' }),
+    catalog_id: z.string(),
+    version: z.string(),
+    architecture: z.string(),
+    local_path: z.string().meta({ description: 'Folder of the machine' }),
+    local_cache_path: z.string(),
+    machine_id: z.string(),
+    machine_name: z.string(),
+    manifest: CatalogManifest,
+  })
+  .meta({ id: 'PullResult' })
+export type PullResult = z.infer<typeof PullResult>
+
+const Imported = {
+  catalog_id: CatalogId,
+  version: Version,
+  architecture: ArchitectureName,
+  connection: Connection.min(1, 'must name a provider'),
+  provider_metadata: ProviderMetadata,
+}
+
+export const ImportManifest = z.object(Imported)
+export type ImportManifest = z.infer<typeof ImportManifest>
+
+export const ImportMachine = z.object({
+  ...Imported,
+  machine_remote_path: Text(1024)
+    .trim()
+    .regex(/^(?!.*(^|\/)\.)[^\p{C}\\]+$/u, 'must be a path on the provider'),
+  type: orEmpty(z.enum(machineTypes)),
+  size: z.int().positive(),
+  is_compressed: optional(z.boolean()),
+  force: optional(z.boolean()),
+  description: orEmpty(Text(4096)),
+  required_claims: maybeNames(Claim),
+  required_roles: maybeNames(Claim),
+  tags: maybeNames(Tag),
+})
+export type ImportMachine = z.infer<typeof ImportMachine>

@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest'
+import { apiDescription } from '#functions/api-description.ts'
+import { loadApiDescription } from '#functions/load-api-description.ts'
+import { routes } from '#functions/routes.gen.ts'
+import { createOpenApi } from '#lib/http/openapi.ts'
+import { test as served } from '../../support/harness.ts'
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+  readonly description?: string
+  readonly $ref?: string
+  readonly enum?: readonly string[]
+}
+interface Media {
+  readonly schema?: Schema
+  readonly example?: unknown
+}
+interface Operation {
+  readonly at: string
+  readonly operationId: string
+  readonly tags: readonly string[]
+  readonly summary: string
+  readonly description: string
+  readonly parameters: readonly { readonly name: string; readonly in: string; readonly description?: string }[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
+  readonly responses: Readonly<
+    Record<string, { readonly description: string; readonly content?: Record<string, Media> }>
+  >
+}
+
+const text = (await createOpenApi(routes, '0', loadApiDescription).document()).text
+const document = JSON.parse(text)
+const operations: readonly Operation[] = Object.entries<Record<string, Operation>>(document.paths).flatMap(
+  ([path, methods]) => Object.entries(methods).map(([method, one]) => ({ ...one, at: `${method} ${path}` })),
+)
+const named = (id: string): Operation => operations.find(({ operationId }) => operationId === id)!
+/** The ids of the operations for which a check fails. */
+const without = (isRight: (operation: Operation) => boolean): string[] =>
+  operations.filter(one => !isRight(one)).map(({ operationId }) => operationId)
+
+/** The members of a schema without a description. */
+const undescribed = (schema: Schema, at: string): string[] => [
+  ...Object.entries(schema.properties ?? {}).flatMap(([name, member]) => [
+    ...(member.description === undefined && member.$ref === undefined ? [`${at}.${name}`] : []),
+    ...undescribed(member, `${at}.${name}`),
+  ]),
+  ...[...(schema.items ? [schema.items] : []), ...(schema.anyOf ?? [])].flatMap(inner => undescribed(inner, at)),
+]
+
+describe('every operation of the OpenAPI document', () => {
+  test('has a unique id of URL characters', () => {
+    const ids = operations.map(({ operationId }) => operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids.filter(id => !/^[a-z0-9]+([-._][a-zA-Z0-9]+)*$/.test(id))).toEqual([])
+    expect(ids).toEqual(expect.arrayContaining(['machines.start', 'machines.start.put', 'catalog.show.version']))
+  })
+
+  test('has the parameters of its path and no others', () => {
+    const wrong = without(({ at, parameters }) => {
+      const names = parameters.filter(one => one.in === 'path').map(({ name }) => name)
+      return [...at.matchAll(/\{(\w+)\}/g)].map(match => match[1]).join() === names.join()
+    })
+    expect(wrong).toEqual([])
+  })
+
+  test('has one tag, which the document describes, a summary, a description and described parameters', () => {
+    const tags = new Map<string, string>(
+      document.tags.map((tag: { name: string; description: string }) => [tag.name, tag.description]),
+    )
+    expect(without(({ tags: own }) => own.length === 1 && Boolean(tags.get(own[0]!)))).toEqual([])
+    expect(without(({ summary, description }) => Boolean(summary && description))).toEqual([])
+    expect(without(({ parameters }) => parameters.every(one => one.description))).toEqual([])
+  })
+
+  test('lists each refusal by its status', () => {
+    expect(without(({ responses }) => Object.keys(responses).every(status => /^[1-5]\d\d$/.test(status)))).toEqual([])
+    expect(without(({ responses }) => ['400', '500', '503'].every(status => status in responses))).toEqual([])
+    expect(Object.keys(named('machines.create').responses).join(' ')).toBe(
+      '201 202 400 401 403 409 413 500 502 503 504 507',
+    )
+    expect(Object.keys(named('catalog.describe').responses)).toContain('412')
+  })
+
+  test('has examples of its body and its reply', () => {
+    const lacks = (content: Readonly<Record<string, Media>> = {}): boolean =>
+      Object.entries(content).some(
+        ([type, { example }]) => type !== 'application/octet-stream' && example === undefined,
+      )
+    expect(without(({ requestBody }) => !lacks(requestBody?.content))).toEqual([])
+    const successes = ({ responses }: Operation) => ['200', '201', '202'].flatMap(status => responses[status] ?? [])
+    expect(without(one => !successes(one).some(({ content }) => lacks(content)))).toEqual([])
+  })
+})
+
+describe('the OpenAPI document', () => {
+  test('describes every member of every body and reply (descriptions can be added in functions/glossary.ts)', () => {
+    const schemas = Object.entries<Schema>(document.components.schemas)
+    // The nested settings of a machine are copied from the specification and have no descriptions.
+    const inSchemas = schemas.flatMap(([name, schema]) =>
+      undescribed(schema, name).filter(at => name !== 'Machine' || at.split('.').length === 2),
+    )
+    const inBodies = operations.flatMap(({ operationId, requestBody, responses }) =>
+      [requestBody, ...Object.values(responses)].flatMap(part =>
+        Object.values(part?.content ?? {}).flatMap(({ schema }) => (schema ? undescribed(schema, operationId) : [])),
+      ),
+    )
+    expect([...inSchemas, ...inBodies]).toEqual([])
+  })
+
+  test('allows null for optional members of bodies, and for no parameter', () => {
+    const claim = named('claims.create').requestBody!.content['application/json']!.schema!.properties!
+    expect(claim).toMatchObject({ name: { type: 'string' }, description: { type: ['string', 'null'] } })
+    const query = JSON.stringify(operations.flatMap(({ parameters }) => parameters))
+    expect(query).not.toContain('null')
+  })
+
+  test('requires a character other than a blank in text that is trimmed', () => {
+    const { name } = named('machines.create').requestBody!.content['application/json']!.schema!.properties!
+    const [{ pattern } = { pattern: '^' }] = (name as { allOf?: readonly { readonly pattern: string }[] }).allOf ?? []
+    expect([' \t\n', '\u3000', ' a '].map(one => new RegExp(pattern, 'u').test(one))).toEqual([false, false, true])
+  })
+
+  test('has no glossary entry without a member of that name', () => {
+    const members = new Set([...text.matchAll(/"((?:[^"\\]|\\.)*)":\{/g)].map(match => match[1]))
+    const parameters = new Set([...text.matchAll(/"name":"(\w+)","required"/g)].map(match => match[1]))
+    const idle = Object.keys(apiDescription.glossary).filter(key => {
+      const name = key.includes('.') ? key.slice(key.indexOf('.') + 1) : key
+      return !members.has(name) && !parameters.has(name)
+    })
+    expect(idle).toEqual([])
+  })
+
+  test('has no broken reference and no schema without a name', () => {
+    expect(text).not.toMatch(/\$defs|__schema/)
+    const references = [...text.matchAll(/"#\/components\/(\w+)\/(\w+)"/g)].map(
+      ([, kind, name]) => [kind!, name!] as const,
+    )
+    expect(references.filter(([kind, name]) => document.components[kind]?.[name] === undefined)).toEqual([])
+  })
+
+  test('describes the replies of real requests correctly', () => {
+    const typesOf = (id: string): string[] => Object.keys(named(id).responses['200']?.content ?? {})
+    expect(typesOf('metrics.show')).toEqual(['text/plain'])
+    expect(typesOf('events.stream')).toEqual(['text/event-stream'])
+    expect(typesOf('catalog.download')).toEqual(['application/json', 'application/octet-stream'])
+    expect(Object.keys(named('events.subscribe').responses)).toEqual(expect.arrayContaining(['101', '426']))
+    const { schema } = named('machines.delete').responses['202']!.content!['application/json']!
+    expect(schema!.anyOf!.map(one => one.$ref)).toEqual(['#/components/schemas/Accepted', '#/components/schemas/Job'])
+    expect(document.components.schemas.Machine.properties.State.enum).toEqual(
+      expect.arrayContaining(['running', 'stopped', 'invalid', 'cloning']),
+    )
+  })
+
+  served('is served with a tag that stands for it', async ({ call }) => {
+    const first = await call('GET', '/api/openapi.json', { as: null })
+    const etag = first.headers.get('etag')!
+    expect(await call('GET', '/api/openapi.json', { as: null, headers: { 'if-none-match': etag } })).toMatchObject({
+      status: 304,
+    })
+  })
+})

@@ -1,0 +1,212 @@
+import fc from 'fast-check'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { ChunkList } from '#lib/packs/chunks/chunk-index.ts'
+import { collectGarbage } from '#lib/packs/chunk-store/collect-garbage.ts'
+import { holdMilliseconds, slackMilliseconds, takeHold } from '#lib/packs/chunk-store/repository-lock.ts'
+import { readChunked } from '#lib/packs/chunk-store/read-chunked.ts'
+import { fetchFrom, storedIn } from '#lib/packs/chunk-store/stored-chunk.ts'
+import { writeChunked } from '#lib/packs/chunk-store/write-chunked.ts'
+import { createLocalStorage } from '#lib/objects/local/local-storage.ts'
+import type { Provider } from '#lib/objects/port/provider.ts'
+import { isFault, ServiceError } from '#lib/errors.ts'
+import { newFolder } from '../../../support/folder.ts'
+import { bytesOf, noise, split } from './bytes.ts'
+import { createMemoryProvider, type MemoryProvider } from './memory-provider.ts'
+import { createTurns } from './turns.ts'
+
+const day = 24 * 60 * 60_000
+const grace = { graceMilliseconds: day }
+
+const write = async (provider: Provider, bytes: Uint8Array): Promise<ChunkList> => {
+  await using hold = await takeHold(provider, 'write')
+  return (await writeChunked(provider, hold, split(bytes, [65_536]))).list
+}
+const from = (...lists: readonly ChunkList[]) =>
+  async function* (): AsyncGenerator<ChunkList> {
+    yield* lists
+  }
+const age = (provider: MemoryProvider, milliseconds: number): void => {
+  for (const object of provider.objects.values()) object.modifiedAt -= milliseconds
+}
+const countOf = (list: ChunkList): number => list.chunks.filter(one => 'sha256' in one).length
+const conflict = expect.objectContaining({ fault: 'conflict' })
+
+describe('the collection of garbage', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  test('removes what is in no list, and counts it first when asked to', async () => {
+    const provider = createMemoryProvider()
+    const [one, two] = [noise(9_000_000, 1), noise(9_000_000, 2)]
+    const [live, dead] = [await write(provider, one), await write(provider, two)]
+    age(provider, 2 * day)
+    const foreign = ['chunks/readme', `chunks/00/${'f'.repeat(64)}`, 'chunks/holds/other', 'win11/win11.pdpack']
+    for (const path of foreign) provider.objects.set(path, { bytes: Buffer.from('x'), modifiedAt: 0 })
+
+    const expected = { kept: countOf(live), young: 0, removed: countOf(dead), bytes: 9_000_000 }
+    const before = provider.objects.size
+    expect(await collectGarbage(provider, from(live), { ...grace, dryRun: true })).toEqual(expected)
+    expect(provider.objects.size).toBe(before)
+    expect(await collectGarbage(provider, from(live), grace)).toEqual(expected)
+    expect(provider.objects.size).toBe(countOf(live) + foreign.length)
+    expect((await bytesOf(readChunked(fetchFrom(storedIn(provider)), live))).equals(one)).toBe(true)
+    expect(await collectGarbage(provider, from(live), grace)).toEqual({ ...expected, removed: 0, bytes: 0 })
+  })
+
+  test('works on a real folder', async () => {
+    using folder = newFolder()
+    const provider = await createLocalStorage(folder.path)
+    const [live, dead] = [await write(provider, noise(2_000_000, 1)), await write(provider, noise(2_000_000, 2))]
+    expect(await collectGarbage(provider, from(live), grace)).toMatchObject({ young: countOf(dead), removed: 0 })
+    const later = { ...grace, now: Date.now() + 2 * day }
+    expect(await collectGarbage(provider, from(live), later)).toMatchObject({ removed: countOf(dead) })
+    expect((await bytesOf(readChunked(fetchFrom(storedIn(provider)), live))).length).toBe(2_000_000)
+  })
+
+  test('keeps what is younger than the grace period, or of no known age', async () => {
+    const provider = createMemoryProvider()
+    await write(provider, noise(1000, 1))
+    const [object] = provider.objects.values()
+    const now = object!.modifiedAt + day
+    expect(await collectGarbage(provider, from(), { ...grace, now })).toMatchObject({ kept: 1, young: 1, removed: 0 })
+    const ageless: Provider = {
+      ...provider,
+      async *list(path) {
+        for await (const { path: found, size } of provider.list(path)) yield { path: found, size }
+      },
+    }
+    const later = { ...grace, now: now + 1 }
+    expect(await collectGarbage(ageless, from(), later)).toMatchObject({ kept: 1, young: 1, removed: 0 })
+    expect(await collectGarbage(provider, from(), later)).toMatchObject({ kept: 0, removed: 1 })
+  })
+
+  test('removes nothing when a list cannot be read', async () => {
+    const provider = createMemoryProvider()
+    await write(provider, noise(1000, 1))
+    age(provider, 2 * day)
+    const lists = async function* (): AsyncGenerator<ChunkList> {
+      yield { size: 0, chunks: [] }
+      throw new Error('the side file is broken')
+    }
+    await expect(collectGarbage(provider, lists, grace)).rejects.toThrow('side file is broken')
+    expect(provider.objects.size).toBe(1)
+  })
+
+  test('does not run while somebody writes, nor does anybody write while it runs', async () => {
+    const provider = createMemoryProvider()
+    await write(provider, noise(1000, 1))
+    age(provider, 2 * day)
+    {
+      await using writing = await takeHold(provider, 'write')
+      await using beside = await takeHold(provider, 'write')
+      await expect(collectGarbage(provider, from(), grace)).rejects.toThrow(conflict)
+      expect(await collectGarbage(provider, from(), { ...grace, dryRun: true })).toMatchObject({ removed: 1 })
+      await Promise.all([writing.renew(), beside.renew()])
+    }
+    const lists = async function* (): AsyncGenerator<ChunkList> {
+      await expect(takeHold(provider, 'write')).rejects.toThrow(conflict)
+      await expect(collectGarbage(provider, from(), grace)).rejects.toThrow(conflict)
+      yield* []
+    }
+    expect(await collectGarbage(provider, lists, grace)).toMatchObject({ removed: 1 })
+    expect(provider.objects.size).toBe(0)
+  })
+
+  test('is refused where nothing can be removed, and keeps nobody from writing there', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const provider: Provider = {
+      ...createMemoryProvider(),
+      async remove() {
+        throw new ServiceError('unsupported', 'The storage forbids to delete.')
+      },
+    }
+    const list = await write(provider, noise(1000, 1))
+    await expect(collectGarbage(provider, from(list), grace)).rejects.toMatchObject({ fault: 'unsupported' })
+    for (let times = 0; times < 4; times += 1) {
+      const hold = await takeHold(provider, 'write')
+      vi.setSystemTime(Date.now() + holdMilliseconds - 1)
+      await hold.renew()
+    }
+    vi.setSystemTime(Date.now() + holdMilliseconds + slackMilliseconds + 1)
+    expect(await write(provider, noise(1000, 1))).toEqual(list)
+    expect(await collectGarbage(provider, from(), { graceMilliseconds: 0, dryRun: true })).toMatchObject({ removed: 1 })
+  })
+
+  test('heeds a holder that works on, and one that is gone for a while', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const provider = createMemoryProvider()
+    const hold = await takeHold(provider, 'write')
+    for (let times = 0; times < 10; times += 1) {
+      vi.setSystemTime(Date.now() + holdMilliseconds - 1)
+      await hold.renew()
+      expect(provider.objects.size).toBeLessThanOrEqual(2)
+    }
+    vi.setSystemTime(Date.now() + holdMilliseconds + slackMilliseconds)
+    await expect(hold.renew()).rejects.toThrow(conflict)
+    await expect(takeHold(provider, 'sweep')).rejects.toThrow(conflict)
+    vi.setSystemTime(Date.now() + 1)
+    await using sweep = await takeHold(provider, 'sweep')
+    await sweep.renew()
+    expect(provider.objects.size).toBe(1)
+  })
+
+  test('removes no chunk that a writer of the same moment uses again, in whatever order both go on', async () => {
+    const outcomes = new Set<string>()
+    const bytes = Buffer.concat([noise(1000, 1), Buffer.alloc(300_000), noise(1000, 2)])
+    const refused = (error: unknown): string => {
+      if (isFault(error, 'conflict')) return 'refused'
+      throw error
+    }
+    /** How many steps each makes before it is the turn of the other. */
+    const steps = fc.array(fc.oneof(fc.nat(3), fc.nat(30)), { minLength: 1, maxLength: 20 })
+    await fc.assert(
+      fc.asyncProperty(steps, async steps => {
+        const provider = createMemoryProvider()
+        await write(provider, bytes)
+        age(provider, 2 * day)
+        const order = steps.flatMap((count, at) => Array<0 | 1>(count).fill(at % 2 === 0 ? 0 : 1))
+        const turns = createTurns(() => order.shift() ?? 0)
+        const [writer, collector] = ([0, 1] as const).map(who =>
+          createMemoryProvider(() => turns.wait(who), provider.objects),
+        )
+        const committed: ChunkList[] = []
+
+        const push = async (): Promise<string> => {
+          await using hold = await takeHold(writer!, 'write')
+          const { list } = await writeChunked(writer!, hold, split(bytes, [65_536]))
+          await hold.renew()
+          await turns.wait(0)
+          committed.push(list)
+          return 'pushed'
+        }
+        const lists = async function* (): AsyncGenerator<ChunkList> {
+          await turns.wait(1)
+          yield* committed
+        }
+        const collect = async (): Promise<string> => {
+          const { removed } = await collectGarbage(collector!, lists, grace)
+          return `${removed} removed`
+        }
+        const ends = await Promise.all([
+          push()
+            .catch(refused)
+            .finally(() => turns.end(0)),
+          collect()
+            .catch(refused)
+            .finally(() => turns.end(1)),
+        ])
+        outcomes.add(ends.join(', '))
+        for (const list of committed)
+          expect((await bytesOf(readChunked(fetchFrom(storedIn(provider)), list))).equals(bytes)).toBe(true)
+      }),
+      { numRuns: 250, examples: [[[60]], [[0, 60]], [[4, 60]], [[0, 6, 60]], [[0, 2, ...Array(18).fill(1)]]] },
+    )
+    // All that can happen has happened: one after the other, one of both refused, and both stepping back.
+    expect([...outcomes].sort()).toEqual([
+      'pushed, 0 removed',
+      'pushed, 2 removed',
+      'pushed, refused',
+      'refused, 2 removed',
+      'refused, refused',
+    ])
+  })
+})

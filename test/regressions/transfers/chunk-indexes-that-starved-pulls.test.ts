@@ -1,0 +1,115 @@
+import { hash } from 'node:crypto'
+import { http } from 'msw'
+import { expect, test as plain } from 'vitest'
+import { createChunkContents } from '#lib/catalog/chunk-download.ts'
+import { encodeChunkedFiles, parseChunkedFiles } from '#lib/packs/chunks/chunk-index.ts'
+import { digestsIn, hasDigest } from '#lib/packs/chunks/compact-index.ts'
+import { createIndexParser } from '#lib/packs/chunks/index-parser.ts'
+import { chunkPath } from '#lib/packs/chunk-store/stored-chunk.ts'
+import type { Kept } from '#lib/catalog/view.ts'
+import type { Storages } from '#lib/objects/storages.ts'
+import { type StartWorker, workersFrom } from '#lib/platform/workers.ts'
+import { bytesOf } from '../../lib/packs/chunk-store/bytes.ts'
+import { createMemoryProvider } from '../../lib/packs/chunk-store/memory-provider.ts'
+import { at, register } from '../../functions/catalog/packs.ts'
+import { test } from '../../support/harness.ts'
+
+const shaOf = (text: string): string => hash('sha256', text)
+const startWorker = workersFrom(new URL('../../../lib/entry/main.ts', import.meta.url))
+
+/** The text of an index of so many chunks, and their names. */
+const indexOf = (name: string, count: number) => {
+  const names = Array.from({ length: count }, (_, chunk) => shaOf(`${name} ${chunk}`))
+  const chunks = [...names.map(sha256 => ({ sha256, size: 2 ** 20 })), { zeros: 2 ** 40 }]
+  const size = count * 2 ** 20 + 2 ** 40
+  return { names, text: encodeChunkedFiles([{ name: 'disk', mode: 0o644, size, sha256: shaOf(name), chunks }]) }
+}
+
+plain('two machines of 300,000 chunks are served side by side, and each index is read once', async () => {
+  const reads: string[] = []
+  const provider = createMemoryProvider(async what => void (what.startsWith('read') && reads.push(what.slice(5))))
+  const put = (path: string, bytes: Buffer) => provider.objects.set(path, { bytes, modifiedAt: 0 })
+  const machines = ['a', 'b'].map(name => {
+    const index = indexOf(name, 300_000)
+    put(`x/${name}`, Buffer.from(index.text))
+    for (const chunk of index.names.slice(0, 3)) put(chunkPath(chunk), Buffer.from(name))
+    const manifest = { name, path: '/x', pack_filename: name, pack_sha256: shaOf(index.text), provider: { meta: {} } }
+    return { ...index, manifest: manifest as unknown as Kept }
+  })
+  const started: string[] = []
+  const counting: StartWorker = (role, ...more) => {
+    started.push(role)
+    return startWorker(role, ...more)
+  }
+  const storages = { open: async () => provider } as unknown as Storages
+  const contents = createChunkContents({ storages, indexParser: createIndexParser(counting) })
+  const signal = new AbortController().signal
+  for (let chunk = 0; chunk < 3; chunk += 1)
+    for (const { manifest, names } of machines) {
+      const { read } = await contents.of('somebody', manifest, names[chunk]!, signal)
+      expect((await bytesOf(await read({ start: 0, end: 1 }))).toString()).toBe(manifest.name)
+    }
+  const [one, other] = machines
+  await expect(contents.of('somebody', one!.manifest, other!.names[0]!, signal)).rejects.toMatchObject({
+    fault: 'not-found',
+  })
+  expect(reads.filter(path => path.startsWith('x/'))).toEqual(['x/a', 'x/b'])
+  // In threads, in which nobody waits for it.
+  expect(started).toEqual(['chunk-index', 'chunk-index'])
+})
+
+plain('an index that a thread has read is the one that was written', async () => {
+  const { text, names } = indexOf('a', 5_000)
+  const parser = createIndexParser(startWorker)
+  const bytes = () => Buffer.from(new Uint8Array(Buffer.from(text)))
+  const files = (await parser.files(bytes())).map(file => ({ ...file, chunks: [...file.chunks] }))
+  expect(files).toEqual(parseChunkedFiles(text))
+  const digests = await parser.digests(bytes())
+  expect(digests).toEqual(new Uint8Array(digestsIn(files)))
+  expect(names.every(name => hasDigest(digests, name))).toBe(true)
+  expect(hasDigest(digests, shaOf('another'))).toBe(false)
+  await expect(parser.files(Buffer.from(new Uint8Array(Buffer.from(text.slice(0, -1)))))).rejects.toMatchObject({
+    fault: 'upstream',
+  })
+})
+
+test('whoever registers the digest of a machine on a storage that never answers holds up nobody else', async ({
+  call,
+  folder,
+  network,
+}) => {
+  const { text, names } = indexOf('victim', 3)
+  const provider = createMemoryProvider()
+  expect(provider.objects.size).toBe(0)
+  const { mkdirSync, writeFileSync } = await import('node:fs')
+  const place = (path: string, content: string): void => {
+    const file = `${folder}/catalog/${path}`
+    mkdirSync(file.slice(0, file.lastIndexOf('/')), { recursive: true })
+    writeFileSync(file, content)
+  }
+  place('victim/pack', text)
+  place(chunkPath(names[0]!), 'a chunk')
+  const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>()
+  network.use(
+    http.all('http://silent.example/*', () => {
+      isAsked()
+      return new Promise<never>(() => {})
+    }),
+  )
+  const meta = { bucket: 'packs', endpoint: 'http://silent.example', access_key: 'a', secret_key: 'b' }
+  const known = { version: '1', architecture: 'x86_64', pack_filename: 'pack', pack_sha256: shaOf(text) }
+  const local = { type: 'local-storage', meta: {} }
+  await register(call, { ...known, catalog_id: 'attacker', path: '/attacker', provider: { type: 'minio', meta } })
+  await register(call, { ...known, catalog_id: 'victim', path: '/victim', provider: local })
+  const ask = (id: string, signal?: AbortSignal) =>
+    call('GET', `${at(id, '1', 'x86_64')}/download?content=chunk&sha256=${names[0]}`, {
+      as: id === 'attacker' ? ['LIST_CATALOG_MANIFEST', 'other'] : ['LIST_CATALOG_MANIFEST'],
+      ...(signal && { signal }),
+    })
+  const given = new AbortController()
+  const hanging = ask('attacker', given.signal).catch(() => undefined)
+  await asked
+  expect((await ask('victim')).status).toBe(200)
+  given.abort()
+  await hanging
+})
