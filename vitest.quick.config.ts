@@ -13,5 +13,6 @@ export default defineConfig({
       return slow.every(one => !imports.has(one))
     }),
     exclude: ['test/full/**'],
+    testTimeout: 60_000,
   },
 })

@@ -77,7 +77,7 @@ const publishAs = async (
   if (there?.size === digest.size && there.sha256 === digest.sha256) {
     work.skip('push_upload_pack_stage', 'not needed, the provider has it')
     // A kill right after its upload was complete has left the note of that.
-    await provider.cleanUpInends?.(packAt, signal)
+    await provider.cleanUpUploads?.(packAt, signal)
   } else {
     work.begin('push_upload_pack_stage')
     // Whoever removes chunks must not begin before this list can be seen.

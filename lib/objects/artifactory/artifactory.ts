@@ -3,7 +3,7 @@ import { ServiceError } from '#lib/errors.ts'
 import { createSourceBody } from './source-body.ts'
 import { createFolder, moveFile } from './webdav.ts'
 import { listObjects } from './list.ts'
-import { getIncompletePath, cleanUpInends } from './incomplete-uploads.ts'
+import { getIncompletePath, cleanUpUploads } from './incomplete-uploads.ts'
 import { openRepository } from './repository.ts'
 import { checkVersion } from '../port/check-version.ts'
 import { createVerifiedStream } from '../http/response-body.ts'
@@ -106,7 +106,7 @@ export const createArtifactory = async (storage: Storage, fetcher: Fetcher = cre
       throw error
     }
     // An object named by its digest always has the same bytes, so the next write replaces what an interrupted one has left.
-    if (!isSha256(segments.at(-1)!)) await cleanUpInends(repository, segments, signal)
+    if (!isSha256(segments.at(-1)!)) await cleanUpUploads(repository, segments, signal)
   }
 
   return {
@@ -146,7 +146,7 @@ export const createArtifactory = async (storage: Storage, fetcher: Fetcher = cre
     },
     async remove(path, signal) {
       // Without this check Artifactory would delete a folder with everything in it.
-      if (!hasApi && !writing.has(path)) await cleanUpInends(repository, splitObjectPath(path), signal)
+      if (!hasApi && !writing.has(path)) await cleanUpUploads(repository, splitObjectPath(path), signal)
       if (!(await stat(path, signal))) return
       const reply = await send({ url: url(splitObjectPath(path)), method: 'DELETE', signal })
       if (reply.status !== 404 && !isSuccess(reply)) throw replyError(reply, path)

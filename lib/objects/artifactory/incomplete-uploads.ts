@@ -22,7 +22,7 @@ export const getIncompletePath = (segments: readonly string[], sha256: string | 
  * Deletes the incomplete uploads of an object, and the abandoned ones of other objects in its folder. The object must not be
  * written at the same time. Errors of the server are ignored, because incomplete uploads only cost space.
  */
-export const cleanUpInends = async (
+export const cleanUpUploads = async (
   repository: Repository,
   segments: readonly string[],
   signal: AbortSignal | undefined,

@@ -71,5 +71,5 @@ export interface Provider {
    */
   removeMany?(paths: readonly string[]): Promise<void>
   /** Removes what interrupted writes of an object have left, for storages that keep it apart from the object. */
-  cleanUpInends?(path: string, signal?: AbortSignal): Promise<void>
+  cleanUpUploads?(path: string, signal?: AbortSignal): Promise<void>
 }

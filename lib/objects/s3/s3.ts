@@ -111,7 +111,7 @@ export const createS3 = async (
         }
     },
 
-    async cleanUpInends(path, signal) {
+    async cleanUpUploads(path, signal) {
       const key = getKey(path)
       if (!writing.has(key)) await uploads.abortAll(key, signal)
     },

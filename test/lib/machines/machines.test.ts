@@ -102,7 +102,7 @@ describe('who waits for a machine when the service ends', () => {
     const machines = await openMachines({ driver, host, stopLimit: 1_000, ...(await newEventLog()) })
     const { id } = await machines.create({ name: 'one', description: '', cpus: 1, memory: 16, disks: [] })
     driver.delay = 60_000
-    const work = { ...noProgress, patience: { milliseconds: 60_000 } }
+    const work = { ...noProgress, waitLimit: { milliseconds: 60_000 } }
     const all = Promise.allSettled([
       machines.clone(id, 'first', { linked: false, work }),
       machines.run(id, 'start', { work }),

@@ -63,7 +63,7 @@ test('after a commit with an unknown result the store takes no changes and shows
   driver.fail = () => {}
   expect(await content()).toEqual(before)
   await expect(store.commit([items.put({ id: 'c', name: 'c' })])).rejects.toMatchObject({ fault: 'unavailable' })
-  expect(store.failure).toContain('not certain')
+  expect(store.failure).toContain('the content on disk is unknown')
   expect([store.hasRoomForFollowUp(true), store.hasRoomForFollowUp(false)]).toEqual([false, false])
 })
 

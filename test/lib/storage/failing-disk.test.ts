@@ -56,7 +56,7 @@ describe.skipIf(library === undefined).for([
   test('a disk that keeps failing stops the store, and the error says so', async () => {
     const outcome = await run('sync store.db-wal 1000')
     expect(outcome).toMatchObject({ before: 'done', during: ['unavailable', 'unavailable'], after: 'unavailable' })
-    expect(outcome.failure).toContain('not certain')
+    expect(outcome.failure).toContain('the content on disk is unknown')
     expect(outcome.seen).toEqual(['before'])
     expect(outcome.kept).toContain('before')
   })

@@ -62,7 +62,7 @@ const open = async (root: string, before: (call: 'stat' | 'read', path: string) 
     catalog,
     machines: {
       checkName() {},
-      async adopt({ name }: { name: string }, fill: (folder: string) => Promise<void>) {
+      async import({ name }: { name: string }, fill: (folder: string) => Promise<void>) {
         const home = join(root, `machine${readdirSync(root).length}`)
         mkdirSync(home)
         await fill(home)

@@ -55,7 +55,7 @@ test('the idle timeout for the reply grows with the size of the body', async () 
   const open = async function* () {
     yield Buffer.from('pack')
   }
-  const slow = await serve((_, response) => void outlastIdle(idleTimeout, 3).then(() => response.end('done')))
+  const slow = await serve((_, response) => void outlastIdle(idleTimeout, 2).then(() => response.end('done')))
   const reply = await fetcher({ method: 'PUT', url: slow, body: { size: 3 * 1024 ** 3, open } })
   expect(reply.status).toBe(200)
   drain(reply)

@@ -99,7 +99,7 @@ describe('a multipart upload', () => {
     expect(endsIn(seen)).toEqual(['end record', 'end old', 'end new'])
     const removing = bucketWith([], [])
     await s3.remove('a')
-    expect(endsIn(removing).sort()).toEqual(['end new', 'end record', 'end old'])
+    expect(endsIn(removing).sort()).toEqual(['end new', 'end old', 'end record'])
   })
 
   test('aborts abandoned uploads of all objects, also of a record without an upload id', async () => {
@@ -144,7 +144,7 @@ describe('a multipart upload', () => {
   test('the clean-up removes its record and aborts all uploads of the object', async () => {
     const record = `.vmhost-uploads/${hash('sha256', Buffer.from('a'))}/${sha256}`
     const seen = bucketWith([], [], { [record]: { text: `${uploadId}\na`, at: new Date().toISOString() } })
-    await s3.cleanUpInends!('a')
-    expect(seen.filter(one => one.startsWith('end')).toSorted()).toEqual(['end new', 'end record', 'end old'])
+    await s3.cleanUpUploads!('a')
+    expect(seen.filter(one => one.startsWith('end')).toSorted()).toEqual(['end new', 'end old', 'end record'])
   })
 })
