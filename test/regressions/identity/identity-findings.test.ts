@@ -53,7 +53,9 @@ test('an unreadable entry of the audit is logged, and does not end the service',
   database.close()
   const second = await openStore({ folder: folder.path })
   const again = openAudit({ store: second, log, retention: { days: 400, entries: 1_000 } })
-  await until(() => expect(log.error).toHaveBeenCalledWith(expect.stringContaining('could not be removed'), expect.anything()))
+  await until(() =>
+    expect(log.error).toHaveBeenCalledWith(expect.stringContaining('could not be removed'), expect.anything()),
+  )
   await again.close()
   await second[Symbol.asyncDispose]()
 })
