@@ -170,7 +170,7 @@ describe('the encrypted store of a service', () => {
     expect(readFileSync(join(state.path, 'store.db')).equals(before)).toBe(true)
 
     const restored = await vmhost(`storage restore ${copy}`)
-    const kept = /it replaced is in (\S+)\.\n/.exec(restored.stdout)![1]!
+    const kept = /The replaced store is in (\S+)\.\n/.exec(restored.stdout)![1]!
     expect((await vmhost('users list')).stdout).toContain('before@')
     expect((await vmhost('users list')).stdout).not.toContain('after@')
     expect((await vmhost(`storage restore ${kept}`)).code).toBe(0)
