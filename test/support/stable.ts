@@ -12,8 +12,8 @@ const byName: Readonly<Record<string, unknown>> = {
   port: 22,
   host: 'host-1',
   host_id: '00000000-0000-4000-8000-0000000000ff',
-  cursor: '18-5c1f0b2e',
-  since: '12-5c1f0b2e',
+  cursor: '5c1f0b2e-18',
+  since: '5c1f0b2e-12',
 }
 
 const time = '2026-01-02T03:04:05.000Z'
@@ -33,6 +33,7 @@ export const createStable = (known: Readonly<Record<string, string>>) => {
       .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, time)
       .replaceAll(/\b[0-9a-f]{64}\b/g, sha256)
       .replaceAll(/\b[0-9A-F]{24}\b/g, 'E022D75D7DEDC267C3B391D6')
+      .replaceAll(/\b[0-9a-f]{8}-(\d+)(?![\w-])/g, '5c1f0b2e-$1')
       .replaceAll(/\b525400[0-9A-F]{6}\b/g, '525400ABCDEF')
   const stable = (value: unknown, name = ''): unknown => {
     if (Array.isArray(value)) return value.slice(0, 3).map(item => stable(item, name))
