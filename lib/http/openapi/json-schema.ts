@@ -31,13 +31,24 @@ const refusesBlanks = (schema: z.core.$ZodTypes): boolean =>
   schema._zod.def.checks?.some(({ _zod: { def } }) => def.check === 'overwrite') === true &&
   !z.safeParse(schema, ' ').success
 
+/**
+ * Adds a pattern to those that a schema has. One schema has room for one, and linters refuse an `allOf` of one. zod calls
+ * `override` again for a schema that refines another, so a pattern that is there already is not added twice.
+ */
+const requirePattern = (schema: z.core.JSONSchema.JSONSchema, added: string): void => {
+  const own = [schema.pattern, ...(schema.allOf ?? []).map(({ pattern }) => pattern)]
+  const patterns = [...new Set([...own, added])].filter(pattern => pattern !== undefined)
+  delete schema.pattern
+  if (patterns.length === 1) schema.pattern = patterns[0]!
+  else schema.allOf = patterns.map(pattern => ({ pattern }))
+}
+
 /** Makes a schema portable. Reply schemas stay open, because a later version may add members. */
 const adjust = (io: 'input' | 'output', { zodSchema, jsonSchema }: Conversion): void => {
   if (io === 'input' && isFlag(zodSchema)) jsonSchema.type = 'boolean'
   if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
   if (jsonSchema.pattern !== undefined) jsonSchema.pattern = withoutClasses(jsonSchema.pattern)
-  if (io === 'input' && refusesBlanks(zodSchema))
-    jsonSchema.allOf = [...(jsonSchema.allOf ?? []), { pattern: notBlank }]
+  if (io === 'input' && refusesBlanks(zodSchema)) requirePattern(jsonSchema, notBlank)
 }
 
 /**

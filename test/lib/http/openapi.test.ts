@@ -118,8 +118,12 @@ describe('the OpenAPI document', () => {
 
   test('requires a character other than a blank in text that is trimmed', () => {
     const { name } = named('machines.create').requestBody!.content['application/json']!.schema!.properties!
-    const [{ pattern } = { pattern: '^' }] = (name as { allOf?: readonly { readonly pattern: string }[] }).allOf ?? []
-    expect([' \t\n', '\u3000', ' a '].map(one => new RegExp(pattern, 'u').test(one))).toEqual([false, false, true])
+    const patterns = (name as { allOf: readonly { readonly pattern: string }[] }).allOf.map(
+      one => new RegExp(one.pattern, 'u'),
+    )
+    const isAllowed = (text: string): boolean => patterns.every(pattern => pattern.test(text))
+    expect([' \t\n', '\u3000', ' a '].map(isAllowed)).toEqual([false, false, true])
+    expect(new Set(patterns.map(String)).size).toBe(patterns.length)
   })
 
   test('has no glossary entry without a member of that name', () => {
