@@ -1,6 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest'
+import { changeManifest } from '#lib/catalog/changes.ts'
 import { undoAfter } from '#lib/catalog/undo.ts'
 import { ServiceError } from '#lib/errors.ts'
+import { noChange, openProviderCatalog } from '../../support/provider-catalog.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -30,4 +32,22 @@ test('an undo that never ends is given up, with its signal', async () => {
   await vi.advanceTimersByTimeAsync(60_000)
   expect(await told).toMatchObject({ fault: 'precondition-failed' })
   expect(signal!.aborted).toBe(true)
+})
+
+test('a change that cannot be stored and not be taken back either fails with the first reason', async () => {
+  const { catalog, call } = await openProviderCatalog({
+    stat: async () => undefined,
+    write: async () => {},
+    async remove() {
+      throw new ServiceError('upstream', 'The storage is away.')
+    },
+  })
+  const update = async (): Promise<never> => {
+    throw wrong
+  }
+  const changed = changeManifest({ ...catalog, manifests: { ...catalog.manifests, update } }, call, noChange)
+  await expect(changed).rejects.toMatchObject({
+    fault: 'precondition-failed',
+    message: expect.stringMatching(/^The manifest was changed\. .*could not be taken back: The storage is away\.$/),
+  })
 })
