@@ -1,10 +1,10 @@
 import { ServiceError } from '#lib/errors.ts'
 import { type Page, readPages } from '../http/listing.ts'
-import type { S3Client } from './client.ts'
+import type { StorageClient } from '../http/storage-client.ts'
 import { findElements, findText } from './xml.ts'
 
 /** The continuation token of a page; undefined for the last page. Throws `upstream` for a page that is not a listing. */
-const getNextToken = (client: S3Client, text: string): string | undefined => {
+const getNextToken = (client: StorageClient, text: string): string | undefined => {
   if (!/<ListBucketResult[\s/>]/.test(text))
     throw new ServiceError('upstream', `The storage ${client.host} sent a reply that is not a list of a bucket.`)
   if (findText(text, 'IsTruncated') !== 'true') return undefined
@@ -15,7 +15,7 @@ const getNextToken = (client: S3Client, text: string): string | undefined => {
 
 /** Lists the objects of a prefix page by page: the XML of each. Throws `upstream` for a broken or endless list. */
 export const listPages = (
-  client: S3Client,
+  client: StorageClient,
   prefix: string,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<readonly string[]> => {

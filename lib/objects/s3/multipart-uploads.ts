@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import { hiddenPrefix } from '../port/object-path.ts'
-import type { S3Client } from './client.ts'
+import type { StorageClient } from '../http/storage-client.ts'
 import { findElements, findText } from './xml.ts'
 
 /** A multipart upload that is not complete. */
@@ -41,7 +41,7 @@ const undefinedIfNotFound = async <T>(promise: Promise<T>): Promise<T | undefine
  * So the id is stored in a hidden object named by key and SHA-256: the record of the upload. The record is first written
  * before the upload begins, so that the clean-up finds the upload even when this process is killed in between.
  */
-export const createMultipartUploads = (client: S3Client) => {
+export const createMultipartUploads = (client: StorageClient) => {
   const getRecordFolder = (key: string): string => `${recordPrefix}${createHash('sha256').update(key).digest('hex')}/`
   const getRecordKey = (key: string, sha256: string): string => getRecordFolder(key) + sha256
 

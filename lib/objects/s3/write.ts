@@ -2,7 +2,7 @@ import { isFault, ServiceError } from '#lib/errors.ts'
 import { preconditionFailed } from '../port/check-version.ts'
 import { forEachPart, MiB, type Part, minPartSize } from '../http/multipart.ts'
 import type { Source, WriteOptions } from '../port/provider.ts'
-import type { S3Client } from './client.ts'
+import type { StorageClient } from '../http/storage-client.ts'
 import type { MultipartUploads } from './multipart-uploads.ts'
 
 const concurrency = 4
@@ -13,7 +13,7 @@ const getPartSize = (size: number): number => Math.max(minPartSize, Math.ceil(si
 const digestMismatch = (path: string): ServiceError =>
   new ServiceError('conflict', `The bytes of ${path} are not those that their SHA-256 says.`)
 
-export const createWrite = (client: S3Client, uploads: MultipartUploads) => {
+export const createWrite = (client: StorageClient, uploads: MultipartUploads) => {
   const writeSmall = async (key: string, source: Source, { signal, sha256, onProgress, replaces }: WriteOptions) => {
     let onlyPart: Part | undefined
     const options = {
