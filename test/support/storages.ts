@@ -111,18 +111,8 @@ export const storageKinds: readonly Kind[] = [
     left: withoutAzurite ? 'azurite-blob is not on PATH' : '',
     async open() {
       const server = await startAzurite()
-      const container = await server.newContainer()
-      const meta = {
-        storage_account_name: server.account,
-        storage_account_key: server.key,
-        container_name: container.containerName,
-        endpoint: server.endpoint,
-      }
-      const everything = async (): Promise<string[]> => {
-        const blobs = container.listBlobsFlat({ includeUncommitedBlobs: true })
-        return (await all(blobs)).map(({ name }) => name)
-      }
-      return opened({ type: 'azure-storage-account', meta }, everything, () => server[Symbol.asyncDispose]())
+      const { storage, listNames } = await server.newContainer()
+      return opened(storage, listNames, () => server[Symbol.asyncDispose]())
     },
   },
   {
