@@ -38,7 +38,7 @@ export interface StorageClient {
 export const createStorageClient = (
   host: string,
   sendOnce: (request: StorageRequest) => Promise<Reply>,
-  assertText: (reply: TextReply, request: StorageRequest) => void = () => undefined,
+  assertText?: (reply: TextReply, request: StorageRequest) => Promise<void>,
 ): StorageClient => ({
   host,
   open: request => withRetry(() => sendOnce(request), request.signal),
@@ -46,7 +46,7 @@ export const createStorageClient = (
     withRetry(async () => {
       const { headers, body } = await sendOnce(request)
       const reply = { headers, text: await readText(host, body) }
-      assertText(reply, request)
+      await assertText?.(reply, request)
       return reply
     }, request.signal),
 })

@@ -20,6 +20,8 @@ export const xmlParser = new XMLParser({
   parseTagValue: false,
   trimValues: false,
   isArray: () => true,
+  // A path of each element as text would cost more than the rest.
+  jPath: false,
   // The library's own decoder leaves control characters out, so the key of one object would become that of another. Entities
   // that the document itself declares stay undecoded.
   entityDecoder: {

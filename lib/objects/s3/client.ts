@@ -5,14 +5,22 @@ import { isSuccess } from '../http/response.ts'
 import type { Fetcher, Reply } from '../http/send.ts'
 import { createBody } from '../http/request-body.ts'
 import { createStorageClient, type StorageClient, type StorageRequest, type TextReply } from '../http/storage-client.ts'
+import { findText, parseXml } from '../http/xml.ts'
 import type { Credentials, BucketEndpoint } from './bucket-endpoint.ts'
-import { findText } from './xml.ts'
 
 /** Makes the client of a bucket. */
 export const createS3Client = (endpoint: BucketEndpoint, credentials: Credentials, fetcher: Fetcher): StorageClient => {
   const { host, region } = endpoint
   // The signing key changes once a day.
   const signingKeys = new Map<string, ArrayBuffer>()
+
+  /** The code of an error; undefined for a reply that is no XML, such as the page of a proxy. */
+  const findCode = async (text: string): Promise<string | undefined> =>
+    parseXml(host, text).then(
+      xml => findText(xml, 'Code'),
+      () => undefined,
+    )
+
   const sendOnce = async ({ method, key, query, headers, body, signal, onSent }: StorageRequest): Promise<Reply> => {
     // The MD5 of the body is signed instead of the body, so that the body is read once and not twice.
     const signed = await new AwsV4Signer({
@@ -35,13 +43,13 @@ export const createS3Client = (endpoint: BucketEndpoint, credentials: Credential
     const { status, headers: replyHeaders } = reply
     // A reply to HEAD has no body and so no code.
     const missing = key === '' ? 'NoSuchBucket' : 'NoSuchKey'
-    const code = findText(await readText(host, reply.body), 'Code') ?? (status === 404 ? missing : undefined)
+    const code = (await findCode(await readText(host, reply.body))) ?? (status === 404 ? missing : undefined)
     throw statusError({ host, status, headers: replyHeaders, code, what: key })
   }
 
   /** S3 replies to long operations with 200 before they are done, and reports a failure in the body. */
-  const assertNoError = ({ headers, text }: TextReply, { key }: StorageRequest): void => {
-    const code = /^\s*(<\?xml[^>]*>\s*)?<Error\b/.test(text) ? findText(text, 'Code') : undefined
+  const assertNoError = async ({ headers, text }: TextReply, { key }: StorageRequest): Promise<void> => {
+    const code = /^\s*(<\?xml[^>]*>\s*)?<Error\b/.test(text) ? await findCode(text) : undefined
     if (code !== undefined)
       throw statusError({ host, status: code === 'InternalError' ? 500 : 400, headers, code, what: key })
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { statusError } from '../http/http-errors.ts'
 import type { StorageClient } from '../http/storage-client.ts'
-import { findElements, findText } from './xml.ts'
+import { findElements, findText, parseXml } from '../http/xml.ts'
 
 const escapeXml = (text: string): string => text.replace(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`)
 
@@ -16,7 +16,9 @@ export const removeMany = async (client: StorageClient, keys: readonly string[])
     headers: { 'content-md5': createHash('md5').update(body).digest('base64'), 'content-type': 'application/xml' },
     body,
   })
-  const failed = findElements(text, 'Error').find(one => findText(one, 'Code') !== 'NoSuchKey')
+  const failed = findElements(await parseXml(client.host, text), 'Error').find(
+    one => findText(one, 'Code') !== 'NoSuchKey',
+  )
   if (failed === undefined) return
   const code = findText(failed, 'Code')
   const status = code === 'AccessDenied' ? 403 : code === 'InternalError' ? 500 : 400

@@ -13,7 +13,7 @@ import { removeMany } from './remove-many.ts'
 import { createMultipartUploads } from './multipart-uploads.ts'
 import { createWrite } from './write.ts'
 import { listPages } from './list-pages.ts'
-import { findText } from './xml.ts'
+import { findText } from '../http/xml.ts'
 
 const maxKeyBytes = 1_024
 
