@@ -1,4 +1,4 @@
-import { isFault, ServiceError } from '#lib/errors.ts'
+import { isFault } from '#lib/errors.ts'
 import type { Storage } from '../port/connection.ts'
 import { createVerifiedStream } from '../http/response-body.ts'
 import { checkObjectSize, getContentLength, parseModifiedAt } from '../http/response.ts'
@@ -40,7 +40,6 @@ export const createAzure = async (storage: Storage, fetcher: Fetcher = createFet
   const endpoint = parseContainerEndpoint(storage)
   const client = createAzureClient(endpoint, fetcher)
   const { host } = endpoint
-  const writing = new Set<string>()
 
   return {
     type: storage.type,
@@ -73,14 +72,7 @@ export const createAzure = async (storage: Storage, fetcher: Fetcher = createFet
     },
 
     async write(path, source, options = {}) {
-      const name = getBlobName(path)
-      if (writing.has(name)) throw new ServiceError('conflict', `${path} is being written already.`)
-      writing.add(name)
-      try {
-        await writeBlob(client, name, source, options)
-      } finally {
-        writing.delete(name)
-      }
+      await writeBlob(client, getBlobName(path), source, options)
     },
 
     async *list(folder, signal): AsyncGenerator<ObjectStat> {

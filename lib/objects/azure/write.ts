@@ -1,7 +1,8 @@
-import { isFault, ServiceError } from '#lib/errors.ts'
+import { isFault } from '#lib/errors.ts'
 import { forEachPart, MiB, minPartSize } from '../http/multipart.ts'
 import type { StorageClient } from '../http/storage-client.ts'
 import { findElements, findText, parseXml } from '../http/xml.ts'
+import { checkDigest } from '../port/check-digest.ts'
 import type { Source, WriteOptions } from '../port/provider.ts'
 
 const concurrency = 4
@@ -70,8 +71,7 @@ export const writeBlob = async (
     sentBytes += bytes.length
     onProgress?.(sentBytes)
   })
-  if (sha256 !== undefined && digests.sha256 !== sha256)
-    throw new ServiceError('conflict', `The bytes of ${key} are not those that their SHA-256 says.`)
+  checkDigest(key, digests.sha256, sha256)
   const headers = {
     'x-ms-blob-content-md5': Buffer.from(digests.md5, 'hex').toString('base64'),
     'x-ms-meta-sha256': digests.sha256,
