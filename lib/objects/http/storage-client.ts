@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { readText } from './response-body.ts'
 import type { Reply } from './send.ts'
-import { withRetry } from './transient-error.ts'
+import { withRetry } from '#lib/async/retry.ts'
 
 /** A request for one object of a bucket or container. */
 export interface StorageRequest {
