@@ -16,7 +16,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   platform: ['async', 'calls'],
   listener: ['access', 'async', 'calls', 'http', 'platform'],
   hypervisor: ['async', 'platform'],
-  objects: ['platform'],
+  objects: ['async', 'platform'],
   ssh: ['platform'],
   storage: ['platform'],
   events: ['access', 'calls', 'platform', 'storage'],

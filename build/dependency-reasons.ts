@@ -1,7 +1,5 @@
 /** What the program is bundled with, and why: by the name of the package. `build/checks.ts` holds the list to the sources. */
 export const dependencyReasons: Readonly<Record<string, string>> = {
-  '@azure/storage-blob':
-    'Packs in Azure storage accounts: its block lists and its two ways to sign are much to write anew. Loaded on demand.',
   '@clack/prompts': 'Passwords and connections that are typed on a terminal. Loaded on demand.',
   '@hono/node-server': "Turns Node's requests into those of the web standard, and back.",
   '@logtape/logtape': 'The log: structured, without dependencies, also on the edge.',
@@ -10,6 +8,7 @@ export const dependencyReasons: Readonly<Record<string, string>> = {
   bcryptjs:
     'Passwords: plain JavaScript, so that nothing has to be compiled on the host; it runs in a thread of its own.',
   commander: 'The command line: flags, help, what was probably meant.',
+  'fast-xml-parser': 'The lists and errors that S3, Azure and WebDAV servers send. Loaded on demand.',
   hono: 'The router, on Node and on the edge alike.',
   jose: 'Signs and verifies tokens, publishes keys.',
   'prom-client': 'The text and the types of /metrics.',

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { isInside } from '#lib/platform/files.ts'
 import type { HostFiles } from '#lib/platform/host-files.ts'
@@ -11,6 +11,7 @@ import { createAzure } from './azure/azure.ts'
 import { createLocalStorage } from './local/local-storage.ts'
 import { withStorageErrors } from './local/storage-errors.ts'
 import { createOci } from './oci/oci.ts'
+import { guardWrites } from './port/guard-writes.ts'
 import type { Provider } from './port/provider.ts'
 import { createS3 } from './s3/s3.ts'
 
@@ -64,6 +65,20 @@ export const createStorages = ({ folder, hostFiles, environment = {} }: Options)
         realPathOf(meta['catalog_path'] || folder).catch(() => resolve(meta['catalog_path']!))
       : getProviderKind(type).storageKey(meta)
 
+  const writing = new Set<string>()
+  const openGuarded = async (storage: Storage): Promise<Provider> => {
+    const provider = await openers[storage.type](storage)
+    // Several connections may be open on one storage.
+    const root = await getStorageKey(storage)
+    if (storage.type !== 'local-storage') return guardWrites(provider, { writing, getKey: path => join(root, path) })
+    // Links may lead to one folder. The provider refuses a folder that cannot be resolved.
+    const getKey = async (path: string): Promise<string> => {
+      const parent = dirname(join(root, path))
+      return join(await realPathOf(parent).catch(() => parent), basename(path))
+    }
+    return guardWrites(provider, { writing, getKey })
+  }
+
   return {
     getStorageKey,
     async getObjectLocations(storage, path) {
@@ -77,7 +92,7 @@ export const createStorages = ({ folder, hostFiles, environment = {} }: Options)
       const key = createHash('sha256')
         .update(JSON.stringify([type, Object.entries(meta).toSorted(([a], [b]) => (a < b ? -1 : 1))]))
         .digest('hex')
-      const provider = opened.get(key) ?? openers[type](storage)
+      const provider = opened.get(key) ?? openGuarded(storage)
       // Least recently used first.
       opened.delete(key)
       opened.set(key, provider)

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { guardWrites } from '#lib/objects/port/guard-writes.ts'
 import type { ByteRange, Provider, Source } from '#lib/objects/port/provider.ts'
 
 /** Reads all bytes of a stream. */
@@ -53,16 +54,18 @@ interface Options {
 
 /**
  * What every provider must do.
- * @param open opens a provider on an empty storage
+ * @param openUnguarded opens a provider on an empty storage
  * @param reopen opens another provider on the storage that was opened last, as another process would
  * @param partSize bytes of the smallest part that a resumed write may have to send again
  */
 export const providerContract = (
-  open: () => Promise<Provider>,
+  openUnguarded: () => Promise<Provider>,
   reopen: () => Promise<Provider>,
   partSize: number,
   { resume = 'reads the rest', sent, keepsSha256 = true }: Options = {},
 ): void => {
+  const open = async (): Promise<Provider> =>
+    guardWrites(await openUnguarded(), { writing: new Set(), getKey: path => path })
   const paths = async (provider: Provider, folder = ''): Promise<string[]> => {
     const found: string[] = []
     for await (const { path } of provider.list(folder)) found.push(path)

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path'
 import { expect } from 'vitest'
 import { formatConnection, type Storage } from '#lib/objects/port/connection.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
-import { findElements, findText } from '#lib/objects/s3/xml.ts'
+import { findElements, findText, parseXml } from '#lib/objects/http/xml.ts'
 import { createStorages } from '#lib/objects/storages.ts'
 import { startAzurite, withoutAzurite } from './servers/azurite-server.ts'
 import { anyFile } from './host-files.ts'
@@ -96,8 +96,9 @@ export const storageKinds: readonly Kind[] = [
       const meta = { bucket: await server.newBucket(), endpoint, access_key, secret_key }
       const names = async (query: string, kind: string): Promise<string[]> => {
         const text = await (await server.call('GET', `${meta.bucket}?${query}`)).text()
-        expect(findText(text, 'IsTruncated')).not.toBe('true')
-        return [...findElements(text, kind)].map(one => findText(one, 'Key')!)
+        const list = await parseXml(endpoint, text)
+        expect(findText(list, 'IsTruncated')).not.toBe('true')
+        return findElements(list, kind).map(one => findText(one, 'Key')!)
       }
       const everything = async (): Promise<string[]> => [
         ...(await names('list-type=2', 'Contents')),
@@ -111,18 +112,8 @@ export const storageKinds: readonly Kind[] = [
     left: withoutAzurite ? 'azurite-blob is not on PATH' : '',
     async open() {
       const server = await startAzurite()
-      const container = await server.newContainer()
-      const meta = {
-        storage_account_name: server.account,
-        storage_account_key: server.key,
-        container_name: container.containerName,
-        endpoint: server.endpoint,
-      }
-      const everything = async (): Promise<string[]> => {
-        const blobs = container.listBlobsFlat({ includeUncommitedBlobs: true })
-        return (await all(blobs)).map(({ name }) => name)
-      }
-      return opened({ type: 'azure-storage-account', meta }, everything, () => server[Symbol.asyncDispose]())
+      const { storage, listNames } = await server.newContainer()
+      return opened(storage, listNames, () => server[Symbol.asyncDispose]())
     },
   },
   {

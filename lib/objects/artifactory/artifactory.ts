@@ -25,7 +25,6 @@ export const createArtifactory = async (storage: Storage, fetcher: Fetcher = cre
   const repository = await openRepository(storage, fetcher)
   const { host, hasApi, url, send, sendWithoutRetry } = repository
   const read = followRedirects(send)
-  const writing = new Set<string>()
 
   /** Whether a reply is that of an object. Artifactory sends checksums for objects, and none for folders. */
   const isObject = ({ status, headers }: Reply): boolean =>
@@ -132,21 +131,15 @@ export const createArtifactory = async (storage: Storage, fetcher: Fetcher = cre
     },
     async write(path, source, options = {}) {
       splitObjectPath(path)
-      if (writing.has(path)) throw new ServiceError('conflict', `${path} is being written already.`)
-      writing.add(path)
-      try {
-        await (hasApi ? writeToArtifactory : writeToWebDav)(path, source, options)
-      } finally {
-        writing.delete(path)
-      }
+      await (hasApi ? writeToArtifactory : writeToWebDav)(path, source, options)
     },
     async *list(folder, signal) {
       if (folder !== '') splitObjectPath(folder)
       yield* listObjects(repository, folder, signal)
     },
-    async remove(path, signal) {
+    async remove(path, signal, { keepsUploads } = {}) {
       // Without this check Artifactory would delete a folder with everything in it.
-      if (!hasApi && !writing.has(path)) await cleanUpUploads(repository, splitObjectPath(path), signal)
+      if (!hasApi && !keepsUploads) await cleanUpUploads(repository, splitObjectPath(path), signal)
       if (!(await stat(path, signal))) return
       const reply = await send({ url: url(splitObjectPath(path)), method: 'DELETE', signal })
       if (reply.status !== 404 && !isSuccess(reply)) throw replyError(reply, path)

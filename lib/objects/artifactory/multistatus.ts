@@ -1,4 +1,5 @@
 import { parseModifiedAt } from '../http/response.ts'
+import { findElements, findText, type XmlElement } from '../http/xml.ts'
 
 /** A file or folder in the reply of a WebDAV server: the requested one, or a member of the requested folder. */
 export interface Member {
@@ -10,15 +11,6 @@ export interface Member {
   readonly modifiedAt?: string
 }
 
-const namedEntities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
-
-const decodeEntities = (text: string): string =>
-  text.replace(/&(?:#x([\da-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));/gi, (whole, hex, decimal, named) => {
-    if (named) return namedEntities[(named as string).toLowerCase()] ?? whole
-    const point = hex ? parseInt(hex as string, 16) : Number(decimal)
-    return point <= 0x10ffff ? String.fromCodePoint(point) : whole
-  })
-
 /** The decoded path of an address; undefined for an invalid one. */
 const parsePath = (address: string, base: URL): string | undefined => {
   try {
@@ -28,29 +20,20 @@ const parsePath = (address: string, base: URL): string | undefined => {
   }
 }
 
-/** A tag and the text behind it. A name cannot have a character that may follow it, so the expression never backtracks. */
-const tags = /<(\/?)([^\s<>/]+)(?:[\s/][^<>]*)?>([^<]*)/g
-
-/** Parses the responses of a multistatus document (RFC 4918 14.16) for `requested` and its direct members. */
-export const parseMultistatus = (xml: string, requested: URL): readonly Member[] => {
+/** Gives `requested` and its direct members, of the responses in a multistatus document (RFC 4918 14.16). */
+export const parseMultistatus = (xml: XmlElement, requested: URL): readonly Member[] => {
   const base = parsePath(requested.href, requested) ?? ''
-  const members: Member[] = []
-  let fields = new Map<string, string>()
-  for (const [, end, full = '', text = ''] of xml.matchAll(tags)) {
-    const name = full.slice(full.lastIndexOf(':') + 1)
-    // Only the first element of a name counts: locks have an href too.
-    if (end === '' && name !== 'response' && !fields.has(name)) fields.set(name, decodeEntities(text).trim())
-    if (name !== 'response') continue
-    const path = end === '' ? undefined : parsePath(fields.get('href') ?? '', requested)
+  return findElements(xml, 'response').flatMap(response => {
+    const path = parsePath(findText(response, 'href')?.trim() ?? '', requested)
     const rest = path?.startsWith(base) ? path.slice(base.length) : undefined
-    if (rest !== undefined && /^(\/[^/]+)?$/.test(rest))
-      members.push({
+    if (rest === undefined || !/^(\/[^/]+)?$/.test(rest)) return []
+    return [
+      {
         name: rest.slice(1),
-        isFolder: fields.has('collection'),
-        size: Number(fields.get('getcontentlength') ?? 0),
-        ...parseModifiedAt(fields.get('getlastmodified')),
-      })
-    fields = new Map()
-  }
-  return members
+        isFolder: findElements(response, 'collection').length > 0,
+        size: Number(findText(response, 'getcontentlength') ?? 0),
+        ...parseModifiedAt(findText(response, 'getlastmodified')),
+      },
+    ]
+  })
 }

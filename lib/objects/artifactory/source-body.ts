@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto'
 import { ServiceError } from '#lib/errors.ts'
 import type { RequestBody } from '../http/request-body.ts'
+import { checkDigest } from '../port/check-digest.ts'
 import type { Source, WriteOptions } from '../port/provider.ts'
-
-const checkDigest = (path: string, digest: string, expected: string | undefined): void => {
-  if (expected !== undefined && digest !== expected)
-    throw new ServiceError('conflict', `The bytes of ${path} are not those that their SHA-256 says.`)
-}
 
 /**
  * Makes the body of a request of a source. The last chunk is sent only when the digest of all bytes is the expected one, so

@@ -2,6 +2,7 @@ import { ServiceError } from '#lib/errors.ts'
 import { type Member, parseMultistatus } from './multistatus.ts'
 import type { Repository } from './repository.ts'
 import { readText } from '../http/response-body.ts'
+import { parseXml } from '../http/xml.ts'
 import { drain, isSuccess, replyError } from '../http/response.ts'
 import { createBody } from '../http/request-body.ts'
 
@@ -26,7 +27,7 @@ const propfind = async (
     return []
   }
   if (reply.status !== 207) throw replyError(reply, 'a list of a folder')
-  return parseMultistatus(await readText(repository.host, reply.body), url)
+  return parseMultistatus(await parseXml(repository.host, await readText(repository.host, reply.body)), url)
 }
 
 /** Lists the members of a folder; none when it is missing. Throws `upstream`. */

@@ -1,67 +1,61 @@
-import type { ContainerListBlobFlatSegmentResponse } from '@azure/storage-blob'
-import type { Readable } from 'node:stream'
-import { isFault, ServiceError } from '#lib/errors.ts'
+import { isFault } from '#lib/errors.ts'
 import type { Storage } from '../port/connection.ts'
-import { openContainer, abortOptions } from './container.ts'
-import { writeBlob } from './write.ts'
 import { createVerifiedStream } from '../http/response-body.ts'
-import { readPages } from '../http/listing.ts'
-import { parseModifiedAt, checkObjectSize } from '../http/response.ts'
+import { checkObjectSize, getContentLength, parseModifiedAt } from '../http/response.ts'
 import { createRangeHeader, getBodySize } from '../http/range.ts'
 import { createFetcher, type Fetcher } from '../http/send.ts'
+import { findElements, findText, type XmlElement } from '../http/xml.ts'
 import { isObjectPath, splitObjectPath } from '../port/object-path.ts'
 import type { ObjectStat, Provider } from '../port/provider.ts'
+import { createAzureClient } from './client.ts'
+import { parseContainerEndpoint } from './container-endpoint.ts'
+import { listPages } from './list-pages.ts'
+import { writeBlob } from './write.ts'
 
-interface Properties {
-  readonly contentLength?: number | undefined
-  readonly lastModified?: Date | undefined
-  readonly contentMD5?: Uint8Array | undefined
-  readonly etag?: string | undefined
+/** Parses the MD5 of a blob, which is in base64. Other clients store its hex text where Azure expects its bytes. */
+const parseMd5 = (text: string | undefined): Pick<ObjectStat, 'md5'> => {
+  const bytes = Buffer.from(text ?? '', 'base64')
+  const md5 = bytes.length === 32 ? bytes.toString('latin1') : bytes.toString('hex')
+  return /^[0-9a-f]{32}$/i.test(md5) ? { md5: md5.toLowerCase() } : {}
 }
 
-/** Parses the MD5 of a blob. Other clients store its hex text where Azure expects its bytes. */
-const parseMd5 = (bytes: Uint8Array): string | undefined => {
-  const text = bytes.length === 32 ? Buffer.from(bytes).toString('latin1') : Buffer.from(bytes).toString('hex')
-  return /^[0-9a-f]{32}$/i.test(text) ? text.toLowerCase() : undefined
-}
-
-const getSha256 = (metadata: Readonly<Record<string, string>> | undefined): string | undefined =>
-  /^[0-9a-f]{64}$/.exec(metadata?.['sha256'] ?? '')?.[0]
-
-const toObjectStat = (
-  host: string,
-  path: string,
-  properties: Properties,
-  metadata?: Readonly<Record<string, string>>,
-): ObjectStat => {
-  const { contentLength, lastModified, contentMD5, etag } = properties
-  const [md5, sha256] = [contentMD5 && parseMd5(contentMD5), getSha256(metadata)]
-  return {
-    path,
-    size: checkObjectSize(host, path, contentLength ?? 0),
-    ...parseModifiedAt(lastModified?.toJSON()),
-    ...(md5 !== undefined && { md5 }),
-    ...(sha256 !== undefined && { sha256 }),
-    ...(etag !== undefined && { version: etag }),
-  }
-}
+const getSha256 = (value: unknown): string | undefined => /^[0-9a-f]{64}$/.exec(String(value))?.[0]
 
 const getBlobName = (path: string): string => splitObjectPath(path).join('/')
 
+/** Gives the metadata of a blob in a list. Throws `upstream` for an impossible size. */
+const parseBlob = (host: string, path: string, blob: XmlElement): ObjectStat => {
+  const sha256 = getSha256(findElements(blob, 'Metadata').map(metadata => findText(metadata, 'sha256'))[0])
+  return {
+    path,
+    size: checkObjectSize(host, path, Number(findText(blob, 'Content-Length') ?? 0)),
+    ...parseModifiedAt(findText(blob, 'Last-Modified')),
+    ...parseMd5(findText(blob, 'Content-MD5')),
+    ...(sha256 !== undefined && { sha256 }),
+  }
+}
+
 /** Stores objects as blobs of a container of Azure. Throws `invalid` for an incomplete connection. */
 export const createAzure = async (storage: Storage, fetcher: Fetcher = createFetcher()): Promise<Provider> => {
-  const container = await openContainer(storage, fetcher)
-  const { host, client, execute } = container
-  const writing = new Set<string>()
+  const endpoint = parseContainerEndpoint(storage)
+  const client = createAzureClient(endpoint, fetcher)
+  const { host } = endpoint
 
   return {
     type: storage.type,
 
     async stat(path, signal) {
-      const blob = client.getBlobClient(getBlobName(path))
       try {
-        const properties = await execute(() => blob.getProperties(abortOptions(signal)), signal)
-        return toObjectStat(host, path, properties, properties.metadata)
+        const { headers } = await client.ask({ method: 'HEAD', key: getBlobName(path), signal })
+        const sha256 = getSha256(headers['x-ms-meta-sha256'])
+        return {
+          path,
+          size: checkObjectSize(host, path, getContentLength({ headers })),
+          ...parseModifiedAt(headers['last-modified']),
+          ...parseMd5(String(headers['content-md5'] ?? '')),
+          ...(sha256 !== undefined && { sha256 }),
+          ...(headers.etag !== undefined && { version: headers.etag }),
+        }
       } catch (error) {
         if (isFault(error, 'not-found')) return undefined
         throw error
@@ -69,52 +63,31 @@ export const createAzure = async (storage: Storage, fetcher: Fetcher = createFet
     },
 
     async read(path, { range, signal } = {}) {
-      const blob = client.getBlobClient(getBlobName(path))
-      createRangeHeader(path, range)
-      const [offset, count] = range ? [range.start, range.end - range.start] : [0, undefined]
-      // The library would resume a stream that ends early by itself, without our limits.
-      const options = { ...abortOptions(signal), maxRetryRequests: 0 }
-      const reply = await execute(() => blob.download(offset, count, options), signal)
-      const body = reply.readableStreamBody as Readable
-      const found = { host, what: path, length: String(reply.contentLength), range: reply.contentRange }
-      const sha256 = range ? undefined : getSha256(reply.metadata)
+      const key = getBlobName(path)
+      const rangeHeader = createRangeHeader(path, range)
+      const { headers, body } = await client.open({ method: 'GET', key, headers: rangeHeader, signal })
+      const found = { host, what: path, length: headers['content-length'], range: headers['content-range'] }
+      const sha256 = range ? undefined : getSha256(headers['x-ms-meta-sha256'])
       return createVerifiedStream(body, { host, what: path, size: getBodySize(body, found, range), sha256, signal })
     },
 
     async write(path, source, options = {}) {
-      const name = getBlobName(path)
-      if (writing.has(name)) throw new ServiceError('conflict', `${path} is being written already.`)
-      writing.add(name)
-      try {
-        await writeBlob(container, name, source, options)
-      } finally {
-        writing.delete(name)
-      }
+      await writeBlob(client, getBlobName(path), source, options)
     },
 
     async *list(folder, signal): AsyncGenerator<ObjectStat> {
-      const options = {
-        ...abortOptions(signal),
-        includeMetadata: true,
-        prefix: folder === '' ? '' : `${getBlobName(folder)}/`,
-      }
-      const read = async (token: string | undefined) => {
-        const from = { ...(token !== undefined && { continuationToken: token }), maxPageSize: 1_000 }
-        const { value: page } = await execute(() => client.listBlobsFlat(options).byPage(from).next(), signal)
-        const { segment, continuationToken } = page as ContainerListBlobFlatSegmentResponse
-        return { items: segment.blobItems, next: continuationToken || undefined }
-      }
-      for await (const page of readPages(host, read, ({ name }) => name))
-        for (const { name, properties, metadata } of page)
-          if (isObjectPath(name)) yield toObjectStat(host, name, properties, metadata)
+      const prefix = folder === '' ? '' : `${getBlobName(folder)}/`
+      for await (const page of listPages(client, prefix, signal))
+        for (const blob of page) {
+          const name = findText(blob, 'Name') ?? ''
+          if (isObjectPath(name)) yield parseBlob(host, name, blob)
+        }
     },
 
     async remove(path, signal) {
-      await execute(() => client.deleteBlob(getBlobName(path), abortOptions(signal)), signal).catch(
-        (error: unknown) => {
-          if (!isFault(error, 'not-found')) throw error
-        },
-      )
+      await client.ask({ method: 'DELETE', key: getBlobName(path), signal }).catch((error: unknown) => {
+        if (!isFault(error, 'not-found')) throw error
+      })
     },
   }
 }

@@ -1,8 +1,9 @@
-import type { BlockBlobClient } from '@azure/storage-blob'
-import { isFault, ServiceError } from '#lib/errors.ts'
+import { isFault } from '#lib/errors.ts'
 import { forEachPart, MiB, minPartSize } from '../http/multipart.ts'
+import type { StorageClient } from '../http/storage-client.ts'
+import { findElements, findText, parseXml } from '../http/xml.ts'
+import { checkDigest } from '../port/check-digest.ts'
 import type { Source, WriteOptions } from '../port/provider.ts'
-import { type Container, abortOptions } from './container.ts'
 
 const concurrency = 4
 
@@ -15,17 +16,24 @@ const createBlockId = (index: number, md5: Buffer): string =>
 
 /** The ids of the blocks that earlier writes have staged. */
 const listStagedBlocks = async (
-  { execute }: Container,
-  blob: BlockBlobClient,
+  client: StorageClient,
+  key: string,
   signal: AbortSignal | undefined,
 ): Promise<ReadonlySet<string>> => {
+  const query = { comp: 'blocklist', blocklisttype: 'uncommitted' }
   try {
-    const { uncommittedBlocks } = await execute(() => blob.getBlockList('uncommitted', abortOptions(signal)), signal)
-    return new Set(uncommittedBlocks?.map(({ name }) => name))
+    const { text } = await client.ask({ method: 'GET', key, query, signal })
+    const blocks = findElements(await parseXml(client.host, text), 'Block')
+    return new Set(blocks.map(block => findText(block, 'Name') ?? ''))
   } catch (error) {
     if (isFault(error, 'not-found')) return new Set()
     throw error
   }
+}
+
+const createBlockList = (ids: readonly string[]): Buffer => {
+  const blocks = ids.map(id => `<Latest>${id}</Latest>`)
+  return Buffer.from(`<?xml version="1.0" encoding="utf-8"?><BlockList>${blocks.join('')}</BlockList>`)
 }
 
 /**
@@ -33,44 +41,51 @@ const listStagedBlocks = async (
  * blocks after a week. Throws `conflict` when the bytes do not match `sha256`.
  */
 export const writeBlob = async (
-  container: Container,
-  path: string,
+  client: StorageClient,
+  key: string,
   source: Source,
   { signal, sha256, onProgress, replaces }: WriteOptions,
 ): Promise<void> => {
-  const blob = container.client.getBlockBlobClient(path)
   const isSmall = source.size <= minPartSize
-  const stagedBlocks = isSmall ? new Set<string>() : await listStagedBlocks(container, blob, signal)
+  const stagedBlocks = isSmall ? new Set<string>() : await listStagedBlocks(client, key, signal)
   const ids: string[] = []
   let [sentBytes, onlyBlock] = [0, Buffer.of() as Buffer]
   const partSize = getBlockSize(source.size)
   const options = { partSize, concurrency, partAlgorithm: 'md5', algorithms: ['sha256', 'md5'], signal } as const
-  const digests = await forEachPart(source, options, async ({ index, bytes, digest: md5 }, signal) => {
+  const digests = await forEachPart(source, options, async ({ index, bytes, digest: md5 }, partSignal) => {
     if (isSmall) {
       onlyBlock = bytes
       return
     }
     const id = createBlockId(index, md5)
     ids[index] = id
-    const block = { transactionalContentMD5: md5, ...abortOptions(signal) }
-    if (!stagedBlocks.has(id)) await container.execute(() => blob.stageBlock(id, bytes, bytes.length, block), signal)
+    if (!stagedBlocks.has(id))
+      await client.ask({
+        method: 'PUT',
+        key,
+        query: { comp: 'block', blockid: id },
+        headers: { 'content-md5': md5.toString('base64'), 'content-type': 'application/octet-stream' },
+        body: bytes,
+        signal: partSignal,
+      })
     sentBytes += bytes.length
     onProgress?.(sentBytes)
   })
-  if (sha256 !== undefined && digests.sha256 !== sha256)
-    throw new ServiceError('conflict', `The bytes of ${path} are not those that their SHA-256 says.`)
-  const properties = {
-    metadata: { sha256: digests.sha256 },
-    blobHTTPHeaders: { blobContentMD5: Buffer.from(digests.md5, 'hex') },
-    ...(replaces !== undefined && { conditions: replaces === null ? { ifNoneMatch: '*' } : { ifMatch: replaces } }),
-    ...abortOptions(signal),
+  checkDigest(key, digests.sha256, sha256)
+  const headers = {
+    'x-ms-blob-content-md5': Buffer.from(digests.md5, 'hex').toString('base64'),
+    'x-ms-meta-sha256': digests.sha256,
+    ...(replaces && { 'if-match': replaces }),
+    ...(replaces === null && { 'if-none-match': '*' }),
   }
   if (isSmall) {
-    const onSent = ({ loadedBytes }: { loadedBytes: number }): void => onProgress?.(loadedBytes)
-    await container.execute(
-      () => blob.upload(onlyBlock, onlyBlock.length, { ...properties, onProgress: onSent }),
-      signal,
-    )
+    const blobHeaders = { ...headers, 'content-type': 'application/octet-stream', 'x-ms-blob-type': 'BlockBlob' }
+    const sent = onProgress && { onSent: onProgress }
+    await client.ask({ method: 'PUT', key, headers: blobHeaders, body: onlyBlock, signal, ...sent })
     onProgress?.(source.size)
-  } else await container.execute(() => blob.commitBlockList(ids, properties), signal)
+  } else {
+    const listHeaders = { ...headers, 'content-type': 'application/xml' }
+    const query = { comp: 'blocklist' }
+    await client.ask({ method: 'PUT', key, query, headers: listHeaders, body: createBlockList(ids), signal })
+  }
 }

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { ServiceError } from '#lib/errors.ts'
 import { preconditionFailed } from '../port/check-version.ts'
-import { TransientError, parseRetryAfter } from './transient-error.ts'
+import { TransientError } from '#lib/async/retry.ts'
+import { parseRetryAfter } from './retry-after.ts'
 
 const certificateErrorCode = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)|^ERR_TLS/
 

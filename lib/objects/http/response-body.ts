@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { ServiceError } from '#lib/errors.ts'
 import { transportError } from './http-errors.ts'
-import { TransientError } from './transient-error.ts'
+import { TransientError } from '#lib/async/retry.ts'
 
 /** Bytes of a reply that is read as a whole: lists have a thousand rows with names of 1 KB. */
 const defaultTextLimit = 16 * 1024 * 1024

@@ -6,7 +6,7 @@ import { pipeline, Readable } from 'node:stream'
 import { ServiceError } from '#lib/errors.ts'
 import { createMayReach } from '#lib/platform/outgoing-addresses.ts'
 import { transportError } from './http-errors.ts'
-import { TransientError } from './transient-error.ts'
+import { TransientError } from '#lib/async/retry.ts'
 import { type RequestBody, trackBody } from './request-body.ts'
 
 export interface HttpRequest {

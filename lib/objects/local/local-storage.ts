@@ -8,6 +8,7 @@ import { isInside, isSystemError, renameSynced, syncFile, syncFolder } from '#li
 import { placeOf } from '#lib/platform/open-file.ts'
 import type { OpenFolder } from '#lib/platform/open-folder.ts'
 import { realPathOf } from '#lib/platform/real-path.ts'
+import { checkDigest } from '../port/check-digest.ts'
 import { checkVersion } from '../port/check-version.ts'
 import { toStorageError, withStorageErrors } from './storage-errors.ts'
 import { openFolderInside } from './folders.ts'
@@ -23,9 +24,6 @@ const syncInterval = 16 * 1024 * 1024
 
 /** Bytes per read: each read costs a switch to another thread, and a slow reader holds two buffers of this size. */
 const readSize = 1024 * 1024
-
-/** The files that are being written by all providers: two may be open on one folder. */
-const writing = new Set<string>()
 
 const notFound = (path: string): ServiceError => new ServiceError('not-found', `There is no object ${path}.`)
 
@@ -229,9 +227,6 @@ export const createLocalStorage = async (
       await using opened = new AsyncDisposableStack()
       let folder = opened.use(await openParent(path, true))
       const name = basename(path)
-      const target = join(folder.path, name)
-      if (writing.has(target)) throw new ServiceError('conflict', `${path} is being written already.`)
-      writing.add(target)
       const { sha256 } = options
       const partial = getPartialName(name, sha256)
       try {
@@ -241,10 +236,8 @@ export const createLocalStorage = async (
           folder = opened.use(await openParent(path, true))
           return fillPartialFile(folder.at(partial), source, options)
         })
-        if (sha256 !== undefined && digest !== sha256) {
-          await rm(folder.at(partial), { force: true })
-          throw new ServiceError('conflict', `The bytes of ${path} are not those that their SHA-256 says.`)
-        }
+        if (sha256 !== undefined && digest !== sha256) await rm(folder.at(partial), { force: true })
+        checkDigest(path, digest, sha256)
         if (options.replaces !== undefined) checkVersion(path, await statObject(path), options)
         await assertReplaceable(path, folder.at(name))
         await renameSynced(folder.at(partial), folder.at(name))
@@ -254,8 +247,6 @@ export const createLocalStorage = async (
       } catch (error) {
         if (sha256 === undefined) await rm(folder.at(partial), { force: true })
         throw toStorageError(path, error)
-      } finally {
-        writing.delete(target)
       }
     },
     async *list(folderPath, signal): AsyncGenerator<ObjectStat> {
@@ -281,14 +272,14 @@ export const createLocalStorage = async (
         if (found) yield { path, size: found.size, modifiedAt: found.modifiedAt }
       }
     },
-    async remove(path) {
+    async remove(path, _, { keepsUploads } = {}) {
       await using folder = await openParent(path).catch(undefinedIfNotFound)
       if (folder === undefined) return
       const file = folder.at(basename(path))
       await withStorageErrors(path, async () => {
         // Anything but a file or a link is not an object and is not removed.
         if (await isRemovable(file)) await rm(file, { force: true })
-        if (!writing.has(join(folder.path, basename(path)))) await cleanUpPartialFiles(file)
+        if (!keepsUploads) await cleanUpPartialFiles(file)
         await syncFolder(dirname(file))
       })
       await removeEmpty(folder.path)

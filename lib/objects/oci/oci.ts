@@ -3,6 +3,7 @@ import { ServiceError } from '#lib/errors.ts'
 import { toStream } from '../http/response-body.ts'
 import { createRangeHeader } from '../http/range.ts'
 import { createFetcher, type Fetcher } from '../http/send.ts'
+import { checkDigest } from '../port/check-digest.ts'
 import { checkVersion } from '../port/check-version.ts'
 import { isObjectPath, splitObjectPath } from '../port/object-path.ts'
 import type { ByteRange, ObjectStat, Provider, Source, WriteOptions } from '../port/provider.ts'
@@ -60,7 +61,6 @@ export const createOci = async (
   const registry = openRegistry(storage, fetcher)
   const mountFrom = storage.meta['mount_from']
   const blobs = createBlobs(registry, mountFrom && parseRepositoryName(mountFrom))
-  const writing = new Set<string>()
   let cachedManifest:
     | { readonly path: string; readonly offset: number; readonly found: ObjectManifest | undefined }
     | undefined
@@ -97,8 +97,7 @@ export const createOci = async (
       return onProgress?.(source.size)
     cachedManifest = undefined
     const sent = await uploadLayers(source, { layerSize, signal, onProgress, write: blobs.write })
-    if (sha256 !== undefined && sent.sha256 !== sha256)
-      throw new ServiceError('conflict', `The bytes of ${path} are not those that their SHA-256 says.`)
+    checkDigest(path, sent.sha256, sha256)
     await blobs.write({ digest: computeDigest(emptyBlob), size: emptyBlob.length }, emptyBlob, signal)
     if (options.replaces !== undefined) {
       const now = await findManifest(path, signal)
@@ -127,13 +126,7 @@ export const createOci = async (
     },
     async write(path, source, options = {}) {
       splitObjectPath(path)
-      if (writing.has(path)) throw new ServiceError('conflict', `${path} is being written already.`)
-      writing.add(path)
-      try {
-        await write(path, source, options)
-      } finally {
-        writing.delete(path)
-      }
+      await write(path, source, options)
     },
     async *list(folder, signal) {
       if (folder !== '') splitObjectPath(folder)

@@ -44,6 +44,11 @@ export interface ReadOptions {
   readonly signal?: AbortSignal
 }
 
+export interface RemoveOptions {
+  /** Whether what interrupted writes have left stays: the object is being written. */
+  readonly keepsUploads?: boolean
+}
+
 /**
  * Stores objects. Paths are relative to the root of the connection: segments joined by `/`, none of them empty, `.` or `..`.
  * test/contracts/provider.ts checks these rules for every provider:
@@ -57,19 +62,20 @@ export interface Provider {
   /** Throws `not-found`, and `upstream` for errors of the storage; the stream fails when it ends early. */
   read(path: string, options?: ReadOptions): Promise<ReadableStream<Uint8Array>>
   /**
-   * Throws `upstream`, `no-space`, `conflict` when this service is writing the object already or when the bytes do not match
-   * `sha256`, and `precondition-failed` when the stored object is not the one that `replaces` names.
+   * Throws `upstream`, `no-space`, `conflict` when the bytes do not match `sha256`, and `precondition-failed` when the stored
+   * object is not the one that `replaces` names. An object must not be written twice at the same time: `guardWrites` makes the
+   * second write a `conflict`.
    */
   write(path: string, source: Source, options?: WriteOptions): Promise<void>
   /** All objects in a folder and below it; `''` is the root. */
   list(folder: string, signal?: AbortSignal): AsyncIterable<ObjectStat>
-  /** Removes an object; no error when there is none. */
-  remove(path: string, signal?: AbortSignal): Promise<void>
+  /** Removes an object, and what interrupted writes of it have left; no error when there is none. */
+  remove(path: string, signal?: AbortSignal, options?: RemoveOptions): Promise<void>
   /**
    * Removes up to a thousand objects in one request; no error for missing ones. Only for objects that were written in one
    * request, as chunks are. Without this method the caller removes them one by one.
    */
   removeMany?(paths: readonly string[]): Promise<void>
-  /** Removes what interrupted writes of an object have left, for storages that keep it apart from the object. */
+  /** Removes what interrupted writes of an object have left, for storages that keep it apart from the object. It must not be written at the same time. */
   cleanUpUploads?(path: string, signal?: AbortSignal): Promise<void>
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import { hiddenPrefix } from '../port/object-path.ts'
-import type { S3Client } from './client.ts'
-import { findElements, findText } from './xml.ts'
+import type { StorageClient, StorageRequest } from '../http/storage-client.ts'
+import { findElements, findText, parseXml, type XmlElement } from '../http/xml.ts'
 
 /** A multipart upload that is not complete. */
 export interface Upload {
@@ -41,23 +41,27 @@ const undefinedIfNotFound = async <T>(promise: Promise<T>): Promise<T | undefine
  * So the id is stored in a hidden object named by key and SHA-256: the record of the upload. The record is first written
  * before the upload begins, so that the clean-up finds the upload even when this process is killed in between.
  */
-export const createMultipartUploads = (client: S3Client) => {
+export const createMultipartUploads = (client: StorageClient) => {
   const getRecordFolder = (key: string): string => `${recordPrefix}${createHash('sha256').update(key).digest('hex')}/`
   const getRecordKey = (key: string, sha256: string): string => getRecordFolder(key) + sha256
+
+  /** Sends a request and reads its reply as XML. */
+  const askForXml = async (request: StorageRequest): Promise<XmlElement> =>
+    parseXml(client.host, (await client.ask(request)).text)
 
   const listParts = async (id: string, { key, signal }: Target): Promise<ReadonlyMap<number, string> | undefined> => {
     const parts = new Map<number, string>()
     for (let marker = '0'; ;) {
       const query = { 'part-number-marker': marker, uploadId: id }
-      const page = await undefinedIfNotFound(client.ask({ method: 'GET', key, query, signal }))
-      if (!page) return undefined
-      for (const part of findElements(page.text, 'Part')) {
+      const page = await undefinedIfNotFound(askForXml({ method: 'GET', key, query, signal }))
+      if (page === undefined) return undefined
+      for (const part of findElements(page, 'Part')) {
         const number = Number(findText(part, 'PartNumber'))
         if (number <= maxParts) parts.set(number, stripQuotes(findText(part, 'ETag') ?? ''))
       }
-      const next = Number(findText(page.text, 'NextPartNumberMarker'))
+      const next = Number(findText(page, 'NextPartNumberMarker'))
       // The numbers must grow, else the pages would never end.
-      if (findText(page.text, 'IsTruncated') !== 'true' || !(next > Number(marker) && next <= maxParts)) return parts
+      if (findText(page, 'IsTruncated') !== 'true' || !(next > Number(marker) && next <= maxParts)) return parts
       marker = String(next)
     }
   }
@@ -77,16 +81,16 @@ export const createMultipartUploads = (client: S3Client) => {
     before: number,
     signal: AbortSignal | undefined,
   ): Promise<string[]> => {
-    const { text } = await client.ask({ method: 'GET', key: '', query: { 'list-type': '2', prefix }, signal })
-    return findElements(text, 'Contents').flatMap(recordKey =>
+    const list = await askForXml({ method: 'GET', key: '', query: { 'list-type': '2', prefix }, signal })
+    return findElements(list, 'Contents').flatMap(recordKey =>
       Date.parse(findText(recordKey, 'LastModified') ?? '') < before ? [findText(recordKey, 'Key') ?? ''] : [],
     )
   }
 
   /** Aborts the uploads of a key that were begun before a time, and removes their records. */
   const abortUploadsBefore = async (key: string, before: number, signal: AbortSignal | undefined): Promise<void> => {
-    const { text } = await client.ask({ method: 'GET', key: '', query: { prefix: key, uploads: '' }, signal })
-    for (const upload of findElements(text, 'Upload')) {
+    const list = await askForXml({ method: 'GET', key: '', query: { prefix: key, uploads: '' }, signal })
+    for (const upload of findElements(list, 'Upload')) {
       const query = { uploadId: findText(upload, 'UploadId') ?? '' }
       if (findText(upload, 'Key') === key && Date.parse(findText(upload, 'Initiated') ?? '') < before)
         await undefinedIfNotFound(client.ask({ method: 'DELETE', key, query, signal }))
@@ -115,8 +119,8 @@ export const createMultipartUploads = (client: S3Client) => {
     const recordKey = getRecordKey(key, sha256 ?? crypto.randomUUID())
     await client.ask({ method: 'PUT', key: recordKey, body: Buffer.from(`\n${key}`), signal })
     const headers = sha256 === undefined ? {} : { 'x-amz-meta-sha256': sha256 }
-    const { text } = await client.ask({ method: 'POST', key, query: { uploads: '' }, headers, signal })
-    const id = findText(text, 'UploadId')
+    const created = await askForXml({ method: 'POST', key, query: { uploads: '' }, headers, signal })
+    const id = findText(created, 'UploadId')
     if (!id) throw new ServiceError('upstream', `The storage ${client.host} began an upload and gave no id for it.`)
     await client.ask({ method: 'PUT', key: recordKey, body: Buffer.from(`${id}\n${key}`), signal })
     return { id, recordKey, parts: new Map() }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { statusError } from '../http/http-errors.ts'
-import type { S3Client } from './client.ts'
-import { findElements, findText } from './xml.ts'
+import type { StorageClient } from '../http/storage-client.ts'
+import { findElements, findText, parseXml } from '../http/xml.ts'
 
 const escapeXml = (text: string): string => text.replace(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`)
 
 /** Removes up to a thousand objects in one request (DeleteObjects). Throws the error of the first object that was not removed. */
-export const removeMany = async (client: S3Client, keys: readonly string[]): Promise<void> => {
+export const removeMany = async (client: StorageClient, keys: readonly string[]): Promise<void> => {
   const objects = keys.map(key => `<Object><Key>${escapeXml(key)}</Key></Object>`)
   const body = Buffer.from(`<Delete><Quiet>true</Quiet>${objects.join('')}</Delete>`)
   const { text, headers } = await client.ask({
@@ -16,7 +16,9 @@ export const removeMany = async (client: S3Client, keys: readonly string[]): Pro
     headers: { 'content-md5': createHash('md5').update(body).digest('base64'), 'content-type': 'application/xml' },
     body,
   })
-  const failed = findElements(text, 'Error').find(one => findText(one, 'Code') !== 'NoSuchKey')
+  const failed = findElements(await parseXml(client.host, text), 'Error').find(
+    one => findText(one, 'Code') !== 'NoSuchKey',
+  )
   if (failed === undefined) return
   const code = findText(failed, 'Code')
   const status = code === 'AccessDenied' ? 403 : code === 'InternalError' ? 500 : 400

@@ -13,7 +13,7 @@ import { removeMany } from './remove-many.ts'
 import { createMultipartUploads } from './multipart-uploads.ts'
 import { createWrite } from './write.ts'
 import { listPages } from './list-pages.ts'
-import { findText } from './xml.ts'
+import { findText } from '../http/xml.ts'
 
 const maxKeyBytes = 1_024
 
@@ -47,7 +47,6 @@ export const createS3 = async (
   const client = createS3Client(endpoint, getCredentials(storage, environment), fetcher)
   const uploads = createMultipartUploads(client)
   const write = createWrite(client, uploads)
-  const writing = new Set<string>()
   let bucketExists = false
 
   /** HEAD gives 404 for a missing bucket and for a missing object. So the bucket is checked once. */
@@ -89,14 +88,7 @@ export const createS3 = async (
     },
 
     async write(path, source, options = {}) {
-      const key = getKey(path)
-      if (writing.has(key)) throw new ServiceError('conflict', `${path} is being written already.`)
-      writing.add(key)
-      try {
-        await write(key, source, options)
-      } finally {
-        writing.delete(key)
-      }
+      await write(getKey(path), source, options)
     },
 
     async *list(folder, signal): AsyncGenerator<ObjectStat> {
@@ -111,18 +103,15 @@ export const createS3 = async (
         }
     },
 
-    async cleanUpUploads(path, signal) {
-      const key = getKey(path)
-      if (!writing.has(key)) await uploads.abortAll(key, signal)
-    },
+    cleanUpUploads: (path, signal) => uploads.abortAll(getKey(path), signal),
     removeMany: paths => removeMany(client, paths.map(getKey)),
-    async remove(path, signal) {
+    async remove(path, signal, { keepsUploads } = {}) {
       const key = getKey(path)
       const object = client.ask({ method: 'DELETE', key, signal }).catch((error: unknown) => {
         if (!isFault(error, 'not-found')) throw error
       })
       // Its incomplete uploads are removed too, at the same time, since chunks are removed in thousands.
-      const both = [object, ...(writing.has(key) ? [] : [uploads.abortAll(key, signal)])]
+      const both = [object, ...(keepsUploads ? [] : [uploads.abortAll(key, signal)])]
       await Promise.allSettled(both)
       await Promise.all(both)
     },

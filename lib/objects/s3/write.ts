@@ -1,8 +1,9 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
+import { checkDigest } from '../port/check-digest.ts'
 import { preconditionFailed } from '../port/check-version.ts'
 import { forEachPart, MiB, type Part, minPartSize } from '../http/multipart.ts'
 import type { Source, WriteOptions } from '../port/provider.ts'
-import type { S3Client } from './client.ts'
+import type { StorageClient } from '../http/storage-client.ts'
 import type { MultipartUploads } from './multipart-uploads.ts'
 
 const concurrency = 4
@@ -10,10 +11,7 @@ const concurrency = 4
 /** S3 takes 10,000 parts. The part size depends on the object size alone, so that a resumed write has the same parts. */
 const getPartSize = (size: number): number => Math.max(minPartSize, Math.ceil(size / 9_000 / MiB) * MiB)
 
-const digestMismatch = (path: string): ServiceError =>
-  new ServiceError('conflict', `The bytes of ${path} are not those that their SHA-256 says.`)
-
-export const createWrite = (client: S3Client, uploads: MultipartUploads) => {
+export const createWrite = (client: StorageClient, uploads: MultipartUploads) => {
   const writeSmall = async (key: string, source: Source, { signal, sha256, onProgress, replaces }: WriteOptions) => {
     let onlyPart: Part | undefined
     const options = {
@@ -26,7 +24,7 @@ export const createWrite = (client: S3Client, uploads: MultipartUploads) => {
     const digests = await forEachPart(source, options, async part => {
       onlyPart = part
     })
-    if (sha256 !== undefined && digests.sha256 !== sha256) throw digestMismatch(key)
+    checkDigest(key, digests.sha256, sha256)
     const { bytes: body, digest: md5 } = onlyPart!
     const put = client.ask({
       method: 'PUT',
@@ -64,7 +62,7 @@ export const createWrite = (client: S3Client, uploads: MultipartUploads) => {
         sentBytes += bytes.length
         onProgress?.(sentBytes)
       })
-      if (sha256 !== undefined && digests.sha256 !== sha256) throw digestMismatch(key)
+      checkDigest(key, digests.sha256, sha256)
       await uploads.complete(target, upload, etags)
     } catch (error) {
       // No later write can resume an upload without a digest or with wrong bytes.

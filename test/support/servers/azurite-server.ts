@@ -2,7 +2,12 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ContainerClient } from '@azure/storage-blob'
+import { createAzureClient } from '#lib/objects/azure/client.ts'
+import { parseContainerEndpoint } from '#lib/objects/azure/container-endpoint.ts'
+import { createFetcher } from '#lib/objects/http/send.ts'
+import { findElements, findText, parseXml } from '#lib/objects/http/xml.ts'
+import type { Storage } from '#lib/objects/port/connection.ts'
+import { expect } from 'vitest'
 import { findProgram } from '../programs.ts'
 import { whenReachable } from '../reachable.ts'
 import { freePort } from './sshd.ts'
@@ -14,48 +19,55 @@ export const withoutAzurite = program === undefined
 if (process.env['REQUIRE_PROVIDERS'] === '1' && withoutAzurite)
   throw new Error('REQUIRE_PROVIDERS is set, and azurite-blob is not on PATH')
 
+interface AzuriteContainer {
+  readonly storage: Storage
+  /** The names of all blobs, also of those whose blocks are not committed. */
+  listNames(): Promise<readonly string[]>
+}
+
 export interface AzuriteServer extends AsyncDisposable {
-  /** The address of the account's blobs. */
-  readonly endpoint: string
-  readonly account: string
-  readonly key: string
   /** Makes an empty container. */
-  newContainer(): Promise<ContainerClient>
+  newContainer(): Promise<AzuriteContainer>
 }
 
 /** The emulator of Azure's blobs by Microsoft, on a port of the loopback. It checks signatures. */
 export const startAzurite = async (): Promise<AzuriteServer> => {
-  const { BlobServiceClient, StorageSharedKeyCredential } = await import('@azure/storage-blob')
   const folder = mkdtempSync(join(tmpdir(), 'vmhost-azurite-'))
   const [account, key] = ['packaccount', Buffer.from('the key of the account').toString('base64')]
   const port = await freePort()
   const endpoint = `http://127.0.0.1:${port}/${account}`
   const child = spawn(
     process.execPath,
-    [
-      program!,
-      '--silent',
-      '--skipApiVersionCheck',
-      '--disableTelemetry',
-      '--location',
-      folder,
-      '--blobPort',
-      String(port),
-    ],
+    [program!, '--silent', '--disableTelemetry', '--location', folder, '--blobPort', String(port)],
     { env: { ...process.env, AZURITE_ACCOUNTS: `${account}:${key}` }, stdio: 'ignore' },
   )
   const exited = new Promise(resolve => child.once('exit', resolve))
   await whenReachable(`127.0.0.1:${port}`, child)
-  const owner = new BlobServiceClient(endpoint, new StorageSharedKeyCredential(account, key))
   let containers = 0
   return {
-    endpoint,
-    account,
-    key,
     async newContainer() {
       containers += 1
-      const { containerClient } = await owner.createContainer(`packs-${containers}`)
-      return containerClient
+      const storage: Storage = {
+        type: 'azure-storage-account',
+        meta: {
+          storage_account_name: account,
+          storage_account_key: key,
+          container_name: `packs-${containers}`,
+          endpoint,
+        },
+      }
+      const client = createAzureClient(parseContainerEndpoint(storage), createFetcher())
+      await client.ask({ method: 'PUT', key: '', query: { restype: 'container' } })
+      return {
+        storage,
+        async listNames() {
+          const query = { restype: 'container', comp: 'list', include: 'uncommittedblobs' }
+          const { text } = await client.ask({ method: 'GET', key: '', query })
+          const list = await parseXml(client.host, text)
+          expect(findText(list, 'NextMarker')).toBe('')
+          return findElements(list, 'Blob').map(blob => findText(blob, 'Name')!)
+        },
+      }
     },
     async [Symbol.asyncDispose]() {
       child.kill('SIGTERM')

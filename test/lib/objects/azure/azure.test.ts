@@ -10,11 +10,6 @@ const MiB = 1024 * 1024
 
 const hash = (algorithm: string, bytes: Buffer): string => createHash(algorithm).update(bytes).digest('hex')
 
-const storageAt = ({ endpoint, account, key }: AzuriteServer, container: string, more = {}): Storage => ({
-  type: 'azure-storage-account',
-  meta: { storage_account_name: account, storage_account_key: key, container_name: container, endpoint, ...more },
-})
-
 describe.skipIf(withoutAzurite)('Azure, against Azurite (left out where azurite-blob is not on PATH)', () => {
   let server: AzuriteServer
   beforeAll(async () => {
@@ -23,20 +18,20 @@ describe.skipIf(withoutAzurite)('Azure, against Azurite (left out where azurite-
   afterAll(() => server[Symbol.asyncDispose]())
 
   const { fetcher, sent } = countingFetcher()
-  const fresh = async () => {
-    const container = await server.newContainer()
-    return { container, azure: await createAzure(storageAt(server, container.containerName), fetcher) }
+  const newStorage = async (more = {}): Promise<Storage> => {
+    const { storage } = await server.newContainer()
+    return { ...storage, meta: { ...storage.meta, ...more } }
   }
-  let last = ''
-  const again = () => createAzure(storageAt(server, last), fetcher)
+  let last: Storage
+  const again = () => createAzure(last, fetcher)
   const open = async () => {
-    last = (await server.newContainer()).containerName
+    last = await newStorage()
     return again()
   }
   providerContract(open, again, 8 * MiB, { resume: 'reads all', sent })
 
   test('stores the checksums of an object', async () => {
-    const { azure } = await fresh()
+    const azure = await open()
     const [small, large] = [randomBytes(1_000), randomBytes(9 * MiB)]
     await azure.write('small', createTestSource(small), { sha256: hash('sha256', small) })
     await azure.write('large', createTestSource(large))
@@ -62,7 +57,7 @@ describe.skipIf(withoutAzurite)('Azure, against Azurite (left out where azurite-
     ['a wrong key', { storage_account_key: Buffer.from('another').toString('base64') }, 'refused the credentials'],
     ['no such container', { container_name: 'no-such' }, 'container'],
   ])('%s', async (_, more, words) => {
-    const azure = await createAzure(storageAt(server, (await server.newContainer()).containerName, more), fetcher)
+    const azure = await createAzure(await newStorage(more), fetcher)
     for (const ask of [
       () => azure.stat('a'),
       () => azure.read('a'),
@@ -79,7 +74,7 @@ describe.skipIf(withoutAzurite)('Azure, against Azurite (left out where azurite-
     [{ storage_account_key: 'not base64!' }, 'storage_account_key'],
     [{ endpoint: 'https://name:pass@example.test' }, 'endpoint'],
   ])('refuses an invalid connection: %j', async (more, key) =>
-    expect(createAzure(storageAt(server, 'packs', more))).rejects.toMatchObject({
+    expect(newStorage(more).then(storage => createAzure(storage))).rejects.toMatchObject({
       fault: 'invalid',
       message: expect.stringContaining(key),
     }),

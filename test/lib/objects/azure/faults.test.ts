@@ -128,6 +128,21 @@ test('a list has many pages, and only objects are in it', async () => {
   expect(asked.map(({ url }) => new URL(url).searchParams.get('marker'))).toEqual([null, 'more', 'more'])
 })
 
+test.each([
+  ['a page of a proxy', '<html><body>Sign in<br></body></html>'],
+  ['no text', ''],
+  ['XML that cannot be parsed', '<EnumerationResults><Blobs <Blob'],
+])('%s is not a list', async (_, text) => {
+  answers(url, () => new HttpResponse(text))
+  const first = azure.list('')[Symbol.asyncIterator]().next()
+  expect(await failure(first)).toMatchObject({ fault: 'upstream', message: expect.stringMatching(/not a list|XML/) })
+})
+
+test('a size that is missing is an error', async () => {
+  answers(`${url}/a`, () => new HttpResponse(null))
+  expect(await failure(azure.stat('a'))).toMatchObject({ fault: 'upstream' })
+})
+
 test.for<[string, () => Response]>([
   ['fewer bytes than it said', () => pack('pack', 5)],
   [

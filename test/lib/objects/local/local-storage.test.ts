@@ -16,7 +16,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLocalStorage } from '#lib/objects/local/local-storage.ts'
+import { createStorages } from '#lib/objects/storages.ts'
 import { providerContract } from '../../../contracts/provider.ts'
+import { anyFile } from '../../../support/host-files.ts'
 
 describe('local storage', () => {
   let folder: string
@@ -65,7 +67,13 @@ describe('local storage', () => {
   })
 
   test('refuses a write of an object that another connection is writing', async () => {
-    const [one, other] = [await createLocalStorage(root), await createLocalStorage(root)]
+    mkdirSync(join(root, 'a'), { recursive: true })
+    symlinkSync('a', join(root, 'link'))
+    const storages = createStorages({ folder: root, hostFiles: anyFile })
+    const [one, other] = [
+      await storages.open({ type: 'local-storage', meta: {} }),
+      await storages.open({ type: 'local-storage', meta: { catalog_path: root } }),
+    ]
     const go = Promise.withResolvers<void>()
     const slow = {
       size: 1,
@@ -78,13 +86,14 @@ describe('local storage', () => {
           },
         }),
     }
-    const writing = one.write('a', slow)
-    await expect.poll(() => readdirSync(root).length).toBe(1)
-    await expect(other.write('a', source('x'))).rejects.toMatchObject({ fault: 'conflict' })
-    await other.remove('a')
+    const writing = one.write('a/b', slow)
+    await expect.poll(() => readdirSync(join(root, 'a')).length).toBe(1)
+    for (const path of ['a/b', 'link/b'])
+      await expect(other.write(path, source('x'))).rejects.toMatchObject({ fault: 'conflict' })
+    await other.remove('a/b')
     go.resolve()
     await writing
-    expect(readdirSync(root)).toEqual(['a'])
+    expect(readdirSync(join(root, 'a'))).toEqual(['b'])
   })
 
   test('follows no link out of its folder', async () => {

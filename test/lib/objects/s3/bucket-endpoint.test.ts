@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { getCredentials, parseBucketEndpoint } from '#lib/objects/s3/bucket-endpoint.ts'
-import { findElements, findText } from '#lib/objects/s3/xml.ts'
 
 const aws = (meta: Record<string, string>) =>
   parseBucketEndpoint({ type: 'aws-s3', meta: { region: 'eu-central-1', ...meta } })
@@ -61,11 +60,4 @@ test('gives the credentials of a connection or of the environment', () => {
     sessionToken: 'ET',
   })
   expect(() => getCredentials({ type: 'aws-s3', meta: { access_key: 'A' } }, environment)).toThrow('secret_key')
-})
-
-test('parses the XML of S3', () => {
-  const xml =
-    '<R><C><K>a&amp;lt;&#x1F600;&#252;&nope;</K></C><C><K>b</K></C><CommonPrefixes><K>c</K></CommonPrefixes></R>'
-  expect(findElements(xml, 'C').map(found => findText(found, 'K'))).toEqual(['a&lt;😀ü&nope;', 'b'])
-  expect(findText(xml, 'No')).toBeUndefined()
 })

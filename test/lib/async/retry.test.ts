@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ServiceError } from '#lib/errors.ts'
-import { TransientError, withRetry, parseRetryAfter } from '#lib/objects/http/transient-error.ts'
+import { TransientError, withRetry } from '#lib/async/retry.ts'
 
 describe('withRetry', () => {
   beforeEach(() => void vi.useFakeTimers())
@@ -54,18 +54,5 @@ describe('withRetry', () => {
     expect(vi.getTimerCount()).toBe(0)
     await expect(withRetry(attempt, controller.signal)).rejects.toThrow('not wanted')
     expect(attempt).toHaveBeenCalledTimes(1)
-  })
-
-  test.each([
-    [undefined, 0],
-    ['3', 3_000],
-    ['86400', 60_000],
-    ['Sat, 21 Nov 2026 09:00:20 GMT', 20_000],
-    ['Sat, 21 Nov 2026 08:00:00 GMT', 0],
-    ['soon', 0],
-    ['-5', 0],
-  ])('Retry-After: %s', (header, milliseconds) => {
-    vi.setSystemTime(new Date('2026-11-21T09:00:00Z'))
-    expect(parseRetryAfter(header)).toBe(milliseconds)
   })
 })
