@@ -34,7 +34,7 @@ export const createBlobs = ({ url, send, sendWithoutRetry, read }: Registry, mou
 
   /** Starts an upload; undefined when the registry has mounted the blob instead. */
   const startUpload = async ({ digest }: Layer, signal: AbortSignal | undefined): Promise<Upload | undefined> => {
-    const mount = mountFrom === undefined ? '' : `?${new URLSearchParams({ mount: digest, mountFrom })}`
+    const mount = mountFrom === undefined ? '' : `?${new URLSearchParams({ mount: digest, from: mountFrom })}`
     const reply = await sendWithoutRetry({ url: url(`blobs/uploads/${mount}`), method: 'POST', signal })
     if (reply.status !== 201 && reply.status !== 202) throw replyError(reply, 'an upload')
     drain(reply)
