@@ -1,5 +1,5 @@
 import { isFault } from '#lib/errors.ts'
-import { TransientError, withRetry } from '#lib/objects/http/transient-error.ts'
+import { TransientError, withRetry } from '#lib/async/retry.ts'
 import type { Provider, Source } from '#lib/objects/port/provider.ts'
 import type { ChunkList } from '../chunks/chunk-index.ts'
 import { chunker } from '../chunks/chunker.ts'

@@ -3,7 +3,7 @@ import { type IndexedFile, largestList, listMagic } from '#lib/packs/chunks/chun
 import type { IndexParser } from '#lib/packs/chunks/index-parser.ts'
 import { isIndex } from '#lib/packs/chunk-store/index-object.ts'
 import { readBytes } from '#lib/objects/port/bytes.ts'
-import { isOutage, withRetry } from '#lib/objects/http/transient-error.ts'
+import { isOutage, withRetry } from '#lib/async/retry.ts'
 import { checkedStream } from './checked-stream.ts'
 import type { PackSource } from './pack-source.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { abortable } from '#lib/async/abortable.ts'
 import type { Chunk } from '#lib/packs/chunks/chunk-index.ts'
 import { type FetchChunk, fetchFrom, missingChunk, unpackChunk } from '#lib/packs/chunk-store/stored-chunk.ts'
-import { isOutage, withRetry } from '#lib/objects/http/transient-error.ts'
+import { isOutage, withRetry } from '#lib/async/retry.ts'
 import type { PackSource } from './pack-source.ts'
 import type { Following } from './single-flight.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { writeAll } from '#lib/platform/files.ts'
 import { sha256Of } from '#lib/packs/chunk-store/stored-chunk.ts'
-import { isOutage, withRetry } from '#lib/objects/http/transient-error.ts'
+import { isOutage, withRetry } from '#lib/async/retry.ts'
 import type { PackSource } from './pack-source.ts'
 
 /** Pieces that are fetched at once. */

@@ -1,1 +1,0 @@
-export { isOutage, TransientError, withRetry } from '#lib/async/retry.ts'
