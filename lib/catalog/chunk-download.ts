@@ -53,7 +53,7 @@ export const createChunkContents = ({
     using limited = createTimeLimit(limit, `The chunk index ${path} did not come within ${limit / 60_000} minutes.`)
     const { signal } = limited
     // Also where the provider does not heed the signal.
-    return abortable(readIndexDigests(provider, path, indexParser, { sha256, signal }), signal)
+    return await abortable(readIndexDigests(provider, path, indexParser, { sha256, signal }), signal)
   }
   /** By its origin: a digest can be registered by anybody, also for a storage that never answers. */
   const digestsOf = async (caller: string, origin: Origin, signal: AbortSignal) => {

@@ -86,7 +86,7 @@ export const setMachine = async (
     async work(now) {
       judge(context, now.view, now.cell, request)
       using _name = changes.name === undefined ? undefined : names.reserve(changes.name, view.id)
-      return driver.configure(view.id, changes)
+      return await driver.configure(view.id, changes)
     },
   })
   return { operations: judged.map(({ outcome }) => outcome) }

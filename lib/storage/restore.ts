@@ -78,7 +78,7 @@ export const restoreStore = async (
 ): Promise<Restored> => {
   using _ = lockFolder(folder)
   if (!existsSync(copy)) throw new ServiceError('invalid', `There is no file ${copy}.`)
-  return readAndCleanUp(copy, () => replaceStore(folder, copy, secrets))
+  return await readAndCleanUp(copy, () => replaceStore(folder, copy, secrets))
 }
 
 /** Reseals the store in `folder` with a new data key and another password. Throws as `restoreStore` does. */

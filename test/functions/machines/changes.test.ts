@@ -194,6 +194,14 @@ describe('PUT /v1/machines/{id}/set', () => {
     expect(await call('PUT', '/api/v1/machines/uno/set', { body: grown })).toMatchObject({ status: 409 })
   })
 
+  test('refuses one of two renames onto one name that come at once', async ({ call, driver }) => {
+    for (const name of ['One', 'Two']) await call('POST', '/api/v1/machines', { body: { ...demo, name } })
+    driver.delay = 30
+    const body = { operations: [set('machine', 'rename', 'Three')] }
+    const both = await Promise.all(['One', 'Two'].map(name => call('PUT', `/api/v1/machines/${name}/set`, { body })))
+    expect(both.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 409])
+  })
+
   test('refuses a rename onto a name in use, and an empty list', async ({ call }) => {
     for (const name of ['One', 'Two']) await call('POST', '/api/v1/machines', { body: { ...demo, name } })
     const body = { operations: [set('machine', 'rename', 'TWO')] }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { http } from 'msw'
-import { expect, test as plain } from 'vitest'
+import { expect, test as plain, vi } from 'vitest'
 import { createChunkContents } from '#lib/catalog/chunk-download.ts'
 import { encodeChunkedFiles, parseChunkedFiles } from '#lib/packs/chunks/chunk-index.ts'
 import { digestsIn, hasDigest } from '#lib/packs/chunks/compact-index.ts'
@@ -71,6 +71,22 @@ plain('an index that a thread has read is the one that was written', async () =>
   await expect(parser.files(Buffer.from(new Uint8Array(Buffer.from(text.slice(0, -1)))))).rejects.toMatchObject({
     fault: 'upstream',
   })
+})
+
+plain('an index that never comes is given up after ten minutes, also if the provider ignores the signal', async () => {
+  const never = () => new Promise<never>(() => {})
+  const storages = { open: async () => ({ stat: never, read: never }) } as unknown as Storages
+  const contents = createChunkContents({ storages, indexParser: createIndexParser(startWorker) })
+  const manifest = { name: 'a', path: '/x', pack_filename: 'a', pack_sha256: shaOf('a'), provider: { meta: {} } }
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const read = contents.of('somebody', manifest as unknown as Kept, shaOf('b'), new AbortController().signal)
+    const ended = expect(read).rejects.toMatchObject({ fault: 'timeout' })
+    for (let minute = 0; minute < 11; minute += 1) await vi.advanceTimersByTimeAsync(60_000)
+    await ended
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('whoever registers the digest of a machine on a storage that never answers holds up nobody else', async ({
