@@ -10,6 +10,7 @@ import { createApp } from '#lib/http/app.ts'
 import type { RequestContext } from '#lib/http/context.ts'
 import type { Outcome } from '#lib/http/outcome.ts'
 import { createCors } from '#lib/http/cors.ts'
+import type { AppOptions } from '#lib/http/options.ts'
 import { buildGuest } from '#lib/hypervisor/demo-guest/guest.ts'
 import { createMetrics } from '#lib/metrics/metrics.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
@@ -233,12 +234,12 @@ export const openHost = async (
       logReply(context, outcome)
     },
     audit: createHttpAudit(audit),
-    runOnce: idempotency.run,
+    runIdempotent: idempotency.run,
     startJob: jobs.start,
     checkReplies: false,
     cors: config.cors_origins.length > 0 ? createCors(config.cors_origins) : undefined,
     headers: transport.headers,
-  }
+  } satisfies Omit<AppOptions, 'authenticate'>
   const app = createApp({ ...common, authenticate: identity.authenticate })
   // Before anybody is served: what was under way comes first.
   const resumed = await jobs.resume(async ({ owner, apiKeyId, ...call }, work) =>
