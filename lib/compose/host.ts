@@ -126,11 +126,11 @@ export const openHost = async (
   const machines = await openMachines({
     driver,
     host: { ...facts, url: config.listen.origin },
-    stopLimit: config.stop_timeout * 1000,
+    stopTimeout: config.stop_timeout * 1000,
     store,
     publish: events.publish,
     onPublishFailed: error => logOf('events').error('An event was lost: {reason}', { reason: messageOf(error) }),
-    unresumed: error =>
+    onResumeFailed: error =>
       logOf('machines').error('A machine that was suspended for a push stays so: {reason}', {
         reason: messageOf(error),
       }),
@@ -178,7 +178,7 @@ export const openHost = async (
   const counting = store.onCommit(() => void (commits += 1))
   shutdown.add('count of commits', 'rest', () => counting[Symbol.dispose]())
   metrics.addGauges({
-    machines: ['Machines by state', machines.counts],
+    machines: ['Machines by state', machines.countByState],
     jobs_under_way: ['Jobs under way', jobs.runningCount],
     cache_bytes: ['Bytes that the catalog cache takes', catalogParts.catalogCache.size],
     cache_hits: ['Pulls that the cache had the machine of', () => catalogParts.catalogCache.counters.hits],

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
 import { noProgress } from '#lib/async/progress.ts'
 import { createStore } from '#lib/storage/create-store.ts'
+import { withExport } from '../../support/exports.ts'
 import { newFolder } from '../../support/folder.ts'
 import { host } from '../../support/harness.ts'
 import { filesIn } from '../../support/host-files.ts'
@@ -33,7 +34,7 @@ describe('allowed folders', () => {
     const machines = await openMachines({
       driver,
       host,
-      stopLimit: 1_000,
+      stopTimeout: 1_000,
       ...(await newEventLog()),
     })
     const made = machines.create({
@@ -56,7 +57,7 @@ describe('the end of the service', () => {
     const machines = await openMachines({
       driver,
       host,
-      stopLimit: 60_000,
+      stopTimeout: 60_000,
       ...(await newEventLog()),
     })
     const { id } = await machines.create({ name: 'one', description: '', cpus: 1, memory: 16, disks: [] })
@@ -65,7 +66,7 @@ describe('the end of the service', () => {
     const stopping = expect(machines.run(id, 'stop')).rejects.toMatchObject({ fault: 'unavailable' })
     await machines.drain()
     await stopping
-    expect(machines.status(id).status).toBe('running')
+    expect(machines.showStatus(id).status).toBe('running')
     await expect(machines.run(id, 'pause')).rejects.toMatchObject({ fault: 'unavailable' })
     await machines.close()
   })
@@ -82,13 +83,13 @@ describe('an operation that hangs', () => {
       how.deadline.addEventListener('abort', () => told.resolve(how.deadline.reason))
       return new Promise(() => {})
     }
-    const machines = await openMachines({ driver, host, stopLimit: 60_000, ...(await newEventLog()) })
+    const machines = await openMachines({ driver, host, stopTimeout: 60_000, ...(await newEventLog()) })
     const { id } = await machines.create({ name: 'one', description: '', cpus: 1, memory: 16, disks: [] })
     await machines.run(id, 'start')
     void machines.run(id, 'pause')
     expect(await machines.run(id, 'stop', { force: true })).toMatchObject({ status: 'Success' })
     expect(await told.promise).toMatchObject({ fault: 'conflict' })
-    expect(machines.status(id).status).toBe('stopped')
+    expect(machines.showStatus(id).status).toBe('stopped')
     await machines.run(id, 'start')
     await machines.remove(id, { force: true })
     await machines.close()
@@ -99,19 +100,19 @@ describe('who waits for a machine when the service ends', () => {
   test('is refused, and nothing more begins', async () => {
     using folder = newFolder()
     const driver = createSimulatedDriver(join(folder.path, 'machines'))
-    const machines = await openMachines({ driver, host, stopLimit: 1_000, ...(await newEventLog()) })
+    const machines = await openMachines({ driver, host, stopTimeout: 1_000, ...(await newEventLog()) })
     const { id } = await machines.create({ name: 'one', description: '', cpus: 1, memory: 16, disks: [] })
     driver.delay = 60_000
-    const work = { ...noProgress, waitLimit: { milliseconds: 60_000 } }
+    const progress = { ...noProgress, waitLimit: { milliseconds: 60_000 } }
     const all = Promise.allSettled([
-      machines.clone(id, 'first', { linked: false, work }),
-      machines.run(id, 'start', { work }),
-      machines.clone(id, 'second', { linked: false, work }),
+      machines.clone(id, 'first', { linked: false, progress }),
+      machines.run(id, 'start', { progress }),
+      machines.clone(id, 'second', { linked: false, progress }),
     ])
     await machines.drain()
     for (const one of await all) expect(one).toMatchObject({ reason: { fault: 'unavailable' } })
     expect(await driver.list()).toHaveLength(1)
-    expect(machines.status(id).status).toBe('stopped')
+    expect(machines.showStatus(id).status).toBe('stopped')
     await machines.close()
   })
 })
@@ -120,12 +121,12 @@ describe('a clone that was made when the service was killed', () => {
   test('is found by the work that comes again', async () => {
     using folder = newFolder()
     const driver = createSimulatedDriver(join(folder.path, 'machines'))
-    const machines = await openMachines({ driver, host, stopLimit: 1_000, ...(await newEventLog()) })
+    const machines = await openMachines({ driver, host, stopTimeout: 1_000, ...(await newEventLog()) })
     const { id } = await machines.create({ name: 'one', description: '', cpus: 1, memory: 16, disks: [] })
-    const work = { ...noProgress, id: crypto.randomUUID() }
-    const clone = await machines.clone(id, 'two', { linked: false, work })
+    const progress = { ...noProgress, id: crypto.randomUUID() }
+    const clone = await machines.clone(id, 'two', { linked: false, progress })
     await machines.remove(id, { force: false })
-    expect(await machines.clone(id, 'two', { linked: false, work })).toBe(clone)
+    expect(await machines.clone(id, 'two', { linked: false, progress })).toBe(clone)
     expect(await driver.list()).toHaveLength(1)
     await machines.close()
   })
@@ -142,15 +143,15 @@ describe('a machine that was suspended for a while when the service was killed',
       openMachines({
         driver,
         host,
-        stopLimit: 1_000,
+        stopTimeout: 1_000,
         ...(await newEventLog(await createStore(storage))),
-        unresumed: error => void told.push(error),
+        onResumeFailed: error => void told.push(error),
       })
     const killed = await open()
     const { id } = await killed.create({ name: 'one', description: '', cpus: 1, memory: 16, disks: [] })
     await killed.run(id, 'start')
     const { promise: inside, resolve } = Promise.withResolvers<void>()
-    void killed.export(id, { staging: folder.path, suspend: true }, async () => {
+    void withExport(killed, id, { staging: folder.path, suspend: true }, async () => {
       resolve()
       await new Promise(() => {})
     })
@@ -160,7 +161,7 @@ describe('a machine that was suspended for a while when the service was killed',
     return { id, driver, told, open, state, folder, [Symbol.dispose]: () => folder[Symbol.dispose]() }
   }
   const until = async (machines: Machines, id: string, wanted: string): Promise<void> => {
-    await expect.poll(() => machines.status(id).status).toBe(wanted)
+    await expect.poll(() => machines.showStatus(id).status).toBe(wanted)
   }
 
   test('goes on at the next start, before it is lent again, and that once', async () => {
@@ -168,15 +169,15 @@ describe('a machine that was suspended for a while when the service was killed',
     const { id, folder, driver } = left
     driver.delay = 20
     const machines = await left.open()
-    expect(machines.status(id).status).toBe('resuming')
+    expect(machines.showStatus(id).status).toBe('resuming')
     await expect(machines.run(id, 'stop')).rejects.toMatchObject({ fault: 'conflict' })
-    const seen = await machines.export(id, { staging: folder.path, suspend: true }, left.state)
+    const seen = await withExport(machines, id, { staging: folder.path, suspend: true }, left.state)
     expect(seen).toBe('suspended')
     expect(await left.state()).toBe('running')
     await machines.run(id, 'suspend')
     await machines.close()
     const later = await left.open()
-    expect(later.status(id).status).toBe('suspended')
+    expect(later.showStatus(id).status).toBe('suspended')
     await later.close()
     expect(left.told).toEqual([])
   })
@@ -186,8 +187,8 @@ describe('a machine that was suspended for a while when the service was killed',
     const { id, folder, driver } = left
     driver.delay = 60_000
     const machines = await left.open()
-    const work = { ...noProgress, signal: AbortSignal.abort(new Error('not wanted any more')) }
-    const lent = machines.export(id, { staging: folder.path, suspend: true, work }, left.state)
+    const progress = { ...noProgress, signal: AbortSignal.abort(new Error('not wanted any more')) }
+    const lent = withExport(machines, id, { staging: folder.path, suspend: true, progress }, left.state)
     await expect(lent).rejects.toThrow('not wanted any more')
     await machines.close()
   })
@@ -209,7 +210,7 @@ describe('a machine that was suspended for a while when the service was killed',
     const { id, driver } = left
     driver.delay = 60_000
     const machines = await left.open()
-    expect(machines.status(id).status).toBe('resuming')
+    expect(machines.showStatus(id).status).toBe('resuming')
     await machines.close()
     expect(await left.state()).toBe('suspended')
     driver.delay = 1
