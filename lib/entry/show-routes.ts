@@ -1,7 +1,7 @@
 import type { Config } from '#lib/compose/config.ts'
 import type { Endpoint, Route } from '#lib/http/endpoint.ts'
 import { servedPath } from '#lib/calls/paths.ts'
-import { servedRoutes } from '#lib/compose/served-routes.ts'
+import { selectServedRoutes } from '#lib/compose/served-routes.ts'
 import { tableText } from './admin/text-table.ts'
 
 const accessText = ({ access }: Endpoint): string => {
@@ -23,7 +23,7 @@ const rowOf = ({ id, endpoint }: Route) => ({
 
 /** Prints the effective routing table, as a table for people or as JSON for tools. */
 export const showRoutes = (config: Config, json: boolean): void => {
-  const routes = servedRoutes(config)
+  const routes = selectServedRoutes(config)
   if (json) {
     console.log(JSON.stringify(routes.map(rowOf), undefined, 2))
     return

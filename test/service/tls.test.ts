@@ -53,7 +53,7 @@ describe('the certificate', () => {
       direct: () => undefined,
       isWebSocket: () => false,
     })
-    using watch = watchCertificate({ files, certificate: first, changed: listener.setCertificate, log })
+    using watch = watchCertificate({ files, certificate: first, onChange: listener.setCertificate, log })
     const port = Number(new URL(listener.url).port)
     expect(await shown(port)).toBe(fingerprint(first))
 
@@ -71,16 +71,16 @@ describe('the certificate', () => {
     for (let round = 0; round < 20; round += 1) {
       const next = await pairFor(200 + round)
       write(folder.path, next)
-      await watch.look()
+      await watch.reload()
       expect(await shown(port)).toBe(fingerprint(next))
     }
     const last = await shown(port)
     // Half of a new pair, and garbage: spoken of, and not taken over.
     writeFileSync(files.cert, (await pairFor(300)).cert)
-    await watch.look()
+    await watch.reload()
     writeFileSync(files.cert, 'garbage')
-    await watch.look()
-    await watch.look()
+    await watch.reload()
+    await watch.reload()
     expect(log.warning).toHaveBeenCalledTimes(2)
     expect(await shown(port)).toBe(last)
     stop = true
@@ -94,7 +94,7 @@ describe('the certificate', () => {
     const log = { info: vi.fn<Log['info']>(), warning: vi.fn<Log['warning']>() }
     const old = await pairFor(20)
     const files = write(folder.path, old)
-    watchCertificate({ files, certificate: old, changed: () => {}, log })[Symbol.dispose]()
+    watchCertificate({ files, certificate: old, onChange: () => {}, log })[Symbol.dispose]()
     expect(log.warning).toHaveBeenCalledWith(expect.any(String), { file: files.cert, days: 20 })
     copyFileSync(files.cert, join(folder.path, 'cert.pem'))
     copyFileSync(files.key, join(folder.path, 'key.pem'))

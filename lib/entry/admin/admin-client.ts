@@ -14,8 +14,8 @@ import { isSystemError } from '#lib/platform/files.ts'
 import { openLog } from '#lib/platform/log.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
 import { openCatalog } from '#lib/compose/open-catalog.ts'
-import { servedRoutes } from '#lib/compose/served-routes.ts'
-import { openState, socketOf } from '#lib/compose/state.ts'
+import { selectServedRoutes } from '#lib/compose/served-routes.ts'
+import { openState, getSocketPath } from '#lib/compose/state.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -82,7 +82,7 @@ const isNobodyThere = (error: unknown): boolean =>
  * folder here, with the same endpoints but for those of machines and jobs. Either way it is the same request, checked and told of in the same way.
  */
 export const withService = async (config: Config, entry: URL, { needs, work }: Errand): Promise<void> => {
-  const send = overSocket(socketOf(config))
+  const send = overSocket(getSocketPath(config))
   const running = await send('GET', '/api/health/probe').then(
     () => true,
     (error: unknown) => {
@@ -107,7 +107,7 @@ export const withService = async (config: Config, entry: URL, { needs, work }: E
     ...(needs === 'catalog' && { catalog: createCatalog(await openCatalog(config, { ...state, startWorker })) }),
   }
   const app = createApp({
-    routes: servedRoutes({ ...config, routes_include: [], routes_exclude: [] }).filter(({ endpoint }) =>
+    routes: selectServedRoutes({ ...config, routes_include: [], routes_exclude: [] }).filter(({ endpoint }) =>
       endpoint.uses.every(name => name in services),
     ),
     services,
