@@ -111,7 +111,7 @@ describe('the catalog on the command line', () => {
     const vmhost = (args: string, stdin = '', more = {}) => runProgram(args.split(' '), more, state.path, stdin)
     const list = async (): Promise<string> => (await vmhost('catalog list')).stdout
 
-    expect((await vmhost('catalog list')).stderr).toContain('There is nothing of vmhost')
+    expect((await vmhost('catalog list')).stderr).toContain('There is no vmhost state')
     let service = await startService({ state: state.path, env })
     expect(await list()).toBe('The catalog is empty.\n')
     const pushed = await vmhost(`catalog push Demo --version 1.0 --machine demo ${local} --level 9 --tag ci --tag base`)
@@ -198,23 +198,25 @@ describe('the catalog on the command line', () => {
     // Of its connection where it leads, and not what opens it.
     expect(about).toEqual({ catalog_id: 'big', version: '1', machine_name: 'copy', connection: silent.place })
     first.interrupt()
-    await first.said(`The pull goes on in the service, as the job ${id}.`)
+    await first.said(`The pull continues in the service as the job ${id}.`)
     await first.said(`vmhost jobs cancel ${id}`)
     expect(await first.ended).toBe(130)
     expect(await job()).toMatchObject({ id, state: 'running' })
 
     using second = follow(state.path, command, silent.connection)
-    await second.said(`This pull is under way already, as the job ${id}.`)
+    await second.said(`This pull already runs as the job ${id}.`)
     await service.kill()
     expect(await second.ended).toBe(1)
-    expect(second.text()).toContain(`goes on at its next start, as the job ${id}; the same command then follows it`)
+    expect(second.text()).toContain(
+      `The next start continues the pull as the job ${id}; then the same command follows it`,
+    )
 
     service = await startService({ state: state.path, env })
     let third: Following
     do {
       // Where this machine was too slow to send both in time, it has left, and is started again.
       third = follow(state.path, command, silent.connection)
-      await third.said('is under way already')
+      await third.said('already runs')
       third.interrupt()
       await third.said('Ctrl-C once more within 2 seconds')
       third.interrupt()
@@ -297,7 +299,7 @@ describe('the catalog on the command line', () => {
     await waiting.said('This pull is the job ')
     const list = (await vmhost('jobs list')).stdout
     expect(list).toMatch(
-      /^JOB +WHAT +STATE +DONE +BEGUN +BY +OF\n\S{36} +catalog pull +running +0% .* root +big latest other host=.*\n(.*completed +100%.*\n){2}$/,
+      /^JOB +WHAT +STATE +DONE +STARTED +BY +OF\n\S{36} +catalog pull +running +0% .* root +big latest other host=.*\n(.*completed +100%.*\n){2}$/,
     )
     expect(list).not.toContain('very-secret')
     const [job] = JSON.parse((await vmhost('jobs list --json')).stdout)

@@ -11,7 +11,7 @@ describe('users, roles and claims on the command line', () => {
     const env = { VMHOST_ROOT_PASSWORD: rootPassword }
     const vmhost = (args: string, stdin = '') => runProgram(args.split(' '), env, state.path, stdin)
 
-    expect((await vmhost('users list')).stderr).toContain('There is nothing of vmhost')
+    expect((await vmhost('users list')).stderr).toContain('There is no vmhost state')
     await (await startService({ state: state.path, env })).stop()
     expect(await vmhost('users add jane --email jane@example.test', `${password}\n`)).toMatchObject({
       code: 0,
@@ -83,7 +83,7 @@ describe('users, roles and claims on the command line', () => {
     expect(code).toBe(1)
     const [line, ...rest] = stderr.split('\n')
     expect(line).toContain(told)
-    expect(stderr).toContain(`\`vmhost ${command} --help\` shows what there is.`)
+    expect(stderr).toContain(`\`vmhost ${command} --help\` shows its commands and options.`)
     expect(rest.length).toBeLessThan(5)
   })
 

@@ -9,14 +9,17 @@ import { changeStoragePassword, restoreStore } from '#lib/storage/restore.ts'
 import { readPassword } from '../admin/read-password.ts'
 import { createSealSecretsLoader } from '#lib/compose/state.ts'
 
-/** Makes a command one that works on the files of the state folder. */
-export type OnFiles = (command: Command, work: (config: Config, args: readonly string[]) => Promise<void>) => void
+/** Registers a command that works on the files of the state folder. */
+export type RegisterFileCommand = (
+  command: Command,
+  work: (config: Config, args: readonly string[]) => Promise<void>,
+) => void
 
 /** `vmhost storage …` */
-export const storageCommand = (onFiles: OnFiles): Command => {
+export const storageCommand = (register: RegisterFileCommand): Command => {
   const storage = new Command('storage').description('The store: its backups and its encryption')
 
-  onFiles(
+  register(
     storage
       .command('backup')
       .description('Copy the store to a file, also while the service runs; the copy of an encrypted store is encrypted')
@@ -31,7 +34,7 @@ export const storageCommand = (onFiles: OnFiles): Command => {
       console.log(`Keep ${state}/keys with it: the store is of no use without them.`)
     },
   )
-  onFiles(
+  register(
     storage
       .command('restore')
       .description('Replace the store with a copy, while the service is stopped')
@@ -46,7 +49,7 @@ export const storageCommand = (onFiles: OnFiles): Command => {
       if (replacedCopy !== undefined) console.log(`The replaced store is in ${replacedCopy}.`)
     },
   )
-  onFiles(
+  register(
     storage
       .command('rekey')
       .description(

@@ -55,7 +55,7 @@ describe('progress', () => {
     progress.show([step('Check', { state: 'running' }), step('Fetch the pack', { unit: 'bytes' })])
     expect(screenOf(written())).toBe('▸ Check')
     progress.show([checked, fetching, unpacking])
-    progress.say('said')
+    progress.print('said')
     progress.show([checked, fetching, unpacking])
     expect(screenOf(written()).split('\n')).toEqual([
       '✔ Check',
