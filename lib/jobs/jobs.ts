@@ -117,16 +117,16 @@ export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): 
   const starting = new Set<{ readonly owner: string; readonly finished: Promise<void> }>()
   let stopping = false
 
-  const jobEvent = (what: string, job: StoredJob): Write =>
+  const createEvent = (change: string, job: StoredJob): Write =>
     publish({
       type: 'job_manager',
-      message: `JOB_${what}`,
+      message: `JOB_${change}`,
       body: omitResult(toJob(job)),
       audience: { users: [job.owner], claims: isCatalogJob(job) ? [] : ['JOB_MANAGER_LIST'] },
     })
   const prepareRemoval = (job: StoredJob): readonly Write[] => [
     records.remove({ id: job.id }),
-    jobEvent('DELETED', job),
+    createEvent('DELETED', job),
   ]
   const removeAll = async (jobs: readonly StoredJob[]): Promise<void> => {
     if (jobs.length > 0) await store.commit(jobs.flatMap(prepareRemoval))
@@ -175,7 +175,7 @@ export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): 
           .update(
             job.id,
             () => next,
-            messages.map(message => jobEvent(message, next)),
+            messages.map(message => createEvent(message, next)),
             // Finished work must not be repeated because the disk was full when it ended.
             { essential: hasEnded(next) },
           )
@@ -232,7 +232,7 @@ export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): 
       const entry = { owner: caller.id, finished }
       starting.add(entry)
       try {
-        await store.commit([records.put(job), jobEvent('CREATED', job)])
+        await store.commit([records.put(job), createEvent('CREATED', job)])
       } finally {
         starting.delete(entry)
         finish()

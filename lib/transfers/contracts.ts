@@ -1,5 +1,6 @@
 import { CatalogManifests } from '#lib/catalog/manifest-schema.ts'
 import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
+import type { JobKind } from '#lib/calls/accepted-job.ts'
 import { aboutPull, aboutPush } from './job-summary.ts'
 import { PullManifest, PullResult, PushManifest, TransferQuery } from './schemas.ts'
 
@@ -26,8 +27,8 @@ export const pushJob = {
   record: 'catalog_manifest',
   always: true,
   repeatable: true,
-  about: aboutPush,
-} as const
+  summarize: aboutPush,
+} as const satisfies JobKind
 
 /** What the endpoints share that pull. */
 export const pulling = {
@@ -44,8 +45,8 @@ export const pullJob = {
   record: 'catalog_manifest',
   always: true,
   repeatable: true,
-  about: aboutPull,
-} as const
+  summarize: aboutPull,
+} as const satisfies JobKind
 
 /** What the endpoints share that import. */
 export const importing = {

@@ -39,7 +39,7 @@ const shown = (port: number): Promise<string> =>
 const fingerprint = ({ cert }: Pick<Certificate, 'cert'>): string => new X509Certificate(cert).fingerprint256
 
 describe('the certificate', () => {
-  test('of the operator is shown, and a new one without a restart and without a failed request', async () => {
+  test('of the operator is served, and a new one replaces it without a restart or a failed request', async () => {
     using folder = newFolder()
     const first = await pairFor(100)
     const files = write(folder.path, first)
@@ -89,7 +89,7 @@ describe('the certificate', () => {
     await listener.close()
   })
 
-  test('that ends soon is spoken of in the log; our own is renewed under the same key', async () => {
+  test('that expires soon is logged; a self-signed one is renewed with the same key', async () => {
     using folder = newFolder()
     const log = { info: vi.fn<Log['info']>(), warning: vi.fn<Log['warning']>() }
     const old = await pairFor(20)
@@ -109,7 +109,7 @@ describe('the certificate', () => {
     expect(await ensureCertificate(folder.path, ['host'])).toEqual(renewed)
   })
 
-  test('that is configured: a start with it, and what stops one', async () => {
+  test('that is configured is served, and a start with a wrong one fails', async () => {
     using state = newState()
     const good = await pairFor(100)
     const files = write(join(state.path, 'mine'), good)
@@ -152,7 +152,7 @@ describe('the certificate', () => {
     await service.stop()
   })
 
-  test('plain HTTP off loopback is served when it is asked for, with a warning', async () => {
+  test('plain HTTP on all addresses is served if configured, with a warning', async () => {
     using state = newState()
     const env = { VMHOST_ROOT_PASSWORD: rootPassword, VMHOST_DEMO: 'off', VMHOST_LISTEN: 'http://0.0.0.0:0' }
     const service = await startService({

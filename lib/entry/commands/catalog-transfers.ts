@@ -128,7 +128,7 @@ const transferFlags = {
   compress_format: '--format',
 } as const
 
-const createMissingError = (what: string): ServiceError => new ServiceError('invalid', `Name ${what}.`)
+const createMissingError = (missing: string): ServiceError => new ServiceError('invalid', `Name ${missing}.`)
 export const createNoConnectionError = (): ServiceError =>
   createMissingError('the provider with --connection or VMHOST_CONNECTION, such as provider=local-storage')
 
