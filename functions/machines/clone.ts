@@ -18,6 +18,6 @@ export default endpoint({
   faults: hypervisorFaults,
   reply: ClonedMachine,
 }).handle(async ({ params, query, body, progress }, { machines }) => ({
-  id: await machines.clone(params.id, body.clone_name, { ...query, work: progress }),
+  id: await machines.clone(params.id, body.clone_name, { ...query, progress }),
   status: 'Success',
 }))

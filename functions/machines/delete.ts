@@ -17,6 +17,6 @@ export default endpoint({
   reply: DeletionReply,
   status: 202,
 }).handle(async ({ params, query, progress }, { machines }) => {
-  await machines.remove(params.id, { ...query, work: progress })
+  await machines.remove(params.id, { ...query, progress })
   return confirmDeletion(`The machine ${params.id} was deleted.`)
 })

@@ -14,4 +14,4 @@ export default endpoint({
   params: MachineReference,
   faults: hypervisorFaults,
   reply: OperationResult,
-}).handle(({ params, progress }, { machines }) => machines.run(params.id, 'resume', { work: progress }))
+}).handle(({ params, progress }, { machines }) => machines.run(params.id, 'resume', { progress }))

@@ -21,5 +21,5 @@ export default endpoint({
   faults: hypervisorFaults,
   reply: SetResult,
 }).handle(({ params, query, body, progress }, { machines }) =>
-  machines.set(params.id, body, { dryRun: query.dry_run, work: progress }),
+  machines.set(params.id, body, { dryRun: query.dry_run, progress }),
 )

@@ -10,4 +10,4 @@ export default endpoint({
   uses: ['machines'],
   params: MachineReference,
   reply: MachineStatus,
-}).handle(({ params }, { machines }) => machines.status(params.id))
+}).handle(({ params }, { machines }) => machines.showStatus(params.id))

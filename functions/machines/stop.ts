@@ -15,4 +15,4 @@ export default endpoint({
   query: ForceQuery,
   faults: hypervisorFaults,
   reply: OperationResult,
-}).handle(({ params, query, progress }, { machines }) => machines.run(params.id, 'stop', { ...query, work: progress }))
+}).handle(({ params, query, progress }, { machines }) => machines.run(params.id, 'stop', { ...query, progress }))

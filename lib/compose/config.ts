@@ -4,20 +4,20 @@ import { parse as parseToml } from 'smol-toml'
 import type * as z from 'zod'
 import { findClosestName } from '#lib/access/closest-name.ts'
 import { systemReason } from '#lib/platform/system-errors.ts'
-// Gives the issues their words.
+// Sets the texts of schema issues.
 import '#lib/schema-errors.ts'
 import { settings } from './settings.ts'
 
-const loopback = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/
+const loopbackHost = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/
 
 type Key = keyof typeof settings
 
 export type Config = { readonly [K in Key]: z.output<(typeof settings)[K]['schema']> } & {
-  /** The file that settings were read from, absolute. */
+  /** The configuration file, absolute; missing if there is none. */
   readonly file?: string
 }
 
-/** A setting that is wrong: the start stops and says which one, where it came from, and what it must be. */
+/** A wrong setting. The message has the setting, its source, and what it must be. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -25,35 +25,35 @@ export class ConfigError extends Error {
 const isKey = (key: string): key is Key => key in settings
 
 interface Sources {
-  /** From the command line, by key. */
+  /** The flags of the command line, by key of the setting. */
   readonly flags: Readonly<Record<string, string>>
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Where to look for the file when none was named. */
+  /** The default paths of the configuration file; the first one that exists is read. */
   readonly files?: readonly string[]
 }
 
 /**
- * What Kubernetes puts into every pod beside a Service called vmhost (its documentation, "Environment variables" of Services,
- * and the variables of Docker links): where that Service is, and nothing that anybody set.
+ * A variable that Kubernetes adds to every pod next to a Service called vmhost (see "Environment variables" in its documentation of
+ * Services, and the variables of Docker links). These are addresses, not settings.
  */
-const ofKubernetes = /^VMHOST_(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/
+const kubernetesVariable = /^VMHOST_(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/
 
-const fromEnvironment = (environment: Sources['environment']): [string, string][] =>
+const readEnvironment = (environment: Sources['environment']): [string, string][] =>
   Object.entries(environment).flatMap(([name, value]) =>
-    name.startsWith('VMHOST_') && name !== 'VMHOST_CONFIG' && !ofKubernetes.test(name) && value
+    name.startsWith('VMHOST_') && name !== 'VMHOST_CONFIG' && !kubernetesVariable.test(name) && value
       ? [[name.slice(7).toLowerCase(), value]]
       : [],
   )
 
-/** What somebody may have meant by a key that there is not, and where all of them are. */
-const hintFor = (key: string): string => {
+/** Returns the hint for an unknown key: the most similar setting, if there is one, and where to find all settings. */
+const formatKeyHint = (key: string): string => {
   const closest = findClosestName(key, Object.keys(settings))
   return `${closest ? `did you mean ${closest}? ` : ''}vmhost serve --help shows the settings`
 }
 
-const fromFile = ({ flags, environment, files = [] }: Sources): { values: [string, unknown][]; file: string } => {
-  const named = flags['config'] ?? (environment['VMHOST_CONFIG'] || undefined)
-  const file = named ?? files.find(existsSync)
+const readConfigFile = ({ flags, environment, files = [] }: Sources): { values: [string, unknown][]; file: string } => {
+  const configured = flags['config'] ?? (environment['VMHOST_CONFIG'] || undefined)
+  const file = configured ?? files.find(existsSync)
   if (file === undefined) return { values: [], file: '' }
   try {
     return { values: Object.entries(parseToml(readFileSync(file, 'utf8'))), file }
@@ -62,10 +62,10 @@ const fromFile = ({ flags, environment, files = [] }: Sources): { values: [strin
   }
 }
 
-/** What no setting can be judged by alone. */
-const checkTogether = (config: Config): void => {
+/** Checks the rules that involve several settings. Throws ConfigError. */
+const checkCombinations = (config: Config): void => {
   const { listen, plain_http, tls_certificate, tls_key, pack_trust, pack_trusted_keys } = config
-  if (listen.protocol === 'http:' && plain_http !== 'anywhere' && !loopback.test(listen.hostname))
+  if (listen.protocol === 'http:' && plain_http !== 'anywhere' && !loopbackHost.test(listen.hostname))
     throw new ConfigError(
       'listen is wrong: it may be http:// only on loopback (127.0.0.1, localhost, [::1]); use https://, or set plain_http to anywhere',
     )
@@ -78,14 +78,15 @@ const checkTogether = (config: Config): void => {
 }
 
 /**
- * The configuration: flags over environment over file over defaults. An empty variable counts as unset.
- * Throws ConfigError, naming the source and the key, for an unknown key or a bad value (which is not shown: it may be a secret).
+ * Reads the configuration: flags take precedence over the environment, the environment over the file, and the file over the
+ * defaults. An empty variable counts as unset. Throws ConfigError with the source and the key, for an unknown key or a wrong
+ * value. The message does not contain the value, because it may be a secret.
  */
 export const readConfig = (sources: Sources): Config => {
-  const { values, file } = fromFile(sources)
+  const { values, file } = readConfigFile(sources)
   const layers: { source: (key: string) => string; entries: [string, unknown][] }[] = [
     { source: key => `${key} in ${file}`, entries: values },
-    { source: key => `VMHOST_${key.toUpperCase()}`, entries: fromEnvironment(sources.environment) },
+    { source: key => `VMHOST_${key.toUpperCase()}`, entries: readEnvironment(sources.environment) },
     {
       source: key => `--${key.replaceAll('_', '-')}`,
       entries: Object.entries(sources.flags).filter(([key]) => key !== 'config'),
@@ -95,12 +96,12 @@ export const readConfig = (sources: Sources): Config => {
   for (const [key, { schema, default: value }] of Object.entries(settings)) config[key] = schema.parse(value)
   for (const { source, entries } of layers)
     for (const [key, value] of entries) {
-      if (!isKey(key)) throw new ConfigError(`${source(key)} is not a setting; ${hintFor(key)}`)
+      if (!isKey(key)) throw new ConfigError(`${source(key)} is not a setting; ${formatKeyHint(key)}`)
       const parsed = settings[key].schema.safeParse(value)
       if (!parsed.success) throw new ConfigError(`${source(key)} is wrong: ${parsed.error.issues[0]?.message}`)
       config[key] = parsed.data
     }
   if (file !== '') config['file'] = resolve(file)
-  checkTogether(config as Config)
+  checkCombinations(config as Config)
   return config as Config
 }

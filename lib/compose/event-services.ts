@@ -12,24 +12,25 @@ import { socketPath } from '#lib/platform/local-socket.ts'
 import { logOf, onLogLine } from '#lib/platform/log.ts'
 import type { OpenedStore } from '#lib/storage/open-store.ts'
 
-interface Parts {
+interface Options {
   readonly config: Config
-  /** The program's own file, beside which that of the events process is. */
+  /** The file of the program. The file of the events process is in the same folder. */
   readonly entry: URL
   readonly store: Pick<OpenedStore, 'logAccess'>
   readonly events: Events
 }
 
-/** Who reads events as they come: to be ended before the connections are. Disposing lets go of the log. */
+/** The readers of events. Close them before the connections. Disposing of this closes the event log reader. */
 interface EventServices extends Disposable {
   readonly subscriptions: Subscriptions
   readonly streams: EventStreams
 }
 
-export const openEventServices = ({ config, entry, store, events }: Parts): EventServices => {
+/** Opens the readers of events, and publishes metrics and log lines to them as they come. */
+export const openEventServices = ({ config, entry, store, events }: Options): EventServices => {
   using stack = new DisposableStack()
   const hub = stack.use(createHub(events))
-  const apart =
+  const outOfProcess =
     config.events === 'process'
       ? createOutOfProcessGateway({
           program: fileURLToPath(new URL('events.mjs', entry)),
@@ -39,20 +40,20 @@ export const openEventServices = ({ config, entry, store, events }: Parts): Even
           log: logOf('events'),
         })
       : undefined
-  const pass = (event: NewEvent): void => {
-    const whole = createStoredEvent(event)
-    hub.broadcast(whole)
-    apart?.broadcast(whole)
+  const broadcast = (event: NewEvent): void => {
+    const stored = createStoredEvent(event)
+    hub.broadcast(stored)
+    outOfProcess?.broadcast(stored)
   }
-  stack.use(publishStatistics(pass))
-  // Of super users alone: a log tells of everybody.
-  stack.use(onLogLine(line => pass({ type: 'system_logs', message: 'System Log', body: line, audience: {} })))
+  stack.use(publishStatistics(broadcast))
+  // Only super users receive log lines, because the log contains data of all users.
+  stack.use(onLogLine(line => broadcast({ type: 'system_logs', message: 'System Log', body: line, audience: {} })))
   const subscriptions = createSubscriptions({
     events,
-    gateway: apart ?? createInProcessGateway(hub),
+    gateway: outOfProcess ?? createInProcessGateway(hub),
     limits: { user: config.subscriptions_per_user, all: config.subscriptions },
   })
   const streams = createEventStreams({ events, hub })
-  const kept = stack.move()
-  return { subscriptions, streams, [Symbol.dispose]: () => kept.dispose() }
+  const resources = stack.move()
+  return { subscriptions, streams, [Symbol.dispose]: () => resources.dispose() }
 }

@@ -6,31 +6,34 @@ import { writeFileAtomic } from '#lib/platform/files.ts'
 import type { Store } from '#lib/storage/store.ts'
 import type { Check } from '#lib/health/health.ts'
 
-/** Writes one entry to the store and reads it back from the disk, unless it says that it is not well. Only the last one is kept. */
-export const checkStore = (store: Pick<Store, 'log' | 'commit' | 'failure' | 'damage'>): Check => {
-  const looks = store.log('health', z.object({ at: z.string() }))
+/**
+ * Creates a check that writes an entry to the store and reads it back from the disk. It fails at once if the store has reported a
+ * failure. The store keeps only the last entry.
+ */
+export const createStoreCheck = (store: Pick<Store, 'log' | 'commit' | 'failure' | 'damage'>): Check => {
+  const entries = store.log('health', z.object({ at: z.string() }))
   return async () => {
-    const wrong = store.failure ?? store.damage
-    if (wrong !== undefined) throw new Error(wrong)
+    const problem = store.failure ?? store.damage
+    if (problem !== undefined) throw new Error(problem)
     const at = new Date().toISOString()
-    await store.commit([looks.append(() => ({ at })), looks.forget(looks.head())])
-    const [last] = looks.readBack(looks.head() + 1, 1)
+    await store.commit([entries.append(() => ({ at })), entries.forget(entries.head())])
+    const [last] = entries.readBack(entries.head() + 1, 1)
     if (last?.at !== at) throw new Error('what was written was not read back')
     return 'open'
   }
 }
 
-/** Looks whether entries of the audit are missing. */
-export const checkAudit =
+/** Creates a check that fails if entries of the audit are missing. */
+export const createAuditCheck =
   (audit: Pick<Audit, 'failure'>): Check =>
   async () => {
-    const wrong = audit.failure()
-    if (wrong !== undefined) throw new Error(wrong)
+    const problem = audit.failure()
+    if (problem !== undefined) throw new Error(problem)
     return 'kept'
   }
 
-/** Writes a small file into a folder, reads it back and deletes it: the way that the files of machines take. */
-export const checkFolder = (folder: string): Check => {
+/** Creates a check that writes a small file into a folder, as machines do, reads it back and deletes it. */
+export const createFolderCheck = (folder: string): Check => {
   const file = join(folder, '.health')
   return async () => {
     const text = new Date().toISOString()

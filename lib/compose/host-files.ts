@@ -6,29 +6,30 @@ import { type HostFiles, openHostFiles } from '#lib/platform/host-files.ts'
 import { logOf } from '#lib/platform/log.ts'
 import { systemReason } from '#lib/platform/system-errors.ts'
 
-/** The folder of the state whose files callers may name. */
-export const attachFolderOf = ({ state }: Pick<Config, 'state'>): string => join(state, 'attach')
+/** Returns the folder of images and bundles that callers may name by default. */
+export const getAttachFolder = ({ state }: Pick<Config, 'state'>): string => join(state, 'attach')
 
-/** Where local storage is that names no folder of its own. */
-export const catalogFolderOf = ({ state }: Pick<Config, 'state'>): string => join(state, 'catalog')
+/** Returns the default folder of local storage. */
+export const getCatalogFolder = ({ state }: Pick<Config, 'state'>): string => join(state, 'catalog')
 
-const realFolder = (folder: string): string => {
+/** Returns the real path of an allowed folder. Throws `invalid` if it cannot be used. */
+const resolveFolder = (folder: string): string => {
   try {
     return realpathSync(folder)
   } catch (error) {
     throw new ServiceError(
       'invalid',
-      `allowed_folders names ${folder}, which cannot be used: ${systemReason(error)}. Make the folder, or take it out of the setting.`,
+      `allowed_folders names ${folder}, which cannot be used: ${systemReason(error)}. Create the folder, or remove it from the setting.`,
     )
   }
 }
 
-/** The folders that the configuration names. Throws `invalid` for one that cannot be used. */
-const configuredFolders = ({ allowed_folders: folders }: Config): readonly string[] | 'any' =>
-  folders.includes('*') ? 'any' : folders.map(realFolder)
+/** Returns the real paths of the allowed folders. Throws `invalid` for one that cannot be used. */
+const resolveAllowedFolders = ({ allowed_folders: folders }: Config): readonly string[] | 'any' =>
+  folders.includes('*') ? 'any' : folders.map(resolveFolder)
 
-/** What is the service's own, and nobody else's. */
-const protectedBy = (config: Config) => {
+/** Returns the folders and files of the service itself, which callers must never reach. */
+const getProtectedFiles = (config: Config) => {
   const { state, backup_folder, cache_folder, tls_certificate, tls_key, pack_signing_key, file } = config
   const isGiven = (path: string | undefined): path is string => path !== undefined
   return {
@@ -40,28 +41,28 @@ const protectedBy = (config: Config) => {
   }
 }
 
-/** The guard of what machines may use of the host, and bundles be pushed from. */
+/** Opens the access to the host's files for machines and pushed bundles. Throws `invalid` for a folder that cannot be used. */
 export const openMachineHostFiles = async (config: Config): Promise<HostFiles> => {
-  const attach = attachFolderOf(config)
-  const configured = configuredFolders(config)
+  const attach = getAttachFolder(config)
+  const configured = resolveAllowedFolders(config)
   if (configured === 'any')
     logOf('entry').warning(
-      'allowed_folders is *: who may make machines or push can use every file of this host that the service can open.',
+      'allowed_folders is *: users who may create machines or push can use every file of this host that the service can open.',
     )
   return openHostFiles({
-    ...protectedBy(config),
+    ...getProtectedFiles(config),
     allowed: configured.length === 0 ? [attach] : configured,
     except: [attach],
   })
 }
 
-/** The guard of the folders that local storage of the catalog may be in. */
+/** Opens the access to the host's files for local storage of the catalog. Throws `invalid` for a folder that cannot be used. */
 export const openStorageHostFiles = async (config: Config): Promise<HostFiles> => {
-  const own = catalogFolderOf(config)
-  const configured = configuredFolders(config)
+  const defaultFolder = getCatalogFolder(config)
+  const configured = resolveAllowedFolders(config)
   return openHostFiles({
-    ...protectedBy(config),
-    allowed: configured === 'any' ? 'any' : [own, ...configured],
-    except: [own, attachFolderOf(config)],
+    ...getProtectedFiles(config),
+    allowed: configured === 'any' ? 'any' : [defaultFolder, ...configured],
+    except: [defaultFolder, getAttachFolder(config)],
   })
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createHttpAudit } from '#lib/audit/http-audit.ts'
 import type { Config } from './config.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
-import { checkAudit, checkFolder, checkStore } from './health-checks.ts'
+import { createAuditCheck, createFolderCheck, createStoreCheck } from './health-checks.ts'
 import { createHealth } from '#lib/health/health.ts'
 import { createReadiness } from '#lib/health/readiness.ts'
 import { createApp } from '#lib/http/app.ts'
@@ -37,33 +37,33 @@ import { scheduleBackups } from '#lib/storage/backups.ts'
 import { openCatalogServices, readPackSigningKey } from './open-catalog.ts'
 import { openDriver } from './open-driver.ts'
 import { openEventServices } from './event-services.ts'
-import { attachFolderOf, openMachineHostFiles } from './host-files.ts'
-import { servedRoutes } from './served-routes.ts'
+import { getAttachFolder, openMachineHostFiles } from './host-files.ts'
+import { selectServedRoutes } from './served-routes.ts'
 import { createShutdown } from './shutdown.ts'
-import { openState, socketOf } from './state.ts'
+import { openState, getSocketPath } from './state.ts'
 import { openTransport } from './transport.ts'
 import { version } from './version.ts'
 
-/** A running service, and what its operator is told of the start. */
+/** A running service, and the facts that its start prints for the operator. */
 export interface RunningHost {
   readonly url: string
   readonly driver: string
-  /** The certificate that clients have to trust, when it is the self-signed one. */
+  /** The file of the certificate, if it is self-signed: clients must be told to trust it. */
   readonly certificate: string | undefined
-  /** Looks at once whether there is a new certificate. */
+  /** Reads the certificate again if its file has changed. */
   reload(): Promise<void>
-  /** Ends everything in order, in bounded time. Gives whether each part has ended by itself. */
+  /** Closes all parts in order, within time limits. Returns true if every part closed in time. */
   end(): Promise<boolean>
 }
 
 /**
- * Logs what failed, and with `debug` every reply: asking the log itself each time would cost a tenth of a small request.
- * A failure that the service has words for is a warning; any other is a defect and comes with its trace.
+ * Creates a function that logs failed requests, and with `logAll` every request. It does not ask the log for its level, because
+ * that would cost a tenth of a small request. An expected failure is a warning; any other is a defect and has its stack trace.
  */
-const observeInto =
-  (log: Log, all: boolean) =>
+const createRequestLogger =
+  (log: Log, logAll: boolean) =>
   ({ method, route, caller }: RequestContext, { requestId, status, error }: Outcome): void => {
-    if (status < 500 && !all) return
+    if (status < 500 && !logAll) return
     const fields = { requestId, method, operation: route?.id, caller: caller?.id, status }
     if (status < 500) log.debug('{method} {operation}: {status}', fields)
     else if (error instanceof ServiceError && error.fault !== 'internal')
@@ -71,34 +71,35 @@ const observeInto =
     else log.error('{method} {operation}: {status}', { ...fields, error })
   }
 
-/** Waits for all of them, also where one fails. Throws what went wrong with each. */
-const allOf = async (parts: readonly Promise<void>[]): Promise<void> => {
-  const failed = (await Promise.allSettled(parts)).filter(({ status }) => status === 'rejected')
-  if (failed.length > 0) throw new Error(failed.map(one => messageOf((one as PromiseRejectedResult).reason)).join(' '))
+/** Waits for all parts, also after a failure. Throws an error with the messages of all failures. */
+const waitForAll = async (parts: readonly Promise<void>[]): Promise<void> => {
+  const results = await Promise.allSettled(parts)
+  const messages = results.flatMap(result => (result.status === 'rejected' ? [messageOf(result.reason)] : []))
+  if (messages.length > 0) throw new Error(messages.join(' '))
 }
 
 /**
- * Starts everything, in this order; it ends in the reverse one.
- * @param entry the program's own file, which worker threads start from
- * @param passwordMade is told the password of root that the first start made up: kept nowhere, to be shown once
+ * Starts the service. Its parts start in the order below and close in the reverse order.
+ * @param entry the file of the program, which worker threads start from
+ * @param onPasswordGenerated receives the password of root that the first start generates. It is stored nowhere, so show it.
  */
 export const openHost = async (
   config: Config,
   entry: URL,
-  passwordMade: (password: string) => void,
+  onPasswordGenerated: (password: string) => void,
 ): Promise<RunningHost> => {
   await using shutdown = createShutdown(logOf('entry'))
   const startWorker = workersFrom(entry)
   const facts = readHostFacts()
-  // What is wrong with the configuration is told before anything is opened.
+  // Errors of the configuration must come before anything is opened.
   const signingKey = await readPackSigningKey(config)
-  const routes = servedRoutes(config)
+  const routes = selectServedRoutes(config)
 
   const state = await openState(config, startWorker)
   shutdown.add('store', 'store', () => state[Symbol.asyncDispose]())
   const { store, identity, audit, userConfigs, managerRecords, events, passwords, idempotency } = state
-  // At once: what comes next can fail, and nothing else ever shows it.
-  if (identity.newPassword !== undefined) passwordMade(identity.newPassword)
+  // The following parts can fail to start, and no later start shows the password.
+  if (identity.newPassword !== undefined) onPasswordGenerated(identity.newPassword)
 
   if (config.backup_hours > 0) {
     const backups = scheduleBackups(store, {
@@ -110,36 +111,36 @@ export const openHost = async (
     shutdown.add('backups', 'rest', () => backups[Symbol.asyncDispose]())
   }
 
-  await makePrivateFolder(attachFolderOf(config))
+  await makePrivateFolder(getAttachFolder(config))
   const hostFiles = await openMachineHostFiles(config)
 
   const transport = await openTransport(config, facts.name)
 
   const metrics = createMetrics()
-  const { driver: bare, firstStart } = await openDriver(config, {
+  const { driver: unmeteredDriver, firstStart } = await openDriver(config, {
     folder: join(config.state, 'machines'),
     entry,
     hostFiles,
     startWorker,
   })
-  const driver = meterDriver(bare, metrics.countCall)
+  const driver = meterDriver(unmeteredDriver, metrics.countCall)
   const machines = await openMachines({
     driver,
     host: { ...facts, url: config.listen.origin },
-    stopLimit: config.stop_timeout * 1000,
+    stopTimeout: config.stop_timeout * 1000,
     store,
     publish: events.publish,
     onPublishFailed: error => logOf('events').error('An event was lost: {reason}', { reason: messageOf(error) }),
-    unresumed: error =>
-      logOf('machines').error('A machine that was suspended for a push stays so: {reason}', {
+    onResumeFailed: error =>
+      logOf('machines').error('A machine that was suspended for a push could not be resumed: {reason}', {
         reason: messageOf(error),
       }),
   })
   shutdown.add('machines', 'machines', machines.close)
   if (firstStart && config.demo === 'on') {
     await machines.createDemo()
-    // For the first machine that somebody makes by hand; QEMU may run as another user, who must be able to read it.
-    await writeFile(join(attachFolderOf(config), 'demo-kernel.bin'), buildGuest(), { mode: 0o644 })
+    // A kernel for the first machine that a user creates. QEMU may run as another user, who must be able to read the file.
+    await writeFile(join(getAttachFolder(config), 'demo-kernel.bin'), buildGuest(), { mode: 0o644 })
   }
 
   const ssh = createSsh({
@@ -165,9 +166,9 @@ export const openHost = async (
     store,
     publish: events.publish,
     onEnded: metrics.countJob,
-    onDefect: error => logOf('jobs').error('A job went wrong: {reason}', { reason: messageOf(error), error }),
+    onDefect: error => logOf('jobs').error('A job failed unexpectedly: {reason}', { reason: messageOf(error), error }),
   })
-  // For a start that fails from here on; in a shutdown they have been ended before, and what did not end was told.
+  // Only for a start that fails later. A shutdown has closed the jobs before (see `work under way`) and has logged the rest.
   shutdown.add('jobs', 'work', deadline => jobs.close(deadline).catch(() => {}))
 
   const eventServices = openEventServices({ config, entry, store, events })
@@ -175,27 +176,27 @@ export const openHost = async (
   const { subscriptions, streams } = eventServices
 
   let commits = 0
-  const counting = store.onCommit(() => void (commits += 1))
-  shutdown.add('count of commits', 'rest', () => counting[Symbol.dispose]())
+  const commitCounter = store.onCommit(() => void (commits += 1))
+  shutdown.add('commit counter', 'rest', () => commitCounter[Symbol.dispose]())
   metrics.addGauges({
-    machines: ['Machines by state', machines.counts],
-    jobs_under_way: ['Jobs under way', jobs.runningCount],
-    cache_bytes: ['Bytes that the catalog cache takes', catalogParts.catalogCache.size],
-    cache_hits: ['Pulls that the cache had the machine of', () => catalogParts.catalogCache.counters.hits],
-    cache_misses: ['Pulls that it had not', () => catalogParts.catalogCache.counters.misses],
-    cache_evictions: ['Machines that it let go to make room', () => catalogParts.catalogCache.counters.evictions],
-    events_total: ['Events that were ever told', () => events.head().seq],
-    event_subscribers: ['WebSockets that read events', () => subscriptions.stats().total_clients],
-    event_messages_sent: ['Events that WebSockets were sent', () => subscriptions.stats().messages_sent],
-    passwords_waiting: ['Passwords that wait to be hashed', passwords.pending],
+    machines: ['Machines by state', machines.countByState],
+    jobs_under_way: ['Running jobs', jobs.runningCount],
+    cache_bytes: ['Size of the catalog cache in bytes', catalogParts.catalogCache.size],
+    cache_hits: ['Pulls of machines that were in the cache', () => catalogParts.catalogCache.counters.hits],
+    cache_misses: ['Pulls of machines that were not in the cache', () => catalogParts.catalogCache.counters.misses],
+    cache_evictions: ['Machines that the cache evicted', () => catalogParts.catalogCache.counters.evictions],
+    events_total: ['Events since the first start', () => events.head().seq],
+    event_subscribers: ['Open WebSockets that read events', () => subscriptions.stats().total_clients],
+    event_messages_sent: ['Events sent to WebSockets', () => subscriptions.stats().messages_sent],
+    passwords_waiting: ['Passwords that wait for their hash', passwords.pending],
     store_commits: ['Commits since the start', () => commits],
-    store_writable: ['Whether the store takes changes', () => Number(store.failure === undefined)],
-    resident_memory_bytes: ['Memory that the service holds', () => process.memoryUsage.rss()],
-    uptime_seconds: ['Time since the start', () => Math.round(process.uptime())],
+    store_writable: ['1 if the store accepts changes, else 0', () => Number(store.failure === undefined)],
+    resident_memory_bytes: ['Resident memory of the service in bytes', () => process.memoryUsage.rss()],
+    uptime_seconds: ['Seconds since the start', () => Math.round(process.uptime())],
   })
-  const logReply = observeInto(logOf('http'), config.log === 'debug')
+  const logRequest = createRequestLogger(logOf('http'), config.log === 'debug')
 
-  const common = {
+  const appOptions = {
     routes,
     services: {
       ...identity.services,
@@ -220,9 +221,9 @@ export const openHost = async (
       license: createFreeLicense(driver.kind, facts),
       health: createHealth({
         hypervisor: async () => describeHypervisor(driver.platform),
-        storage: checkStore(store),
-        audit: checkAudit(audit),
-        state_folder: checkFolder(config.state),
+        storage: createStoreCheck(store),
+        audit: createAuditCheck(audit),
+        state_folder: createFolderCheck(config.state),
         ...(transport.health && { certificate: transport.health }),
       }),
       readiness: createReadiness(() => store.failure),
@@ -231,7 +232,7 @@ export const openHost = async (
     parseFilter,
     onOutcome(context: RequestContext, outcome: Outcome) {
       metrics.countReply(context.route?.id, outcome)
-      logReply(context, outcome)
+      logRequest(context, outcome)
     },
     audit: createHttpAudit(audit),
     runIdempotent: idempotency.run,
@@ -240,24 +241,26 @@ export const openHost = async (
     cors: config.cors_origins.length > 0 ? createCors(config.cors_origins) : undefined,
     headers: transport.headers,
   } satisfies Omit<AppOptions, 'authenticate'>
-  const app = createApp({ ...common, authenticate: identity.authenticate })
-  // Before anybody is served: what was under way comes first.
+  const app = createApp({ ...appOptions, authenticate: identity.authenticate })
+  // Interrupted jobs get their machines before new requests.
   const resumed = await jobs.resume(async ({ owner, apiKeyId, ...call }, work) =>
     app.replay({ ...call, caller: await identity.actingFor({ id: owner, apiKeyId }) }, work),
   )
   const removeUnused = async (): Promise<void> => {
-    // What was left for the next start may need what is there.
+    // Jobs that are left for the next start may need their work folders.
     if (await resumed.finished) await catalogParts.removeUnused()
   }
   removeUnused().catch((error: unknown) => logOf('catalog').warning('{reason}', { reason: messageOf(error) }))
-  // Who can open the socket owns the state folder, and with it everything: the command line acts for root.
-  const everything = servedRoutes({ ...config, routes_include: [], routes_exclude: [] })
-  const local = createApp({ ...common, routes: everything, authenticate: identity.root })
+  // Only the owner of the state folder can open the socket, and the owner can do everything. So the command line acts as root.
+  const allRoutes = selectServedRoutes({ ...config, routes_include: [], routes_exclude: [] })
+  const localApp = createApp({ ...appOptions, routes: allRoutes, authenticate: identity.root })
   try {
-    const socket = await openLocalSocket(socketOf(config), request => local.fetch(request, { address: 'local' }))
+    const socket = await openLocalSocket(getSocketPath(config), request =>
+      localApp.fetch(request, { address: 'local' }),
+    )
     shutdown.add('socket of the command line', 'connections', () => socket[Symbol.asyncDispose]())
   } catch (error) {
-    // The service is of use without it; the command line then works while the service is stopped.
+    // The service works without the socket. The command line then works only while the service is stopped.
     logOf('entry').warning('The command line cannot reach this service: {reason}', { reason: messageOf(error) })
   }
   const listener = await openListener({
@@ -272,18 +275,18 @@ export const openHost = async (
   shutdown.add('connections', 'connections', listener.close)
   const watch = transport.watch(listener)
   shutdown.add('watch of the certificate', 'connections', () => watch[Symbol.dispose]())
-  // Before the listener: it waits until every connection has ended.
+  // Streams and WebSockets close before the listener, which waits until every connection has ended.
   shutdown.add('streams', 'connections', () => streams[Symbol.dispose]())
   shutdown.add('WebSockets', 'connections', () => subscriptions[Symbol.asyncDispose]())
-  // Added last, so it comes first: jobs and operations end, and their callers hear of it before the connections close.
-  shutdown.add('work under way', 'work', deadline => allOf([jobs.close(deadline), machines.drain(deadline)]))
+  // Added last, so it is first: jobs and operations end, and their callers get replies before the connections close.
+  shutdown.add('work under way', 'work', deadline => waitForAll([jobs.close(deadline), machines.drain(deadline)]))
 
-  const kept = shutdown.move()
+  const running = shutdown.move()
   return {
     url: listener.url,
     driver: driver.platform.hypervisorType,
-    certificate: transport.toTrust,
-    reload: () => watch.look(),
-    end: kept.end,
+    certificate: transport.selfSignedFile,
+    reload: () => watch.reload(),
+    end: running.end,
   }
 }

@@ -19,10 +19,10 @@ import { systemReason } from '#lib/platform/system-errors.ts'
 import { createOutgoing } from '#lib/platform/outgoing.ts'
 import { privateNetworks } from '#lib/platform/outgoing-addresses.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
-import { catalogFolderOf, openStorageHostFiles } from './host-files.ts'
+import { getCatalogFolder, openStorageHostFiles } from './host-files.ts'
 import type { State } from './state.ts'
 
-/** The catalog of a state folder, with the storages of its packs. */
+/** Opens the catalog of a state folder, with the storages of its packs. */
 export const openCatalog = async (
   config: Config,
   { store, events, startWorker }: Pick<Parts, 'store' | 'events' | 'startWorker'>,
@@ -33,25 +33,25 @@ export const openCatalog = async (
     startWorker,
     manifestsPerUser: config.manifests_per_user,
     storages: createStorages({
-      folder: catalogFolderOf(config),
+      folder: getCatalogFolder(config),
       hostFiles: await openStorageHostFiles(config),
       environment: process.env,
     }),
   })
 
-/** The PEM text of the key that pushed packs are signed with. Throws `invalid`, naming the setting, for what is none. */
+/** Reads the key that signs pushed packs, as PEM. Throws `invalid` with the name of the setting if the file is not such a key. */
 export const readPackSigningKey = async ({
   pack_signing_key: file,
 }: Pick<Config, 'pack_signing_key'>): Promise<string | undefined> => {
   if (file === undefined) return undefined
-  const wrong = (why: string): never => {
-    throw new ServiceError('invalid', `pack_signing_key is ${file}, which cannot be used: ${why}`)
+  const fail = (reason: string): never => {
+    throw new ServiceError('invalid', `pack_signing_key is ${file}, which cannot be used: ${reason}`)
   }
-  const pem = await readFile(file, 'utf8').catch((error: unknown) => wrong(`${systemReason(error)}.`))
+  const pem = await readFile(file, 'utf8').catch((error: unknown) => fail(`${systemReason(error)}.`))
   try {
     readSigningKey(pem)
   } catch (error) {
-    wrong(messageOf(error))
+    fail(messageOf(error))
   }
   return pem
 }
@@ -59,7 +59,7 @@ export const readPackSigningKey = async ({
 interface Parts extends Pick<State, 'store' | 'events'> {
   readonly machines: Machines
   readonly driver: Pick<HypervisorDriver, 'kind' | 'platform'>
-  /** What bundles may be pushed from. */
+  /** The files and folders of the host that a push may read. */
   readonly hostFiles: HostFiles
   readonly startWorker: StartWorker
   readonly signingKey: string | undefined
@@ -69,11 +69,11 @@ interface CatalogServices {
   readonly catalog: Catalog
   readonly catalogCache: Cache
   readonly transfers: Transfers
-  /** Removes what transfers of the last process have left, once those that go on have taken up what is theirs. */
+  /** Removes the work folders of earlier processes that no resumed transfer uses. Call it after the resumed ones have ended. */
   removeUnused(): Promise<void>
 }
 
-/** The catalog of a running host: its records, and what brings machines into catalogs and out of them. */
+/** Opens the catalog of a running host, its cache and its transfers. */
 export const openCatalogServices = async (
   config: Config,
   { store, events, machines, driver, hostFiles, startWorker, signingKey }: Parts,

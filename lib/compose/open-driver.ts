@@ -12,40 +12,46 @@ import type { StartWorker } from '#lib/platform/workers.ts'
 
 interface Parts {
   readonly folder: string
-  /** The program's own file, beside which the recorder's is. */
+  /** The file of the program. The file of the recorder is in the same folder. */
   readonly entry: URL
   readonly hostFiles: HostFiles
   readonly startWorker: StartWorker
 }
 
-interface Chosen {
+interface OpenedDriver {
   readonly driver: HypervisorDriver
-  /** Whether this driver has never had machines here. */
+  /** True if this driver has never had machines in this state folder. */
   readonly firstStart: boolean
 }
 
-/** The one driver of this service: the configured one, or with `auto` QEMU where it is installed, else the embedded one. */
+/**
+ * Creates the configured driver: with `auto` QEMU if it is installed, else the embedded one. Throws `unavailable` if the driver is
+ * `qemu` and QEMU is not installed.
+ */
 export const openDriver = async (
-  { driver: wanted, serial_log_size, qemu_user }: Pick<Config, 'driver' | 'serial_log_size' | 'qemu_user'>,
+  { driver: kind, serial_log_size, qemu_user }: Pick<Config, 'driver' | 'serial_log_size' | 'qemu_user'>,
   { folder, entry, hostFiles, startWorker }: Parts,
-): Promise<Chosen> => {
+): Promise<OpenedDriver> => {
   const log = logOf('hypervisor')
   const serialLogSize = serial_log_size * 2 ** 20
-  const programs = wanted === 'embedded' ? undefined : await findQemu()
-  if (!programs && wanted === 'qemu')
+  const programs = kind === 'embedded' ? undefined : await findQemu()
+  if (!programs && kind === 'qemu')
     throw new ServiceError(
       'unavailable',
       'The driver is qemu, but qemu-system-x86_64 and qemu-img are not on PATH; install QEMU or choose embedded.',
     )
-  const home = join(folder, programs ? 'qemu' : 'embedded')
-  const firstStart = !(await exists(home))
+  const driverFolder = join(folder, programs ? 'qemu' : 'embedded')
+  const firstStart = !(await exists(driverFolder))
   if (programs) {
     const { createQemuDriver } = await import('#lib/hypervisor/qemu/driver.ts')
     const recorderProgram = fileURLToPath(new URL('recorder.mjs', entry))
     const account = qemu_user === undefined ? undefined : await findAccount(qemu_user)
-    const options = { folder: home, programs, recorderProgram, serialLogSize, account, hostFiles, log }
+    const options = { folder: driverFolder, programs, recorderProgram, serialLogSize, account, hostFiles, log }
     return { driver: await createQemuDriver(options), firstStart }
   }
   const { createEmbeddedDriver } = await import('#lib/hypervisor/embedded/driver.ts')
-  return { driver: createEmbeddedDriver({ folder: home, startWorker, serialLogSize, hostFiles, log }), firstStart }
+  return {
+    driver: createEmbeddedDriver({ folder: driverFolder, startWorker, serialLogSize, hostFiles, log }),
+    firstStart,
+  }
 }

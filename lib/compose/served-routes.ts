@@ -3,19 +3,19 @@ import type { Path, Route } from '#lib/http/endpoint.ts'
 import { exposedRoutes } from '#lib/http/exposure.ts'
 import { routes } from '#functions/routes.gen.ts'
 
-/** The license's path names the product, which is the operator's to choose; the two known names stay. */
-const withLicensePath = (route: Route, product: string): Route => {
+/** Adds the path with the product that the operator has configured to the license endpoint. The built-in paths stay. */
+const applyLicensePath = (route: Route, product: string): Route => {
   if (route.id !== 'license/show') return route
   const { endpoint } = route
-  const chosen: Path = `/v1/${product}/key`
-  const known = [`GET ${endpoint.path}` as const, ...(endpoint.also ?? [])]
-  return { ...route, endpoint: { ...endpoint, path: chosen, also: known.filter(pair => pair !== `GET ${chosen}`) } }
+  const path: Path = `/v1/${product}/key`
+  const builtIn = [`GET ${endpoint.path}` as const, ...(endpoint.also ?? [])]
+  return { ...route, endpoint: { ...endpoint, path, also: builtIn.filter(pair => pair !== `GET ${path}`) } }
 }
 
-/** The routing table as this configuration serves it. Throws `invalid` for a pattern that matches nothing. */
-export const servedRoutes = (
+/** Returns the routes that this configuration serves. Throws `invalid` for a pattern that matches no route. */
+export const selectServedRoutes = (
   config: Pick<Config, 'routes_include' | 'routes_exclude' | 'license_path'>,
 ): readonly Route[] =>
   exposedRoutes<Route>(routes, { include: config.routes_include, exclude: config.routes_exclude }).map(route =>
-    withLicensePath(route, config.license_path),
+    applyLicensePath(route, config.license_path),
   )

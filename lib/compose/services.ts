@@ -19,7 +19,7 @@ import type { Metrics } from '#lib/metrics/metrics.ts'
 import type { UserConfigs } from '#lib/user-configs/user-configs.ts'
 
 declare module '#lib/http/services.ts' {
-  /** Everything that handlers draw from; each names in its contract what it uses. `lib/entry` makes them. */
+  /** The services that handlers use. Each endpoint names in `uses` the ones that it needs. `lib/compose` creates them. */
   interface Services extends IdentityServices {
     readonly audit: Pick<Audit, 'readPage'>
     readonly userConfigs: UserConfigs

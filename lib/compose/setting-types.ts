@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import * as z from 'zod'
 
-/** Several values: separated by commas in a text, or an array in the file. */
-export const list = z.preprocess(
+/** A list of texts: separated by commas, or an array in the configuration file. */
+export const listSchema = z.preprocess(
   value =>
     typeof value === 'string'
       ? value
@@ -13,7 +13,7 @@ export const list = z.preprocess(
   z.array(z.string()),
 )
 
-/** The address to serve on. */
+/** The address that the service listens on. */
 export const ListenAddress = z
   .string()
   .refine(text => URL.canParse(text), 'must be an address like https://127.0.0.1:8443')
@@ -21,17 +21,17 @@ export const ListenAddress = z
   .refine(({ protocol }) => /^https?:$/.test(protocol), 'must begin with https:// or http://')
   .refine(({ pathname, search }) => pathname === '/' && search === '', 'must have no path')
 
-/** A whole number from `least` to `most`. On the command line and in the environment it is a text. */
-export const wholeNumber = (least: number, most: number, unit = '') => {
-  const wrong = `must be a whole number${unit && ` of ${unit}`} from ${least} to ${most}`
+/** Creates the schema of a whole number in a range. On the command line and in the environment the number is a text. */
+export const createNumberSchema = (min: number, max: number, unit = '') => {
+  const message = `must be a whole number${unit && ` of ${unit}`} from ${min} to ${max}`
   return z.preprocess(
     value => (typeof value === 'string' && /^-?\d+$/.test(value.trim()) ? Number(value) : value),
-    z.int(wrong).min(least, wrong).max(most, wrong),
+    z.int(message).min(min, message).max(max, message),
   )
 }
 
-/** A path, made absolute from the working folder. */
-export const absolutePath = z
+/** A path; a relative one starts at the working folder. */
+export const AbsolutePath = z
   .string()
   .min(1)
   .transform(path => resolve(path))

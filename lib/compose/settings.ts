@@ -5,12 +5,12 @@ import { algorithms } from '#lib/auth/algorithms.ts'
 import { characterKindNames, maxPasswordBytes } from '#lib/auth/password-policy.ts'
 import { isAddressRule } from '#lib/platform/client-address.ts'
 import { isHostRule } from '#lib/ssh/allowed-hosts.ts'
-import { absolutePath, list, ListenAddress, wholeNumber } from './setting-types.ts'
+import { AbsolutePath, listSchema, ListenAddress, createNumberSchema } from './setting-types.ts'
 
 /** Every setting: its key in vmhost.toml; `VMHOST_KEY` in the environment; `--key` on the command line. */
 export const settings = {
   state: {
-    schema: absolutePath,
+    schema: AbsolutePath,
     default: join(process.env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state'), 'vmhost'),
     help: 'state folder: everything that the service stores',
   },
@@ -30,13 +30,13 @@ export const settings = {
     help: 'where http:// is allowed: loopback or anywhere (then the whole network path can read the traffic)',
   },
   tls_certificate: {
-    schema: absolutePath.optional(),
+    schema: AbsolutePath.optional(),
     default: undefined,
     help: 'certificate file (PEM, with its chain); if unset, tls/cert.pem in the state folder',
   },
-  tls_key: { schema: absolutePath.optional(), default: undefined, help: 'private key of tls_certificate (PEM)' },
+  tls_key: { schema: AbsolutePath.optional(), default: undefined, help: 'private key of tls_certificate (PEM)' },
   cors_origins: {
-    schema: list.pipe(
+    schema: listSchema.pipe(
       z.array(
         z
           .string()
@@ -50,22 +50,24 @@ export const settings = {
     help: 'origins of web pages that may use the service from a browser; none if empty',
   },
   trusted_proxies: {
-    schema: list.pipe(z.array(z.string().refine(isAddressRule, 'must be addresses or ranges such as 10.0.0.0/8'))),
+    schema: listSchema.pipe(
+      z.array(z.string().refine(isAddressRule, 'must be addresses or ranges such as 10.0.0.0/8')),
+    ),
     default: [],
     help: 'addresses and ranges of proxies whose X-Forwarded-For the service trusts',
   },
   password_min_length: {
-    schema: wholeNumber(8, 64, 'characters'),
+    schema: createNumberSchema(8, 64, 'characters'),
     default: 12,
     help: 'minimum length of a password, in characters',
   },
   password_max_length: {
-    schema: wholeNumber(64, maxPasswordBytes, 'bytes'),
+    schema: createNumberSchema(64, maxPasswordBytes, 'bytes'),
     default: maxPasswordBytes,
     help: 'maximum length of a password, in bytes; bcrypt reads 72',
   },
   password_require: {
-    schema: list.pipe(z.array(z.enum(characterKindNames))),
+    schema: listSchema.pipe(z.array(z.enum(characterKindNames))),
     default: [...characterKindNames],
     help: `kinds of characters that a password must have: ${characterKindNames.join(', ')}`,
   },
@@ -75,27 +77,27 @@ export const settings = {
     help: 'bcrypt, or sha256 (stretched by PBKDF2); the service rehashes other passwords at the next sign-in',
   },
   lockout_attempts: {
-    schema: wholeNumber(0, 1_000),
+    schema: createNumberSchema(0, 1_000),
     default: 5,
     help: 'wrong passwords in a row that lock an account; 0: never',
   },
   lockout_address_attempts: {
-    schema: wholeNumber(0, 100_000),
+    schema: createNumberSchema(0, 100_000),
     default: 50,
     help: 'wrong passwords from one address, for any account, that lock the address; 0: never',
   },
   lockout_delay: {
-    schema: wholeNumber(1, 86_400, 'seconds'),
+    schema: createNumberSchema(1, 86_400, 'seconds'),
     default: 5,
     help: 'seconds of the first lock; each further failure adds the same',
   },
   lockout_limit: {
-    schema: wholeNumber(1, 86_400, 'seconds'),
+    schema: createNumberSchema(1, 86_400, 'seconds'),
     default: 900,
     help: 'seconds of the longest lock',
   },
   lockout_memory: {
-    schema: wholeNumber(1, 2_592_000, 'seconds'),
+    schema: createNumberSchema(1, 2_592_000, 'seconds'),
     default: 86_400,
     help: 'seconds after which the service forgets failures',
   },
@@ -105,7 +107,7 @@ export const settings = {
     help: `how tokens are signed: ${algorithms.join(', ')}`,
   },
   token_lifetime: {
-    schema: wholeNumber(60, 2_592_000, 'seconds'),
+    schema: createNumberSchema(60, 2_592_000, 'seconds'),
     default: 3600,
     help: 'seconds that a token is valid',
   },
@@ -115,37 +117,37 @@ export const settings = {
     help: 'password that encrypts the store; if unset, the store is not encrypted',
   },
   backup_hours: {
-    schema: wholeNumber(0, 8_760, 'hours'),
+    schema: createNumberSchema(0, 8_760, 'hours'),
     default: 24,
     help: 'hours between backups of the store; 0: no backups',
   },
   backup_keep: {
-    schema: wholeNumber(1, 1_000),
+    schema: createNumberSchema(1, 1_000),
     default: 7,
     help: 'number of backups to keep',
   },
   backup_folder: {
-    schema: absolutePath.optional(),
+    schema: AbsolutePath.optional(),
     default: undefined,
     help: 'folder of the backups; if unset, backups in the state folder',
   },
   audit_days: {
-    schema: wholeNumber(1, 36_500, 'days'),
+    schema: createNumberSchema(1, 36_500, 'days'),
     default: 400,
     help: 'days that the audit goes back',
   },
   audit_kept: {
-    schema: wholeNumber(1_000, 100_000_000),
+    schema: createNumberSchema(1_000, 100_000_000),
     default: 1_000_000,
     help: 'maximum number of audit entries',
   },
   events_days: {
-    schema: wholeNumber(1, 3_650, 'days'),
+    schema: createNumberSchema(1, 3_650, 'days'),
     default: 7,
     help: 'days that the event log goes back',
   },
   events_kept: {
-    schema: wholeNumber(100, 100_000_000),
+    schema: createNumberSchema(100, 100_000_000),
     default: 100_000,
     help: 'maximum number of events in the log',
   },
@@ -155,12 +157,12 @@ export const settings = {
     help: 'what serves WebSockets: inline (the service) or process (a separate process)',
   },
   subscriptions_per_user: {
-    schema: wholeNumber(1, 1_000_000),
+    schema: createNumberSchema(1, 1_000_000),
     default: 100,
     help: 'maximum number of event WebSockets of one user',
   },
   subscriptions: {
-    schema: wholeNumber(1, 1_000_000),
+    schema: createNumberSchema(1, 1_000_000),
     default: 10_000,
     help: 'maximum number of event WebSockets of all users',
   },
@@ -170,49 +172,51 @@ export const settings = {
     help: 'accept-new learns the key of an unknown SSH host; strict refuses the host; STATE/ssh/known_hosts has the known keys',
   },
   ssh_allowed_hosts: {
-    schema: list.pipe(
+    schema: listSchema.pipe(
       z.array(z.string().refine(isHostRule, 'must be names with *, addresses, or ranges such as 10.0.0.0/8')),
     ),
     default: [],
     help: 'hosts that SSH execute may reach: names with *, addresses, ranges such as 10.0.0.0/8; any if empty',
   },
   ssh_connect_timeout: {
-    schema: wholeNumber(1, 600, 'seconds'),
+    schema: createNumberSchema(1, 600, 'seconds'),
     default: 30,
     help: 'seconds that SSH execute has to connect and sign in',
   },
   ssh_run_timeout: {
-    schema: wholeNumber(1, 86_400, 'seconds'),
+    schema: createNumberSchema(1, 86_400, 'seconds'),
     default: 300,
     help: 'maximum seconds of a command over SSH',
   },
   ssh_output_limit: {
-    schema: wholeNumber(1, 67_108_864, 'bytes'),
+    schema: createNumberSchema(1, 67_108_864, 'bytes'),
     default: 1_048_576,
     help: 'bytes of output that the service keeps of a command over SSH',
   },
   outgoing_addresses: {
-    schema: list.pipe(z.array(z.string().refine(isAddressRule, 'must be addresses or ranges such as 10.0.0.0/8'))),
+    schema: listSchema.pipe(
+      z.array(z.string().refine(isAddressRule, 'must be addresses or ranges such as 10.0.0.0/8')),
+    ),
     default: [],
     help: 'private addresses and ranges that catalog managers may reach; they may always reach public ones; list a cloud metadata address on its own, because no range includes it',
   },
   manifests_per_user: {
-    schema: wholeNumber(1, 1_000_000),
+    schema: createNumberSchema(1, 1_000_000),
     default: 10_000,
     help: 'maximum number of manifests of one user in the catalog',
   },
   cache_folder: {
-    schema: absolutePath.optional(),
+    schema: AbsolutePath.optional(),
     default: undefined,
     help: 'folder of the cache of pulled machines; if unset, cache in the state folder',
   },
   cache_size: {
-    schema: wholeNumber(0, 1_000_000_000, 'MB'),
+    schema: createNumberSchema(0, 1_000_000_000, 'MB'),
     default: 102_400,
     help: 'maximum size of the cache in MB; 0: no cache',
   },
   cache_keep_free: {
-    schema: wholeNumber(0, 1_000_000_000, 'MB'),
+    schema: createNumberSchema(0, 1_000_000_000, 'MB'),
     default: 5_000,
     help: 'MB of the disk that the cache leaves free',
   },
@@ -222,14 +226,14 @@ export const settings = {
     help: 'whether pulled packs must have a signature: off, warn or require',
   },
   pack_trusted_keys: {
-    schema: list.pipe(
+    schema: listSchema.pipe(
       z.array(z.string().regex(/^[A-Za-z0-9+/]{43}=$/, 'must be Ed25519 public keys: 32 bytes in base64')),
     ),
     default: [],
     help: 'Ed25519 public keys whose signatures the service trusts: base64 of their 32 bytes',
   },
   pack_signing_key: {
-    schema: absolutePath.optional(),
+    schema: AbsolutePath.optional(),
     default: undefined,
     help: 'file of an Ed25519 private key (PEM) that signs pushed packs; if unset, packs are not signed',
   },
@@ -239,7 +243,7 @@ export const settings = {
     help: 'auto, qemu or embedded; auto: qemu if it is installed',
   },
   serial_log_size: {
-    schema: wholeNumber(1, 1_048_576, 'MB'),
+    schema: createNumberSchema(1, 1_048_576, 'MB'),
     default: 16,
     help: 'maximum size of serial.log of a machine in MB; serial.log.1 keeps as many MB of older output',
   },
@@ -257,9 +261,13 @@ export const settings = {
     default: 'info',
     help: 'debug, info, warning or error; JSON lines on standard error',
   },
-  routes_include: { schema: list, default: [], help: 'serve only these routes: ids or METHOD /path, with * and **' },
+  routes_include: {
+    schema: listSchema,
+    default: [],
+    help: 'serve only these routes: ids or METHOD /path, with * and **',
+  },
   routes_exclude: {
-    schema: list,
+    schema: listSchema,
     default: [],
     help: 'do not serve these routes; takes precedence over routes_include',
   },
@@ -269,12 +277,12 @@ export const settings = {
     help: 'name of the product in /api/v1/PRODUCT/key, for clients that ask for the license of another product',
   },
   stop_timeout: {
-    schema: wholeNumber(1, 86_400, 'seconds'),
+    schema: createNumberSchema(1, 86_400, 'seconds'),
     default: 180,
     help: 'seconds that a guest has to shut down',
   },
   allowed_folders: {
-    schema: list.pipe(
+    schema: listSchema.pipe(
       z.array(z.string().refine(path => path === '*' || isAbsolute(path), 'must be absolute paths, or * for any')),
     ),
     default: [],

@@ -21,7 +21,7 @@ import { type OpenedStore, openStore, storeFile } from '#lib/storage/open-store.
 import type { SealSecrets } from '#lib/storage/wrapped-key.ts'
 import { openUserConfigs, type UserConfigs } from '#lib/user-configs/user-configs.ts'
 
-/** What a state folder holds, but for the machines: opened by the service, and by the command line when none runs. */
+/** The content of a state folder, except the machines. The service opens it, or the command line if no service runs. */
 export interface State extends AsyncDisposable {
   readonly store: OpenedStore
   readonly identity: Identity
@@ -33,54 +33,56 @@ export interface State extends AsyncDisposable {
   readonly idempotency: { readonly run: RunIdempotent }
 }
 
-/** Where the command line reaches a running service. */
-export const socketOf = ({ state }: Pick<Config, 'state'>): string => join(state, 'vmhost.sock')
+/** Returns the socket over which the command line reaches a running service. */
+export const getSocketPath = ({ state }: Pick<Config, 'state'>): string => join(state, 'vmhost.sock')
 
-const keyFileOf = ({ state }: Pick<Config, 'state'>): string => join(state, 'keys', 'signing.pem')
+const getKeyFile = ({ state }: Pick<Config, 'state'>): string => join(state, 'keys', 'signing.pem')
 
 /**
- * What opens the encrypted store: undefined where no password is set. Throws `unavailable` when the store is there and
- * the private key is not: a new one could not open it.
+ * Creates a function that loads the secrets of the encrypted store. Returns undefined if no password is set. The function throws
+ * `unavailable` if the store exists and the private key does not, because a new key could not open the store.
  */
-export const sealSecretsOf = (config: Config): (() => Promise<SealSecrets>) | undefined => {
+export const createSealSecretsLoader = (config: Config): (() => Promise<SealSecrets>) | undefined => {
   const password = config.storage_password
   if (password === undefined) return undefined
   return async () => {
-    const keyFile = keyFileOf(config)
+    const keyFile = getKeyFile(config)
     if (existsSync(storeFile(config.state)) && !existsSync(keyFile))
       throw new ServiceError(
         'unavailable',
-        `${keyFile} is missing, and the store may be encrypted for it. Nothing was changed; put the key back.`,
+        `${keyFile} is missing, and the store may be encrypted for it. Nothing was changed; restore the key.`,
       )
     return { password, privateKey: await loadPrivateKey(keyFile) }
   }
 }
 
-/** Copies of the store from before it was encrypted. */
-const plainLeftovers = ({ state, backup_folder: backups = join(state, 'backups') }: Config): readonly string[] => [
+/** Lists the copies of the store that are not encrypted, because they are older than its encryption. */
+const listPlainCopies = ({ state, backup_folder: backups = join(state, 'backups') }: Config): readonly string[] => [
   ...globSync('store.db.{plain,before-*}', { cwd: state }).map(name => join(state, name)),
   ...globSync('store-*.db', { cwd: backups }).map(name => join(backups, name)),
 ]
 
-/** Bytes of the disk that are kept for what must be possible when it is full: some thousand small commits. */
-const reserve = 4 << 20
+/** Bytes of the disk that are reserved for essential commits on a full disk: enough for some thousand small ones. */
+const reservedBytes = 4 << 20
 
-/** Opens the state folder as its one process. Throws `conflict` when another has it. */
+/** Opens the state folder for this process alone. Throws `conflict` if another process has opened it. */
 export const openState = async (config: Config, startWorker: StartWorker): Promise<State> => {
   await using stack = new AsyncDisposableStack()
   await makePrivateFolder(config.state)
   const folder = join(config.state, 'keys')
-  const store = stack.use(await openStore({ folder: config.state, seal: sealSecretsOf(config), reserve }))
-  // `openKeyRing` sees to the folder of the keys.
+  const store = stack.use(
+    await openStore({ folder: config.state, seal: createSealSecretsLoader(config), reserve: reservedBytes }),
+  )
+  // `openKeyRing` does the same for the folder of the keys.
   for (const name of ['tls', 'ssh']) await removeUnfinished(join(config.state, name))
   if (store.plainCopy)
     logOf('storage').warning(
-      'The store is encrypted now. When all works, delete what is left of it in the clear: {files}',
+      'The store is encrypted now. When everything works, delete its copies that are not encrypted: {files}',
       {
-        files: plainLeftovers(config),
+        files: listPlainCopies(config),
       },
     )
-  const privateKey = await loadPrivateKey(keyFileOf(config))
+  const privateKey = await loadPrivateKey(getKeyFile(config))
   const keys = await openKeyRing({
     folder,
     algorithm: config.token_algorithm,
@@ -88,8 +90,8 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
     privateKey,
     async replace(next, putInPlace) {
       await store.addKey(next)
-      // Copies and backups of an encrypted store from before are opened by the old key alone.
-      if (store.sealed) await retirePrivateKey(keyFileOf(config), folder)
+      // Only the old key opens earlier copies and backups of an encrypted store.
+      if (store.sealed) await retirePrivateKey(getKeyFile(config), folder)
       await putInPlace()
       await store.removeOtherKeys(next)
     },
@@ -104,9 +106,9 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
   const userConfigs = openUserConfigs(store, events.publish)
   const managerRecords = openManagerRecords(store)
   const method = { kind: config.password_hash, cost: defaultCost[config.password_hash] }
-  const passwords = stack.adopt(createPasswords({ startWorker, method }), one => one.close())
+  const passwords = stack.adopt(createPasswords({ startWorker, method }), resource => resource.close())
   const pepper = await loadPepper(join(folder, 'api-keys.pepper'))
-  const idempotency = stack.adopt(openIdempotency(store, pepper), one => one.close())
+  const idempotency = stack.adopt(openIdempotency(store, pepper), resource => resource.close())
   const identity = await openIdentity({
     store,
     publish: events.publish,
@@ -134,9 +136,9 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
   })
   const audit = stack.adopt(
     openAudit({ store, log: logOf('audit'), retention: { days: config.audit_days, entries: config.audit_kept } }),
-    one => one.close(),
+    resource => resource.close(),
   )
-  const kept = stack.move()
+  const resources = stack.move()
   return {
     store,
     identity,
@@ -146,6 +148,6 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
     events,
     passwords,
     idempotency,
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   }
 }

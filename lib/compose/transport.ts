@@ -3,6 +3,7 @@ import type { Config } from './config.ts'
 import {
   type Certificate,
   type CertificateFiles,
+  type CertificateWatch,
   certificateFilesIn,
   daysLeft,
   ensureCertificate,
@@ -14,31 +15,29 @@ import type { Listener } from '#lib/listener/listener.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { logOf } from '#lib/platform/log.ts'
 
-interface Watch extends Disposable {
-  look(): Promise<void>
-}
-
-/** How the service is reached: plain, or under which certificate. */
+/** How clients reach the service: over plain HTTP, or over TLS with a certificate. */
 export interface Transport {
   readonly certificate: Certificate | undefined
-  /** The file of the certificate that clients have to trust, when it is our own. */
-  readonly toTrust: string | undefined
+  /** The file of the certificate, if it is self-signed: clients must be told to trust it. */
+  readonly selfSignedFile: string | undefined
+  /** Headers of every reply. */
   readonly headers: Readonly<Record<string, string>>
+  /** The health check of the certificate. */
   readonly health: (() => Promise<string>) | undefined
-  /** Hands new certificates to the listener from now on. */
-  watch(listener: Pick<Listener, 'setCertificate'>): Watch
+  /** Gives new certificates to the listener from now on. */
+  watch(listener: Pick<Listener, 'setCertificate'>): CertificateWatch
 }
 
-const plain: Transport = {
+const plainTransport: Transport = {
   certificate: undefined,
-  toTrust: undefined,
+  selfSignedFile: undefined,
   headers: {},
   health: undefined,
-  watch: () => ({ look: async () => {}, [Symbol.dispose]: () => {} }),
+  watch: () => ({ reload: async () => {}, [Symbol.dispose]: () => {} }),
 }
 
-/** Names the settings that an error is about. */
-const readGiven = async (files: CertificateFiles): Promise<Certificate> => {
+/** Reads the certificate that the settings name. Its errors begin with the names of the settings. */
+const readConfiguredCertificate = async (files: CertificateFiles): Promise<Certificate> => {
   try {
     return await readCertificate(files)
   } catch (error) {
@@ -47,26 +46,33 @@ const readGiven = async (files: CertificateFiles): Promise<Certificate> => {
   }
 }
 
-/** `name`: of this host, for the certificate that is made where there is none. */
-export const openTransport = async (config: Config, name: string): Promise<Transport> => {
+/**
+ * Opens the certificate that the settings name, else the self-signed one of the state folder, which the first start creates.
+ * @param hostName the name of this host, for the self-signed certificate
+ */
+export const openTransport = async (config: Config, hostName: string): Promise<Transport> => {
   const log = logOf('transport')
   if (config.listen.protocol === 'http:') {
     if (config.plain_http === 'anywhere')
-      log.warning('Serving plain HTTP: everybody on the way reads passwords and tokens. Use it behind a proxy alone.')
-    return plain
+      log.warning(
+        'Serving plain HTTP: the whole network path can read passwords and tokens. Use it only behind a proxy.',
+      )
+    return plainTransport
   }
   const { tls_certificate: cert, tls_key: key, state, listen } = config
   const folder = join(state, 'tls')
-  const given = cert !== undefined && key !== undefined ? { cert, key } : undefined
-  const files = given ?? certificateFilesIn(folder)
-  const certificate = given ? await readGiven(given) : await ensureCertificate(folder, [listen.hostname, name])
-  const own = isSelfSigned(certificate)
+  const configured = cert !== undefined && key !== undefined ? { cert, key } : undefined
+  const files = configured ?? certificateFilesIn(folder)
+  const certificate = configured
+    ? await readConfiguredCertificate(configured)
+    : await ensureCertificate(folder, [listen.hostname, hostName])
+  const selfSigned = isSelfSigned(certificate)
   let current = certificate
   return {
     certificate,
-    toTrust: own ? files.cert : undefined,
-    // A browser that was told once never goes back to a certificate that it has to be told to trust.
-    headers: own ? {} : { 'Strict-Transport-Security': 'max-age=31536000' },
+    selfSignedFile: selfSigned ? files.cert : undefined,
+    // A browser with this header refuses every certificate that it does not trust, so a self-signed one would lock it out.
+    headers: selfSigned ? {} : { 'Strict-Transport-Security': 'max-age=31536000' },
     health: async () => {
       const days = daysLeft(current)
       if (days < 0) throw new Error('it has expired')
@@ -77,7 +83,7 @@ export const openTransport = async (config: Config, name: string): Promise<Trans
         files,
         certificate,
         log,
-        changed(next) {
+        onChange(next) {
           current = next
           listener.setCertificate(next)
         },

@@ -12,7 +12,7 @@ const openApp = (): App =>
       openapi: createOpenApi(routes, version, async () => ({ ...apiDescription, examples: {} })),
       readiness: createReadiness(() => undefined),
     },
-    // Who may do what is known on the host alone; every endpoint that is served here is public.
+    // Only the host knows users and their rights, so the edge serves public endpoints only.
     authenticate: async () => undefined,
     onOutcome: () => {},
     checkReplies: false,

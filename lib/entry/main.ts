@@ -1,23 +1,23 @@
-/** The one file that the program starts from: the command line in the main thread, a role in a worker thread. */
+/** The entry of the program: the command line in the main thread, a role in a worker thread. */
 import * as module from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { isMainThread, parentPort, workerData } from 'node:worker_threads'
 
-const oldest = [24, 11] as const
+const minimumVersion = [24, 11] as const
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-if (major < oldest[0] || (major === oldest[0] && minor < oldest[1])) {
+if (major < minimumVersion[0] || (major === minimumVersion[0] && minor < minimumVersion[1])) {
   console.error(
-    `vmhost needs Node ${oldest.join('.')} or newer; this is ${process.versions.node}. The command vmhost, as npm installs it, starts it under the Node that comes with it.`,
+    `vmhost needs Node ${minimumVersion.join('.')} or newer; this is ${process.versions.node}. The command vmhost, as npm installs it, starts it under the Node that comes with it.`,
   )
   process.exit(1)
 }
-// For the bundle, beside it: who can change the one can change the other.
+// The cache of the bundle is beside the bundle, because whoever can write there can change the bundle too.
 if (import.meta.url.endsWith('.mjs')) module.enableCompileCache(fileURLToPath(new URL('.cache', import.meta.url)))
 
 if (isMainThread) {
-  // Without a listener Node opens its debugger at this signal, and through that everybody on the host could run code here.
+  // Without a listener this signal opens the debugger of Node, with which every user of the host could run code in this process.
   process.on('SIGUSR1', () => {})
-  // Threads for the file system, read when the first one is needed: of the usual four, four hung reads would take all.
+  // Node reads this when it starts its first thread for files. With the default of four, four reads that hang would block all others.
   process.env['UV_THREADPOOL_SIZE'] ??= '32'
 }
 

@@ -1,7 +1,7 @@
 /**
- * The recorder: keeps what the guests of QEMU machines say on their serial lines, each in a log of bounded size. It is
- * started by the service in the folder of the machines, and outlives it as they do.
- * Arguments: its own folder, and the bytes that a log may have.
+ * The recorder: writes the serial output of each QEMU machine to a log of bounded size. The service starts it in the folder of the
+ * machines. Like the machines, it outlives the service.
+ * Arguments: its own folder, and the maximum size of a log in bytes.
  */
 import { messageOf } from '#lib/errors.ts'
 import { serveRecorder } from '#lib/hypervisor/qemu/recorder/server.ts'
@@ -9,7 +9,7 @@ import { logOf, openLog } from '#lib/platform/log.ts'
 
 const [folder = '', limit = ''] = process.argv.slice(2)
 
-// Its log may be on the disk that is full.
+// The log of the recorder may be on a full disk; the recorder must continue.
 process.stderr.on('error', () => {})
 await openLog('info')
 const log = logOf('recorder')

@@ -12,7 +12,7 @@ vmhost prints it only this once. Save it, or set VMHOST_ROOT_PASSWORD before a s
 `)
 }
 
-const welcome = ({ url, driver, certificate }: RunningHost): string => {
+const formatWelcome = ({ url, driver, certificate }: RunningHost): string => {
   const curl = `curl -s${certificate ? ` --cacert '${certificate}'` : ''}`
   return `
 vmhost serves ${url} on ${driver}
@@ -27,38 +27,40 @@ Then try:
 `
 }
 
-/** Milliseconds for what the service has closed to be gone. */
-const leftOpen = 1_000
-/** Milliseconds from the signal to the end, whatever is under way: more than all parts have together. */
-const atMost = 19_000
+/** Milliseconds after the shutdown in which closed sockets and threads can end. */
+const exitGracePeriod = 1_000
+/** Milliseconds from the signal to a forced exit: more than the time limits of all parts together. */
+const maxShutdownTime = 19_000
 
-/** Settles at the first SIGTERM or SIGINT. The system's own handling of a second one ends the process at once. */
-const askedToEnd = (): Promise<void> =>
+/** Settles at the first SIGTERM or SIGINT. The system's default action for a second one ends the process at once. */
+const waitForEndSignal = (): Promise<void> =>
   new Promise(resolve => {
     const signals = ['SIGTERM', 'SIGINT'] as const
-    const heard = (): void => {
-      for (const signal of signals) process.off(signal, heard)
-      const giveUp = (): void => {
-        logOf('entry').error('The service did not end in {seconds} seconds and is cut off.', { seconds: atMost / 1000 })
+    const onSignal = (): void => {
+      for (const signal of signals) process.off(signal, onSignal)
+      const exitByForce = (): void => {
+        logOf('entry').error('The service did not end within {seconds} seconds and is terminated.', {
+          seconds: maxShutdownTime / 1000,
+        })
         leave(1)
       }
-      setTimeout(giveUp, atMost).unref()
+      setTimeout(exitByForce, maxShutdownTime).unref()
       resolve()
     }
-    for (const signal of signals) process.on(signal, heard)
+    for (const signal of signals) process.on(signal, onSignal)
   })
 
-/** Runs the service until SIGTERM or SIGINT, then ends it in order, within 20 seconds. A second signal ends it at once. */
+/** Runs the service until SIGTERM or SIGINT, then shuts it down within 20 seconds. A second signal ends it at once. */
 export const serve = async (config: Config, entry: URL): Promise<void> => {
   closeInherited()
   await openLog(config.log)
-  const asked = askedToEnd()
+  const endSignal = waitForEndSignal()
   const host = await withFullDiskError(config.state, () => openHost(config, entry, showPassword))
-  // Of a service without a terminal it means: read again. With one it means that the terminal is gone.
+  // SIGHUP asks a service without a terminal to reload. With a terminal it means that the terminal was closed.
   if (!process.stdout.isTTY) process.on('SIGHUP', () => void host.reload())
-  process.stdout.write(welcome(host))
-  await asked
+  process.stdout.write(formatWelcome(host))
+  await endSignal
   if (!(await host.end())) leave(1)
-  // What could be closed is, and is on the disk: what somebody else does not end is no reason to stay.
-  setTimeout(() => leave(0), leftOpen).unref()
+  // Everything is closed and on the disk, so the process need not wait for connections that a peer keeps open.
+  setTimeout(() => leave(0), exitGracePeriod).unref()
 }

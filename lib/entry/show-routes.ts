@@ -1,16 +1,16 @@
 import type { Config } from '#lib/compose/config.ts'
 import type { Endpoint, Route } from '#lib/http/endpoint.ts'
 import { servedPath } from '#lib/calls/paths.ts'
-import { servedRoutes } from '#lib/compose/served-routes.ts'
-import { tableText } from './admin/text-table.ts'
+import { selectServedRoutes } from '#lib/compose/served-routes.ts'
+import { formatTable } from './admin/text-table.ts'
 
-const accessText = ({ access }: Endpoint): string => {
+const formatAccess = ({ access }: Endpoint): string => {
   if (typeof access === 'string') return access
   const { roles = [], claims = [], anyClaim = [] } = access
   return [...roles, ...claims, ...(anyClaim.length > 0 ? [anyClaim.join(' | ')] : [])].join(' + ')
 }
 
-const rowOf = ({ id, endpoint }: Route) => ({
+const toRow = ({ id, endpoint }: Route) => ({
   id,
   method: endpoint.method,
   path: servedPath(endpoint.path),
@@ -21,11 +21,11 @@ const rowOf = ({ id, endpoint }: Route) => ({
   summary: endpoint.summary,
 })
 
-/** Prints the effective routing table, as a table for people or as JSON for tools. */
+/** Prints the routes that this configuration serves, as a table for people or as JSON for tools. */
 export const showRoutes = (config: Config, json: boolean): void => {
-  const routes = servedRoutes(config)
+  const routes = selectServedRoutes(config)
   if (json) {
-    console.log(JSON.stringify(routes.map(rowOf), undefined, 2))
+    console.log(JSON.stringify(routes.map(toRow), undefined, 2))
     return
   }
   const rows = routes.map(({ id, endpoint }) => [
@@ -33,7 +33,7 @@ export const showRoutes = (config: Config, json: boolean): void => {
     endpoint.method,
     servedPath(endpoint.path),
     endpoint.effect,
-    accessText(endpoint),
+    formatAccess(endpoint),
   ])
-  console.log(tableText([['ID', 'METHOD', 'PATH', 'EFFECT', 'WHO'], ...rows]))
+  console.log(formatTable([['ID', 'METHOD', 'PATH', 'EFFECT', 'WHO'], ...rows]))
 }

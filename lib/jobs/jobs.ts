@@ -48,7 +48,7 @@ export interface Jobs {
    * settles when all have ended: true, or false when the service ends first and some are left for the next start.
    */
   resume(
-    replay: (what: ReplayRequest, work: ProgressReporter) => Promise<unknown>,
+    replay: (request: ReplayRequest, work: ProgressReporter) => Promise<unknown>,
   ): Promise<{ readonly finished: Promise<boolean> }>
   /**
    * Accepts no new jobs, aborts all and settles when none is running. Jobs that can be repeated are resumed at the next start.
@@ -63,7 +63,7 @@ interface Options {
   /** Called with each defect: a record that could not be written, or an unexpected error of the work. */
   readonly onDefect: (error: unknown) => void
   /** Called when a job has ended. */
-  readonly onEnded: (what: { readonly operation: string; readonly outcome: string }) => void
+  readonly onEnded: (job: { readonly operation: string; readonly outcome: string }) => void
 }
 
 const day = 86_400_000
@@ -94,14 +94,14 @@ const viewForOthers = (whole: Job): Job => {
 }
 
 const interruptedMessage =
-  'The service ended while this was under way; it is not done again by itself. Look how things are, then decide.'
+  'The service ended while this job was running, and does not repeat such a job. Check the present state, then decide whether to start it again.'
 
 /** The title of the step that a job was last running. */
 const findLastStep = ({ steps = [] }: StoredJob): string =>
   steps.find(({ state }) => state === 'running')?.display_name ?? 'its beginning'
 
 const formatNoProgress = (job: StoredJob): string =>
-  `This was taken up again ${maxAttempts} times after the service had ended, and came no further than: ${findLastStep(job)}. It is not tried again by itself: look what holds it up there, then ask for it anew.`
+  `The service resumed this job ${maxAttempts} times after it had ended, and the job came no further than: ${findLastStep(job)}. The service does not try again. Find what blocks the job there, then start it again.`
 
 /** Counts one more attempt of a job that is resumed. The count starts again when the last attempt made progress. */
 const countAttempt = ({ tries, reached = 0, ...job }: StoredJob): StoredJob => {
@@ -117,16 +117,16 @@ export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): 
   const starting = new Set<{ readonly owner: string; readonly finished: Promise<void> }>()
   let stopping = false
 
-  const jobEvent = (what: string, job: StoredJob): Write =>
+  const createEvent = (change: string, job: StoredJob): Write =>
     publish({
       type: 'job_manager',
-      message: `JOB_${what}`,
+      message: `JOB_${change}`,
       body: omitResult(toJob(job)),
       audience: { users: [job.owner], claims: isCatalogJob(job) ? [] : ['JOB_MANAGER_LIST'] },
     })
   const prepareRemoval = (job: StoredJob): readonly Write[] => [
     records.remove({ id: job.id }),
-    jobEvent('DELETED', job),
+    createEvent('DELETED', job),
   ]
   const removeAll = async (jobs: readonly StoredJob[]): Promise<void> => {
     if (jobs.length > 0) await store.commit(jobs.flatMap(prepareRemoval))
@@ -156,7 +156,10 @@ export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): 
   const findControllable = async (id: string, caller: Principal): Promise<StoredJob> => {
     const job = await find(id, caller)
     if (!mayControl(job, caller))
-      throw new ServiceError('forbidden', 'This job is somebody else’s, and needs the claim JOB_MANAGER_DELETE.')
+      throw new ServiceError(
+        'forbidden',
+        'This is the job of another user; only users with the claim JOB_MANAGER_DELETE can change it.',
+      )
     return job
   }
 
@@ -172,7 +175,7 @@ export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): 
           .update(
             job.id,
             () => next,
-            messages.map(message => jobEvent(message, next)),
+            messages.map(message => createEvent(message, next)),
             // Finished work must not be repeated because the disk was full when it ended.
             { essential: hasEnded(next) },
           )
@@ -206,7 +209,7 @@ export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): 
       if (ownCount >= maxRunningPerUser)
         throw new ServiceError(
           'unavailable',
-          `You have ${ownCount} jobs under way, which is all that one user can have.`,
+          `You have ${ownCount} running jobs, which is the maximum for one user. Wait until some have ended, or cancel them.`,
         )
       const now = new Date().toISOString()
       const job: StoredJob = {
@@ -219,7 +222,7 @@ export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): 
         job_type: kind.type,
         job_operation: kind.operation,
         ...(kind.record !== undefined && { result_record_type: kind.record }),
-        // With the parameters of the path: the same request to another catalog manager is another one.
+        // The parameters of the path belong to it, because the same body for another catalog manager is another request.
         ...(kind.summarize && { about: { ...Object(params), ...kind.summarize(body as never) } }),
         created_at: now,
         updated_at: now,
@@ -229,7 +232,7 @@ export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): 
       const entry = { owner: caller.id, finished }
       starting.add(entry)
       try {
-        await store.commit([records.put(job), jobEvent('CREATED', job)])
+        await store.commit([records.put(job), createEvent('CREATED', job)])
       } finally {
         starting.delete(entry)
         finish()
@@ -249,7 +252,7 @@ export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): 
     },
     async remove(id, caller) {
       const job = await findControllable(id, caller)
-      if (!hasEnded(job)) throw new ServiceError('conflict', 'The job is under way; cancel it first.')
+      if (!hasEnded(job)) throw new ServiceError('conflict', 'The job is running; cancel it first.')
       await removeAll([job])
     },
     async removeEnded(caller) {
@@ -281,11 +284,11 @@ export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): 
       clearInterval(cleanUpTimer)
       closing ??= abortAll()
       await abortable(closing, deadline).catch(() => {
-        const left = [...running.values()]
-        for (const runner of left) runner.abandon()
+        const remaining = [...running.values()]
+        for (const runner of remaining) runner.abandon()
         throw new ServiceError(
           'timeout',
-          `Jobs did not end when they were told to: ${left.map(({ name }) => name).join(', ')}.`,
+          `Jobs did not end after they were aborted: ${remaining.map(({ name }) => name).join(', ')}.`,
         )
       })
     },

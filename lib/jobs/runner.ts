@@ -43,14 +43,14 @@ const unresponsiveError = (reason: unknown): unknown =>
     ? reason
     : new ServiceError(
         'conflict',
-        `${messageOf(reason)} What it had begun did not react within ${cancelTimeout / 1000} seconds: a machine that it holds stays busy until that has ended, at the latest until the service is started again.`,
+        `${messageOf(reason)} Its work did not react within ${cancelTimeout / 1000} seconds. A machine that it uses stays busy until the work has ended, at the latest until the service is started again.`,
       )
 
-const shutdownMessage = 'The service was shut down while this was under way.'
+const shutdownMessage = 'The service was shut down while this was running.'
 
 /** The error for a caller that waits for a job which the next start resumes; nobody should start it twice. */
 const resumesLaterError = ({ id }: StoredJob): ServiceError =>
-  new ServiceError('unavailable', `${shutdownMessage} It goes on when the service is back, as the job ${id}.`)
+  new ServiceError('unavailable', `${shutdownMessage} The next start resumes it as the job ${id}.`)
 
 const readId = (value: unknown): string | undefined => {
   const { id } = Object(value) as { id?: unknown }

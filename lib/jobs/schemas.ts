@@ -12,9 +12,9 @@ export const JobStep = z.object({
   value: z.number().optional(),
   total: z.number().optional(),
   unit: z.enum(['bytes', 'percent']).optional(),
-  rate: z.number().optional().meta({ description: 'Units a second, since the step began' }),
-  eta: z.string().optional().meta({ description: 'Time that is left, as 1m 20s' }),
-  message: z.string().optional().meta({ description: 'What came of it, or why it was skipped' }),
+  rate: z.number().optional().meta({ description: 'Units per second since the step began' }),
+  eta: z.string().optional().meta({ description: 'Remaining time, such as 1m 20s' }),
+  message: z.string().optional().meta({ description: 'The outcome, or why the step was skipped' }),
   error: z.string().optional(),
 })
 export type JobStep = z.infer<typeof JobStep>
@@ -30,21 +30,21 @@ export const Job = z
     owner_email: z.string(),
     state: z.enum(jobStates),
     progress: z.int().min(0).max(100),
-    job_type: z.string().meta({ description: 'What the job is about: machines, catalog' }),
-    job_operation: z.string().meta({ description: 'What is done: clone, push, pull, …' }),
+    job_type: z.string().meta({ description: 'The area: machines, catalog' }),
+    job_operation: z.string().meta({ description: 'The operation: clone, push, pull, …' }),
     about: z
       .record(z.string(), z.string())
       .optional()
-      .meta({ description: 'What was asked for, as far as it is shown; for its owner and super users' }),
+      .meta({ description: 'The main parameters of the request; for its owner and super users' }),
     message: z.string().optional(),
     steps: z.array(JobStep).optional(),
     result: z.unknown().optional().meta({
-      description: 'What the request would have been answered, once completed; for its owner and super users',
+      description: 'The body that the request would have been answered with; for its owner and super users',
     }),
     result_record_id: z.string().optional(),
     result_record_type: z.string().optional(),
     error: z.string().optional(),
-    code: z.int().optional().meta({ description: 'The status that the request would have been refused with' }),
+    code: z.int().optional().meta({ description: 'The status that the request would have failed with' }),
     created_at: z.string(),
     updated_at: z.string(),
   })

@@ -2,14 +2,11 @@ import { ServiceError } from '#lib/errors.ts'
 import { bounds } from '#lib/hypervisor/definition.ts'
 import type { Host } from './record.ts'
 
-/** What of a host a machine can ask for: memory in MB. */
-export type Share = Partial<Pick<Host, 'cpus' | 'memory'>>
+/** The CPUs and the memory, in MB, that a machine asks for. */
+export type RequestedCapacity = Partial<Pick<Host, 'cpus' | 'memory'>>
 
-/**
- * Refuses a machine that asks for more than the whole host has, which could not start it, or than any machine can have. Throws
- * `invalid`.
- */
-export const refuseBeyondHost = (host: Host, { cpus = 0, memory = 0 }: Share): void => {
+/** Throws `invalid` if a machine asks for more than the whole host has, which could not start it, or than a machine can have. */
+export const assertWithinHost = (host: Host, { cpus = 0, memory = 0 }: RequestedCapacity): void => {
   if (cpus > host.cpus)
     throw new ServiceError('invalid', `cpus: ${cpus} are more than the host has, which is ${host.cpus}; ask for fewer.`)
   if (memory > host.memory)

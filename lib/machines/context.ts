@@ -1,111 +1,127 @@
 import { ServiceError } from '#lib/errors.ts'
 import type { HypervisorDriver, MachineView, StableState } from '#lib/hypervisor/driver.ts'
 import type { Inventory } from './inventory.ts'
-import type { Names } from './names.ts'
-import type { Mode, Operations, UnderWay } from './operations.ts'
+import type { NameReservations } from './name-reservations.ts'
+import type { OperationControl, OperationMode, Operations } from './operations.ts'
 import type { Host } from './record.ts'
 import type { Suspensions } from './suspensions.ts'
-import { type Action, type Cell, guard, type Kind, limits, shared, transient } from './states.ts'
+import {
+  type Action,
+  guardTable,
+  type OperationKind,
+  sharedKinds,
+  timeLimits,
+  type Transition,
+  transientStates,
+} from './states.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
 
-/** What the guard table says where it does not refuse. */
-export type Allowed = Exclude<Cell, 'refuse'>
+/** An entry of the guard table that does not refuse the action. */
+export type AllowedTransition = Exclude<Transition, 'refuse'>
 
-interface Operation {
-  /** The machine as it was found; what is done is judged by how it is when its turn comes. */
+interface MachineOperation {
+  /** The machine as the caller found it. The guard table is asked again when the operation starts. */
   readonly view: MachineView
   readonly action: Action
-  /** What messages say that the machine is, where that is not what it is shown as. */
-  readonly said?: string
+  /** The state that messages name, if it is not the transient state. */
+  readonly label?: string
   readonly key: string
-  /** What it is by what the guard table says of the action. */
-  readonly kind: (cell: Allowed) => Kind
-  /** Milliseconds that it may take, where that is not the usual limit. */
-  readonly limit?: number | undefined
-  readonly takesOver?: boolean
-  readonly follow?: Pick<ProgressReporter, 'signal' | 'waitLimit'>
-  /** Gives the machine's view afterwards, or undefined when it is gone. */
+  readonly chooseKind: (transition: AllowedTransition) => OperationKind
+  /** Milliseconds; default: the time limit of the kind. */
+  readonly timeLimit?: number | undefined
+  /** True if the operation cancels the running ones and takes their place. */
+  readonly isForced?: boolean
+  readonly progress?: Pick<ProgressReporter, 'signal' | 'waitLimit'> | undefined
+  /** Does the work. Returns the new view of the machine, or undefined if the machine was deleted. */
   readonly work: (
-    now: { readonly view: MachineView; readonly cell: Allowed },
+    current: { readonly view: MachineView; readonly transition: AllowedTransition },
     deadline: AbortSignal,
-    operation: UnderWay,
+    control: OperationControl,
   ) => Promise<MachineView | undefined>
 }
 
-/** What the verbs of this folder share. */
+/** The parts that the files of this folder share. */
 export interface MachineContext {
   readonly driver: HypervisorDriver
   readonly inventory: Inventory
   readonly operations: Operations
-  readonly names: Names
+  readonly names: NameReservations
   readonly suspensions: Suspensions
   readonly host: Host
-  /** What the guard table says of an action on the machine as it is. Throws `conflict` where that is to refuse. */
-  cell(view: MachineView, action: Action): Allowed
+  /** Returns the entry of the guard table for an action on a machine in this state. Throws `conflict` if it refuses. */
+  checkAction(view: MachineView, action: Action): AllowedTransition
   /**
-   * Does an action as an operation of the machine and takes in what came of it, also when it failed. The guard table is asked
-   * when its turn comes; where it says `already` nothing is done.
+   * Runs an operation of a machine, and updates the inventory afterwards, also after a failure. The guard table is asked when
+   * the operation starts; an entry `already` ends it without work. Throws what the guard table, the wait for a busy machine
+   * and the work throw.
    */
-  operate(operation: Operation): Promise<void>
+  runOperation(operation: MachineOperation): Promise<void>
 }
 
-/** What to do to have an action that a stopped machine lets happen. */
-const wayOut = (state: StableState, action: Action): string => {
-  if (state === 'invalid' || guard.stopped[action] !== 'run') return ''
-  const byForce = guard[state].stop === 'run' ? '' : ', by force'
-  const other = action === 'export' && guard[state]['export suspend'] !== 'refuse' ? ', or ask for `suspend`' : ''
-  return `; stop it first${byForce}${other}`
+/** Returns the end of a refusal: how to get to a state that allows the action, if a stop does that. */
+const formatHint = (state: StableState, action: Action): string => {
+  if (state === 'invalid' || guardTable.stopped[action] !== 'run') return ''
+  const byForce = guardTable[state].stop === 'run' ? '' : ', by force'
+  const canSuspend = action === 'export' && guardTable[state]['export suspend'] !== 'refuse'
+  return `; stop it first${byForce}${canSuspend ? ', or ask for `suspend`' : ''}`
 }
 
-/** What messages call an action: an export is part of a push, and only that is known to who asked for it. */
-const wordOf = (action: Action): string => {
+/** Returns the name of an action in messages. Callers know an export only as a part of their push. */
+const formatAction = (action: Action): string => {
   const [verb = ''] = action.split(' ')
   return verb === 'export' ? 'a push' : verb
 }
 
-export const createContext = (parts: Omit<MachineContext, 'cell' | 'operate'>): MachineContext => {
+/** Adds the checks of the guard table to the parts that the files of this folder share. */
+export const createContext = (parts: Omit<MachineContext, 'checkAction' | 'runOperation'>): MachineContext => {
   const { driver, inventory, operations } = parts
-  const judge: MachineContext['cell'] = (view, action) => {
-    const cell = guard[view.state][action]
-    if (cell === 'refuse' || (cell === 'feature' && !driver.features.cloneRunning))
+  const checkAction: MachineContext['checkAction'] = (view, action) => {
+    const transition = guardTable[view.state][action]
+    if (transition === 'refuse' || (transition === 'feature' && !driver.features.cloneRunning))
       throw new ServiceError(
         'conflict',
-        `${view.name} is ${view.state}, so ${wordOf(action)} is not possible now${wayOut(view.state, action)}.`,
+        `${view.name} is ${view.state}, so ${formatAction(action)} is not possible now${formatHint(view.state, action)}.`,
       )
-    return cell
+    return transition
   }
   return {
     ...parts,
-    cell: judge,
-    operate({ view: { id, name }, action, said, key, kind, limit, takesOver = false, follow = {}, work }) {
-      const modeOf = (cell: Allowed): Mode => {
-        const what = kind(cell)
-        return { shown: transient[what], shared: shared.has(what), limit: limit ?? limits[what] }
+    checkAction,
+    runOperation({ view, action, label, key, chooseKind, timeLimit, isForced = false, progress = {}, work }) {
+      const { id, name } = view
+      const toMode = (transition: AllowedTransition): OperationMode => {
+        const kind = chooseKind(transition)
+        return {
+          transientState: transientStates[kind],
+          isShared: sharedKinds.has(kind),
+          timeLimit: timeLimit ?? timeLimits[kind],
+        }
       }
-      const { signal, waitLimit } = follow
+      const { signal, waitLimit } = progress
       return operations.run({
         id,
         name,
-        said,
+        label,
         key,
-        enter(takingOver) {
-          const cell = takingOver ? 'run' : judge(inventory.find(id), action)
-          return cell === 'already' ? undefined : modeOf(cell)
+        chooseMode(isPreempting) {
+          const transition = isPreempting ? 'run' : checkAction(inventory.find(id), action)
+          return transition === 'already' ? undefined : toMode(transition)
         },
-        takesOver,
+        isForced,
         signal,
-        // Nobody waits longer for the machine than the operation itself may take.
-        patience: waitLimit && {
+        // A request waits at most as long as the operation itself may take.
+        waitLimit: waitLimit && {
           ...waitLimit,
-          milliseconds: Math.min(waitLimit.milliseconds, modeOf('run').limit),
+          milliseconds: Math.min(waitLimit.milliseconds, toMode('run').timeLimit),
         },
-        async work(deadline, operation) {
+        async work(deadline, control) {
           try {
-            const view = inventory.find(id)
-            const cell = judge(view, action)
-            const after = cell === 'already' ? view : await work({ view, cell }, deadline, operation)
-            if (after) inventory.accept(after)
-            else inventory.forget(id)
+            const current = inventory.find(id)
+            const transition = checkAction(current, action)
+            const changed =
+              transition === 'already' ? current : await work({ view: current, transition }, deadline, control)
+            if (changed) inventory.update(changed)
+            else inventory.remove(id)
           } catch (error) {
             await inventory.refresh(id)
             throw error

@@ -1,18 +1,18 @@
-import { refuseBeyondHost } from './capacity.ts'
+import { assertWithinHost } from './capacity.ts'
 import type { MachineContext } from './context.ts'
-import { networkMessages, networkModeOf } from './network.ts'
+import { networkMessages, findNetworkMode } from './network.ts'
 import type { CreatedMachine, CreateMachine } from './schemas.ts'
 
-/** Makes a machine. Throws `invalid`, `conflict` for a name in use, and what the driver refuses with. */
+/** Creates a machine. Throws `invalid`, `conflict` for a name in use, and the refusals of the driver. */
 export const createMachine = async (
   { driver, inventory, names, host }: MachineContext,
   request: CreateMachine,
 ): Promise<CreatedMachine> => {
-  refuseBeyondHost(host, request)
-  using _name = names.reserve(request.name)
+  assertWithinHost(host, request)
+  using _reservation = names.reserve(request.name)
   const view = await driver.create(request)
-  inventory.accept(view)
-  const network = networkModeOf(view, driver.platform)
+  inventory.update(view)
+  const network = findNetworkMode(view, driver.platform)
   return {
     id: view.id,
     name: view.name,

@@ -2,56 +2,89 @@ import type { ExportedMachine } from '#lib/hypervisor/driver.ts'
 import { abortableAfterGrace } from '#lib/async/abortable.ts'
 import { noProgress, type ProgressReporter } from '#lib/async/progress.ts'
 import type { MachineContext } from './context.ts'
-import { limits } from './states.ts'
+import { timeLimits } from './states.ts'
 
-/** A machine whose files are lent for a while. */
-export interface LentMachine {
+/**
+ * The files of a machine. Nothing else can happen to the machine until the handle is disposed of; then a machine that was
+ * suspended for the export runs again. The disposal throws if the machine could not be resumed.
+ */
+export interface ExportHandle extends AsyncDisposable {
   readonly id: string
   readonly name: string
-  /** Of the driver. */
+  /** The kind of the driver. */
   readonly type: string
   readonly files: ExportedMachine['files']
+  /**
+   * Aborted when the export is cancelled, reaches its time limit or is preempted by a forced stop. Its holder must then stop
+   * reading: after a grace period the machine is free again.
+   */
+  readonly signal: AbortSignal
+}
+
+export interface ExportOptions {
+  /** An empty private folder for the copies of files that cannot be read in place. */
+  readonly staging: string
+  /** Whether a running machine may be suspended during the export. */
+  readonly suspend?: boolean
+  readonly progress?: ProgressReporter
 }
 
 /**
- * Lends the files of a stopped machine to `use`, whose result it gives; `use` heeds the signal. Adds the step `collect` to
- * the work. With `suspend` also of a suspended machine, and of a running one, which is suspended meanwhile.
- * Throws `conflict` (state, busy), what the driver refuses with, and what `use` throws.
+ * Opens the files of a stopped machine. With `suspend` also those of a suspended machine, and those of a running one, which
+ * is suspended until the handle is disposed of. Adds the step `collect` to the progress. Throws `not-found`, `conflict`
+ * (state, busy) and the refusals of the driver.
  */
-export const exportMachine = async <T>(
+export const exportMachine = async (
   context: MachineContext,
   reference: string,
-  { staging, suspend = false, work = noProgress }: { staging: string; suspend?: boolean; work?: ProgressReporter },
-  use: (machine: LentMachine, signal: AbortSignal) => Promise<T>,
-): Promise<T> => {
+  { staging, suspend = false, progress = noProgress }: ExportOptions,
+): Promise<ExportHandle> => {
   const { driver, inventory, suspensions } = context
   const view = inventory.find(reference)
-  const { id } = view
-  work.plan([{ name: 'collect', title: 'Collect the files', weight: 10, unit: 'percent' }])
-  const results: T[] = []
-  const lend = async (deadline: AbortSignal): Promise<void> => {
-    work.begin('collect')
-    const onProgress = (fraction: number): void => work.advance('collect', Math.round(fraction * 1000) / 10, 100)
-    await using machine = await driver.export(id, { staging, deadline, onProgress })
-    work.end('collect')
-    results.push(await use({ id, name: view.name, type: driver.kind, files: machine.files }, deadline))
+  const { id, name } = view
+  progress.plan([{ name: 'collect', title: 'Collect the files', weight: 10, unit: 'percent' }])
+  const opened = Promise.withResolvers<ExportHandle>()
+  const released = Promise.withResolvers<void>()
+  const holdFiles = async (deadline: AbortSignal): Promise<void> => {
+    progress.begin('collect')
+    const onProgress = (fraction: number): void => progress.advance('collect', Math.round(fraction * 1000) / 10, 100)
+    await using exported = await driver.export(id, { staging, deadline, onProgress })
+    progress.end('collect')
+    opened.resolve({
+      id,
+      name,
+      type: driver.kind,
+      files: exported.files,
+      signal: deadline,
+      async [Symbol.asyncDispose]() {
+        released.resolve()
+        // The holder knows from the signal that the operation was aborted.
+        await ended.catch((error: unknown) => {
+          if (error !== deadline.reason) throw error
+        })
+      },
+    })
+    await released.promise
+    deadline.throwIfAborted()
   }
-  await context.operate({
+  const ended = context.runOperation({
     view,
     action: suspend ? 'export suspend' : 'export',
-    said: 'being packed',
-    // What each caller does with the files is its own, so a second call never joins the first.
+    label: 'being packed',
+    // Each caller reads the files for a purpose of its own, so a second call never joins the first.
     key: `export ${crypto.randomUUID()}`,
-    kind: cell => (cell === 'suspend first' ? 'suspend' : 'export'),
-    limit: limits.export,
-    follow: work,
-    async work(now, deadline, operation) {
-      // Files are only read: what hangs in a disk or a storage holds the machine no longer than this.
-      const lendInTime = (): Promise<void> => abortableAfterGrace(deadline, lend(deadline))
-      if (now.cell === 'suspend first') await suspensions.during(now.view, deadline, operation, lendInTime)
-      else await lendInTime()
+    chooseKind: transition => (transition === 'suspend first' ? 'suspend' : 'export'),
+    timeLimit: timeLimits.export,
+    progress,
+    async work(current, deadline, control) {
+      // Exports only read, so a disk or a storage that hangs keeps the machine busy no longer than the grace period.
+      const holdUntilAborted = (): Promise<void> => abortableAfterGrace(deadline, holdFiles(deadline))
+      if (current.transition === 'suspend first')
+        await suspensions.runWhileSuspended(current.view, deadline, control, holdUntilAborted)
+      else await holdUntilAborted()
       return (await driver.get(id)) ?? view
     },
   })
-  return results[0]!
+  ended.catch(opened.reject)
+  return opened.promise
 }

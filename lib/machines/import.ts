@@ -2,7 +2,7 @@ import { abortableAfterGrace } from '#lib/async/abortable.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
 import type { MachineContext } from './context.ts'
 
-export interface AdoptedMachine {
+export interface ImportedMachine {
   readonly id: string
   readonly name: string
   /** Its folder, absolute. */
@@ -10,29 +10,30 @@ export interface AdoptedMachine {
 }
 
 /**
- * Makes a machine of the files that `fill` puts into a folder. It has the id of the work: work that comes again after the
- * service was killed finds what it had made. Throws `conflict` for a name in use, `invalid` with what is wrong with the
- * files, what `fill` throws, and the reason of `work.signal`: then there is no machine.
+ * Imports a machine from the files that `populate` writes into a folder. `populate` must heed the signal of `progress`. The id of
+ * the job becomes the id of the machine, so a job that is resumed after a kill finds the machine that it has made. Throws
+ * `conflict` for a name in use, `invalid` with the fault of the files, what `populate` throws, and the reason of the signal; then
+ * no machine is left.
  */
-export const adoptMachine = async (
+export const importMachine = async (
   { driver, inventory, names }: MachineContext,
-  { name, work }: { readonly name: string; readonly work?: ProgressReporter },
-  fill: (folder: string) => Promise<void>,
-): Promise<AdoptedMachine> => {
-  const { id = crypto.randomUUID(), signal } = work ?? {}
-  using _name = names.reserve(name, id)
+  { name, progress }: { readonly name: string; readonly progress?: ProgressReporter },
+  populate: (folder: string) => Promise<void>,
+): Promise<ImportedMachine> => {
+  const { id = crypto.randomUUID(), signal } = progress ?? {}
+  using _reservation = names.reserve(name, id)
   signal?.throwIfAborted()
-  const made = inventory.all().find(view => view.id === id)
-  if (made) return { id, name, home: made.home }
+  const existing = inventory.listViews().find(view => view.id === id)
+  if (existing) return { id, name, home: existing.home }
   const view = await driver.import({ id, name }, async folder => {
-    await abortableAfterGrace(signal, fill(folder))
+    await abortableAfterGrace(signal, populate(folder))
     signal?.throwIfAborted()
   })
-  // It was made while somebody gave it up; nobody has seen it yet.
+  // The import was cancelled while the driver created the machine. Nobody has seen the machine yet.
   if (signal?.aborted) {
     await driver.remove(id)
     throw signal.reason
   }
-  inventory.accept(view)
+  inventory.update(view)
   return { id, name, home: view.home }
 }

@@ -1,109 +1,114 @@
 import { ServiceError } from '#lib/errors.ts'
 import type { HypervisorDriver, MachineView } from '#lib/hypervisor/driver.ts'
 import { PreparedBody } from '#lib/calls/prepared-body.ts'
-import { type Host, machineRecord } from './record.ts'
+import { type Host, toMachineRecord } from './record.ts'
 import type { TransientState } from './states.ts'
 
+/** The last known views of the machines of this host. */
 export interface Inventory {
-  /** Opens the driver and learns of every machine; from here on the driver's reports are taken in. */
+  /** Opens the driver and reads all machines. From then on the events of the driver keep the inventory up to date. */
   open(): Promise<void>
-  all(): readonly MachineView[]
-  /** The machine of this UUID or name, in any case; a UUID wins. Throws `not-found`. */
+  listViews(): readonly MachineView[]
+  /** Returns the machine with this UUID or name, in any case. A UUID takes precedence. Throws `not-found`. */
   find(reference: string): MachineView
-  /** Takes in what the driver says of a machine now. */
-  accept(view: MachineView): void
-  forget(id: string): void
-  /** Reads a machine from the driver again, after a call that failed. */
+  /** Stores the present view of a machine, as the driver returned it. */
+  update(view: MachineView): void
+  remove(id: string): void
+  /** Reads a machine from the driver again. Callers use it after a failed call, which may have changed the machine. */
   refresh(id: string): Promise<void>
-  /** What the machine is shown as may have changed. */
-  touch(id: string): void
-  /** All records, in the order of their names, as one JSON array in bytes that stay the same until something changes. */
-  list(): PreparedBody
+  /** Discards the encoded record of a machine, because its transient state has changed. */
+  invalidate(id: string): void
+  /** Returns all records, ordered by name, as an encoded JSON array. It stays the same object until something changes. */
+  encodeList(): PreparedBody
 }
 
 interface Options {
   readonly driver: HypervisorDriver
   readonly host: Host
-  readonly shown: (id: string) => TransientState | undefined
-  /** Is told after anything of a machine may have changed; undefined when it is gone. */
-  readonly changed: (id: string, view: MachineView | undefined) => void
+  readonly getTransientState: (id: string) => TransientState | undefined
+  /** Called after a machine may have changed. The view is undefined if the machine is gone. */
+  readonly onChange: (id: string, view: MachineView | undefined) => void
 }
 
-/** The machines of this host as last seen, with their encoded records. */
-export const createInventory = ({ driver, host, shown, changed: tell }: Options): Inventory => {
-  const boot = crypto.randomUUID().slice(0, 8)
-  const views = new Map<string, MachineView>()
-  const ids = new Map<string, string>()
-  const records = new Map<string, Buffer>()
-  let version = 0
-  let encoded: PreparedBody | undefined
+const compareByName = (a: MachineView, b: MachineView): number =>
+  a.name.localeCompare(b.name) || a.id.localeCompare(b.id)
 
-  const changed = (id: string): void => {
-    records.delete(id)
+/** Creates an inventory, which is empty until it is opened. It encodes the record of a machine once per change. */
+export const createInventory = ({ driver, host, getTransientState, onChange }: Options): Inventory => {
+  // Part of the ETag, because the version starts at 0 in every process.
+  const processId = crypto.randomUUID().slice(0, 8)
+  const views = new Map<string, MachineView>()
+  const idsByName = new Map<string, string>()
+  const encodedRecords = new Map<string, Buffer>()
+  let version = 0
+  let encodedList: PreparedBody | undefined
+
+  const invalidate = (id: string): void => {
+    encodedRecords.delete(id)
     version += 1
-    encoded = undefined
-    tell(id, views.get(id))
+    encodedList = undefined
+    onChange(id, views.get(id))
   }
-  const accept = (view: MachineView): void => {
-    const before = views.get(view.id)
-    if (before === view) return
-    if (before) ids.delete(before.name.toLowerCase())
-    ids.set(view.name.toLowerCase(), view.id)
+  const update = (view: MachineView): void => {
+    const previous = views.get(view.id)
+    if (previous === view) return
+    if (previous) idsByName.delete(previous.name.toLowerCase())
+    idsByName.set(view.name.toLowerCase(), view.id)
     views.set(view.id, view)
-    changed(view.id)
+    invalidate(view.id)
   }
-  const forget = (id: string): void => {
-    const before = views.get(id)
-    if (!before) return
-    ids.delete(before.name.toLowerCase())
+  const remove = (id: string): void => {
+    const previous = views.get(id)
+    if (!previous) return
+    idsByName.delete(previous.name.toLowerCase())
     views.delete(id)
-    changed(id)
+    invalidate(id)
   }
   const readAll = async (): Promise<void> => {
     const found = await driver.list()
-    const ids = new Set(found.map(view => view.id))
-    for (const id of views.keys()) if (!ids.has(id)) forget(id)
-    found.forEach(accept)
+    const foundIds = new Set(found.map(view => view.id))
+    for (const id of views.keys()) if (!foundIds.has(id)) remove(id)
+    found.forEach(update)
   }
-  const recordBytes = (view: MachineView): Buffer => {
-    const known = records.get(view.id)
-    if (known) return known
-    const bytes = Buffer.from(JSON.stringify(machineRecord(view, shown(view.id), host, driver.platform)))
-    records.set(view.id, bytes)
-    return bytes
+  const encodeRecord = (view: MachineView): Buffer => {
+    const existing = encodedRecords.get(view.id)
+    if (existing) return existing
+    const record = toMachineRecord(view, getTransientState(view.id), host, driver.platform)
+    const encoded = Buffer.from(JSON.stringify(record))
+    encodedRecords.set(view.id, encoded)
+    return encoded
   }
-  const byName = (a: MachineView, b: MachineView): number => a.name.localeCompare(b.name) || a.id.localeCompare(b.id)
-  const encode = (): PreparedBody => {
-    const parts = [...views.values()].sort(byName).flatMap((view, at) => [comma(at), recordBytes(view)])
-    return new PreparedBody(Buffer.concat([Buffer.from('['), ...parts, Buffer.from(']')]), `"${boot}-${version}"`)
+  const encodeAll = (): PreparedBody => {
+    const comma = Buffer.from(',')
+    const records = [...views.values()].sort(compareByName).map(encodeRecord)
+    const parts = records.flatMap((record, index) => (index === 0 ? [record] : [comma, record]))
+    return new PreparedBody(Buffer.concat([Buffer.from('['), ...parts, Buffer.from(']')]), `"${processId}-${version}"`)
   }
 
   return {
     async open() {
-      await driver.open(what => {
-        if (what === 'gap') void readAll()
-        else if ('gone' in what) forget(what.gone)
-        else accept(what.view)
+      await driver.open(event => {
+        if (event === 'gap') void readAll()
+        else if ('gone' in event) remove(event.gone)
+        else update(event.view)
       })
       await readAll()
     },
-    all: () => [...views.values()],
+    listViews: () => [...views.values()],
     find(reference) {
-      const wanted = reference.toLowerCase()
-      const view = views.get(wanted) ?? views.get(ids.get(wanted) ?? '')
+      const key = reference.toLowerCase()
+      const view = views.get(key) ?? views.get(idsByName.get(key) ?? '')
       if (!view) throw new ServiceError('not-found', `There is no machine with the id or name ${reference}.`)
       return view
     },
-    accept,
-    forget,
+    update,
+    remove,
     async refresh(id) {
       const view = await driver.get(id)
-      if (view) accept(view)
-      else forget(id)
+      if (view) update(view)
+      else remove(id)
     },
-    touch: changed,
-    list: () => (encoded ??= encode()),
+    invalidate,
+    encodeList: () => (encodedList ??= encodeAll()),
   }
 }
-
-const comma = (at: number): Buffer => Buffer.from(at === 0 ? '' : ',')

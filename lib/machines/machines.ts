@@ -1,17 +1,17 @@
 import type { Publish } from '#lib/events/events.ts'
 import type { HypervisorDriver, MachineView, Verb } from '#lib/hypervisor/driver.ts'
 import type { PreparedBody } from '#lib/calls/prepared-body.ts'
-import { adoptMachine, type AdoptedMachine } from './import.ts'
+import { importMachine, type ImportedMachine } from './import.ts'
 import { cloneMachine } from './clone.ts'
 import { createContext } from './context.ts'
 import { createMachine } from './create.ts'
-import { exportMachine, type LentMachine } from './export.ts'
+import { type ExportHandle, exportMachine, type ExportOptions } from './export.ts'
 import { createInventory } from './inventory.ts'
-import { createNames } from './names.ts'
-import { problemOf } from './network.ts'
+import { createNameReservations } from './name-reservations.ts'
+import { describeProblem } from './network.ts'
 import { createOperations } from './operations.ts'
-import { createPublisher, type Shown } from './publisher.ts'
-import { type Host, machineRecord, type MachineRecord } from './record.ts'
+import { createPublisher, type VisibleMachine } from './publisher.ts'
+import { type Host, toMachineRecord, type MachineRecord } from './record.ts'
 import type { Store } from '#lib/storage/store.ts'
 import { abortable } from '#lib/async/abortable.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
@@ -21,95 +21,97 @@ import type { CreatedMachine, CreateMachine, MachineStatus, OperationResult, Set
 import { setMachine } from './set.ts'
 import { createSuspensions } from './suspensions.ts'
 
+/** Options of a call that may take long: its progress, its cancellation, and how long it waits for a busy machine. */
+interface LongCall {
+  readonly progress?: ProgressReporter
+}
+
 /** The machines of this host. A `reference` is a UUID or a name, in any case. */
 export interface Machines {
+  /** Returns the records of all machines, ordered by name, as an encoded JSON array. */
   list(): PreparedBody
-  /** How many machines are in each state. */
-  counts(): Readonly<Record<string, number>>
+  /** Returns the number of machines per state. */
+  countByState(): Readonly<Record<string, number>>
+  /** Returns the record of a machine. Throws `not-found`. */
   show(reference: string): MachineRecord
-  status(reference: string): MachineStatus
-  /** The id of the machine whose folder this is: absolute, with no link in it. */
-  at(home: string): string | undefined
-  /** Throws `conflict` where a machine has the name already, other than the one of this id. */
+  /** Returns the state and the address of a machine. Throws `not-found`. */
+  showStatus(reference: string): MachineStatus
+  /** Returns the id of the machine with this folder: an absolute path without symbolic links. */
+  findByHome(home: string): string | undefined
+  /** Throws `conflict` if a machine other than the one with this id has the name. */
   checkName(name: string, id?: string): void
-  run(reference: string, verb: Verb, how?: { force?: boolean; work?: ProgressReporter }): Promise<OperationResult>
+  /** Runs a verb and settles when its state is reached (see `runVerb`). */
+  run(reference: string, verb: Verb, options?: LongCall & { readonly force?: boolean }): Promise<OperationResult>
+  /** Creates a machine (see `createMachine`). */
   create(request: CreateMachine): Promise<CreatedMachine>
-  /** Gives the clone's id. */
-  clone(reference: string, name: string, how: { linked: boolean; work?: ProgressReporter }): Promise<string>
+  /** Clones a machine and returns the id of the clone (see `cloneMachine`). */
+  clone(reference: string, name: string, options: LongCall & { readonly linked: boolean }): Promise<string>
   /**
-   * Lends the files of a stopped machine to `use` while nothing else may happen to it, and gives what that gives; files that
-   * must be copied go to `staging`, an empty private folder. A running or suspended machine: `conflict` that says to stop it,
-   * but with `suspend` a running one is suspended meanwhile, and of a suspended one the disks are lent as they are.
+   * Opens the files of a machine (see `exportMachine`). First waits until a machine that a killed process left suspended is
+   * resumed.
    */
-  export<T>(
-    reference: string,
-    how: { staging: string; suspend?: boolean; work?: ProgressReporter },
-    use: (machine: LentMachine, signal: AbortSignal) => Promise<T>,
-  ): Promise<T>
-  /**
-   * Reserves the name (throws `conflict`), fills and adopts, and takes it into the inventory; what the same work has made
-   * before is given as it is. Aborted by work.signal, which `fill` must heed: nothing stays.
-   */
+  export(reference: string, options: ExportOptions): Promise<ExportHandle>
+  /** Creates a machine from the files that `populate` writes into a folder (see `importMachine`). */
   import(
-    request: { readonly name: string; readonly work?: ProgressReporter },
-    fill: (folder: string) => Promise<void>,
-  ): Promise<AdoptedMachine>
-  set(reference: string, request: SetMachine, how: { dryRun: boolean; work?: ProgressReporter }): Promise<SetResult>
-  remove(reference: string, how: { force: boolean; work?: ProgressReporter }): Promise<void>
-  /** Makes the demo machine of a fresh installation. */
+    request: LongCall & { readonly name: string },
+    populate: (folder: string) => Promise<void>,
+  ): Promise<ImportedMachine>
+  /** Changes the definition of a machine (see `setMachine`). */
+  set(reference: string, request: SetMachine, options: LongCall & { readonly dryRun: boolean }): Promise<SetResult>
+  /** Deletes a machine (see `removeMachine`). */
+  remove(reference: string, options: LongCall & { readonly force: boolean }): Promise<void>
+  /** Creates the demo machine of a fresh installation. */
   createDemo(): Promise<void>
-  /** Ends running operations in a stable state and takes no new ones. Throws `timeout` at the deadline, naming what is left. */
+  /** Refuses new operations and cancels the running ones. Throws `timeout` at the deadline, with the machines that are still busy. */
   drain(deadline?: AbortSignal): Promise<void>
-  /** Lets go of the driver, after draining. What cannot live without the service is saved until the deadline. */
+  /** Drains, then closes the driver, which saves the machines that cannot run without the service until the deadline. */
   close(deadline?: AbortSignal): Promise<void>
 }
 
 interface Options {
   readonly driver: HypervisorDriver
   readonly host: Host
-  /** Milliseconds that a guest has to stop when asked. */
-  readonly stopLimit: number
+  /** Milliseconds that a guest has to shut down. */
+  readonly stopTimeout: number
   readonly store: Store
   readonly publish: Publish
-  /** Is told when an event could not be kept. */
+  /** Called when an event could not be stored. */
   readonly onPublishFailed: (error: unknown) => void
-  /** Is told of a machine that a killed process had suspended for a while and that cannot be resumed. */
-  readonly unresumed: (error: unknown) => void
+  /** Called when a machine that a killed process left suspended cannot be resumed. */
+  readonly onResumeFailed: (error: unknown) => void
 }
 
-/** Opens the driver and offers its machines by the rules of the guard table. */
+/** Opens the driver and its machines, and publishes what changed while the service was down. */
 export const openMachines = async ({
   driver,
   host,
-  stopLimit,
+  stopTimeout,
   store,
   publish,
   onPublishFailed,
-  unresumed,
+  onResumeFailed,
 }: Options): Promise<Machines> => {
-  const operations = createOperations(id => inventory.touch(id))
-  const shownAs = (view: MachineView): Shown => ({ view, state: operations.shown(view.id) ?? view.state })
-  const publisher = createPublisher({
-    store,
-    publish,
-    recordOf: ({ view }) => machineRecord(view, operations.shown(view.id), host, driver.platform),
-    failed: onPublishFailed,
-  })
-  let opened = false
+  const operations = createOperations(id => inventory.invalidate(id))
+  const { getTransientState } = operations
+  const toVisible = (view: MachineView): VisibleMachine => ({ view, state: getTransientState(view.id) ?? view.state })
+  const toRecord = (view: MachineView, now?: number): MachineRecord =>
+    toMachineRecord(view, getTransientState(view.id), host, driver.platform, now)
+  const publisher = createPublisher({ store, publish, toRecord: ({ view }) => toRecord(view), onPublishFailed })
+  let isOpen = false
   const inventory = createInventory({
     driver,
     host,
-    shown: operations.shown,
-    changed(id, view) {
-      if (opened) publisher.look(id, view && shownAs(view))
+    getTransientState,
+    onChange(id, view) {
+      if (isOpen) publisher.publishChanges(id, view && toVisible(view))
     },
   })
-  const names = createNames(inventory.all)
-  const suspensions = createSuspensions({ store, driver, inventory, failed: unresumed })
+  const names = createNameReservations(inventory.listViews)
+  const suspensions = createSuspensions({ store, driver, inventory, onResumeFailed })
   const context = createContext({ driver, inventory, operations, names, suspensions, host })
   await inventory.open()
-  await publisher.open(inventory.all().map(shownAs))
-  opened = true
+  await publisher.open(inventory.listViews().map(toVisible))
+  isOpen = true
   const recovery = await suspensions.recover(id => runVerb(context, id, 'resume'))
 
   let draining: Promise<void> | undefined
@@ -119,61 +121,58 @@ export const openMachines = async ({
     return draining
   }
 
-  /** Whoever is answered finds the events of what they did in the log. */
-  const told = async <T>(work: Promise<T>): Promise<T> => {
+  /** Settles as the call does, but after its events are stored: a client that has the reply finds them in the log. */
+  const afterEvents = async <T>(call: PromiseLike<T>): Promise<T> => {
     try {
-      return await work
+      return await call
     } finally {
-      await publisher.settled()
+      await publisher.flush()
     }
   }
 
   return {
-    list: inventory.list,
-    counts() {
-      const states = inventory.all().map(view => shownAs(view).state)
-      return Object.fromEntries([...Map.groupBy(states, state => state)].map(([state, all]) => [state, all.length]))
+    list: inventory.encodeList,
+    countByState() {
+      const states = inventory.listViews().map(view => toVisible(view).state)
+      return Object.fromEntries([...Map.groupBy(states, state => state)].map(([state, same]) => [state, same.length]))
     },
-    show(reference) {
+    show: reference => toRecord(inventory.find(reference), Date.now()),
+    showStatus(reference) {
       const view = inventory.find(reference)
-      return machineRecord(view, operations.shown(view.id), host, driver.platform, Date.now())
-    },
-    status(reference) {
-      const view = inventory.find(reference)
-      const { id, state, addresses } = view
-      const problem = problemOf(view, driver.platform)
+      const problem = describeProblem(view, driver.platform)
       return {
-        id,
-        status: operations.shown(id) ?? state,
-        ip_configured: addresses[0]?.ip ?? '-',
+        id: view.id,
+        status: getTransientState(view.id) ?? view.state,
+        ip_configured: view.addresses[0]?.ip ?? '-',
         ...(problem !== undefined && { problem }),
       }
     },
-    at: home => inventory.all().find(view => view.home === home)?.id,
+    findByHome: home => inventory.listViews().find(view => view.home === home)?.id,
     checkName: (name, id) => names.reserve(name, id)[Symbol.dispose](),
-    run: (reference, verb, how) => told(runVerb(context, reference, verb, { ...how, stopLimit })),
-    create: request => told(createMachine(context, request)),
-    clone: (reference, name, how) => told(cloneMachine(context, reference, name, how)),
-    async export(reference, how, use) {
-      // What a kill cut off comes again, and finds the machine as it was then.
-      await abortable(recovery.of(inventory.find(reference).id), how.work?.signal)
-      return told(exportMachine(context, reference, how, use))
+    run: (reference, verb, options) => afterEvents(runVerb(context, reference, verb, { ...options, stopTimeout })),
+    create: request => afterEvents(createMachine(context, request)),
+    clone: (reference, name, options) => afterEvents(cloneMachine(context, reference, name, options)),
+    async export(reference, options) {
+      // A job that a kill interrupted is resumed, and must find the machine in the state that it had then.
+      await abortable(recovery.waitFor(inventory.find(reference).id), options.progress?.signal)
+      const exported = await afterEvents(exportMachine(context, reference, options))
+      return { ...exported, [Symbol.asyncDispose]: () => afterEvents(exported[Symbol.asyncDispose]()) }
     },
-    import: (request, fill) => told(adoptMachine(context, request, fill)),
-    set: (reference, request, how) => told(setMachine(context, reference, request, how)),
-    remove: (reference, how) => told(removeMachine(context, reference, how)),
+    import: (request, populate) => afterEvents(importMachine(context, request, populate)),
+    set: (reference, request, options) => afterEvents(setMachine(context, reference, request, options)),
+    remove: (reference, options) => afterEvents(removeMachine(context, reference, options)),
     async createDemo() {
-      inventory.accept(await driver.createDemo())
+      inventory.update(await driver.createDemo())
     },
     drain,
     async close(deadline) {
-      // What did not end was told by who drained; the machines are let go of all the same.
+      // The caller of `drain` has reported the operations that did not end. The driver is closed all the same.
       await drain(deadline).then(
-        () => abortable(recovery.over, deadline),
+        () => abortable(recovery.finished, deadline),
         () => {},
       )
       await driver.close(deadline)
-      await publisher.settled()
+      await publisher.flush()
     },
   }
 }

@@ -2,10 +2,10 @@ import type { NetworkMode } from '#lib/hypervisor/definition.ts'
 import type { MachineView, Platform } from '#lib/hypervisor/driver.ts'
 
 /**
- * What the machine's network leads to; undefined where it has no card. `open` is the network of machines from before there
- * were modes.
+ * Returns the network mode of a machine, or undefined if it has no network card. Machines of versions without modes are `open`:
+ * their network reaches the loopback of the host.
  */
-export const networkModeOf = (
+export const findNetworkMode = (
   { definition: { networks } }: Pick<MachineView, 'definition'>,
   { networkCard }: Pick<Platform, 'networkCard'>,
 ): NetworkMode | 'open' | undefined => {
@@ -13,11 +13,11 @@ export const networkModeOf = (
   return networks.some(({ mode }) => mode === undefined) ? 'open' : networks[0]!.mode
 }
 
-/** What is wrong with a machine, in words: what its driver says, else that its network leads where none should. */
-export const problemOf = (view: MachineView, platform: Platform): string | undefined =>
-  view.problem ?? (networkModeOf(view, platform) === 'open' ? "reaches the host's loopback" : undefined)
+/** Returns the problem of a machine as text: the one that the driver reports, else that its network is open. */
+export const describeProblem = (view: MachineView, platform: Platform): string | undefined =>
+  view.problem ?? (findNetworkMode(view, platform) === 'open' ? "reaches the host's loopback" : undefined)
 
-/** What who creates a machine is told of a network, for each mode. */
+/** The message about the network in the reply to a new machine. */
 export const networkMessages: Readonly<Record<NetworkMode | 'open', string>> = {
   isolated: 'Its network is isolated: it reaches neither the internet nor this host.',
   open: "Its network reaches the internet and this host's loopback.",

@@ -4,235 +4,245 @@ import type { WaitLimit } from '#lib/async/progress.ts'
 import type { TransientState } from './states.ts'
 import { createWaiter, type Waiter } from './waiter.ts'
 
-/** An operation under way. `key` says exactly what it does: a second call with the same key joins it. */
+/** A running operation. A request with the same `key` joins it. */
 interface Operation {
-  /** Of the machine. */
+  /** The name of the machine. */
   readonly name: string
   readonly key: string
-  readonly shared: boolean
-  shown: TransientState
+  readonly isShared: boolean
+  transientState: TransientState
+  readonly label: string | undefined
   readonly result: Promise<void>
   readonly cancel: (reason: ServiceError) => void
-  /** Gives way to an operation that acts on the machine as this one leaves it. */
-  readonly giveWay: (reason: ServiceError) => void
-  readonly said: string | undefined
+  /** Cancels the operation because another one takes its place, from whatever state it leaves the machine in. */
+  readonly preempt: (reason: ServiceError) => void
 }
 
-/** What the work knows of its operation. */
-export interface UnderWay {
-  /** Says what the machine is shown as from then on. */
-  show(as: TransientState): void
-  /** Whether another operation waits for this one to end: any stable state will do for that. */
-  isTakenOver(): boolean
+/** The view that the work of an operation has of this operation. */
+export interface OperationControl {
+  /** Changes the state that clients see from now on. */
+  setTransientState(state: TransientState): void
+  /** True if a forced operation waits for this one to end. Then the work may leave the machine in any stable state. */
+  isPreempted(): boolean
 }
 
-/** What an operation is on the machine as it is when its turn comes. */
-export interface Mode {
-  readonly shown: TransientState
-  /** It only reads, so that others that only read may run beside it. */
-  readonly shared: boolean
-  /** Milliseconds until the work is told to give up. */
-  readonly limit: number
+/** What an operation does to its machine; it depends on the state of the machine when the operation starts. */
+export interface OperationMode {
+  readonly transientState: TransientState
+  /** True if the operation only reads. Such operations may run side by side. */
+  readonly isShared: boolean
+  /** Milliseconds until the operation is cancelled. */
+  readonly timeLimit: number
 }
 
-interface Request {
-  /** The machine. */
+interface OperationRequest {
+  /** The id of the machine. */
   readonly id: string
-  /** Its name, for messages. */
+  /** The name of the machine, for messages. */
   readonly name: string
-  /** What they say that it is, where that is not what it is shown as. */
-  readonly said?: string | undefined
+  /** The state that messages name, if it is not the transient state. */
+  readonly label?: string | undefined
   readonly key: string
   /**
-   * Judges the machine, which is in a stable state then: undefined when there is nothing to do. Throws what the operation is
-   * refused with. `takingOver`: the machine is still on its way to the state that this operation will find.
+   * Chooses the mode for the present stable state of the machine. Returns undefined if there is nothing to do, and throws if
+   * the state does not allow the operation. With `isPreempting` the machine is not in a stable state yet.
    */
-  readonly enter: (takingOver: boolean) => Mode | undefined
-  /** Ends the running operations first, instead of being refused because of them. */
-  readonly takesOver?: boolean
-  /** Aborted when who asked for it does not want it any more; of a call that joins, only its waiting ends. */
+  readonly chooseMode: (isPreempting: boolean) => OperationMode | undefined
+  /** True if the operation cancels the running ones and takes their place. */
+  readonly isForced?: boolean
+  /** Aborted when the caller cancels the operation. For a request that joined another one, only its wait ends. */
   readonly signal?: AbortSignal | undefined
-  /** Waits for its turn; without it a busy machine is a conflict at once. */
-  readonly patience?: WaitLimit | undefined
-  readonly work: (deadline: AbortSignal, operation: UnderWay) => Promise<void>
+  /** How long to wait for a busy machine. Without a limit a busy machine is a conflict at once. */
+  readonly waitLimit?: WaitLimit | undefined
+  /** Does the work. It must end in a stable state soon after `deadline` aborts. */
+  readonly work: (deadline: AbortSignal, control: OperationControl) => Promise<void>
 }
 
+/** The operations of all machines: one at a time on each machine, or several that only read. */
 export interface Operations {
   /**
-   * Does the work as an operation of the machine, or joins the same one. While another excludes it, it waits its turn behind
-   * those that came before. Throws `conflict` when its patience ends first, what `enter` throws, and what the work throws.
+   * Runs an operation, or joins the running one with the same key. Requests for a busy machine wait in the order in which they
+   * came. Throws `conflict` when the wait limit passes first, `unavailable` during the shutdown, and what `chooseMode` and
+   * `work` throw.
    */
-  run(request: Request): Promise<void>
-  /** What a machine with an operation under way is shown as. */
-  shown(id: string): TransientState | undefined
+  run(request: OperationRequest): Promise<void>
+  /** Returns the transient state of a machine, or undefined if no operation runs on it. */
+  getTransientState(id: string): TransientState | undefined
   /**
-   * Tells every operation to give up and refuses new ones; settles when none is under way. Throws `timeout` at the deadline,
-   * naming the machines that are busy still.
+   * Refuses new operations, cancels the running ones and settles when they have ended. Throws `timeout` at the deadline, with
+   * the machines that are still busy.
    */
   close(deadline?: AbortSignal): Promise<void>
 }
 
-/** The operations of one machine: one, or several that only read; the waiting ones in the order in which they came. */
-interface Line {
+/** The operations of one machine: the running ones, and the requests that wait, oldest first. */
+interface Queue {
   readonly running: Set<Operation>
-  readonly waiting: Waiter<Request>[]
+  readonly waiting: Waiter<OperationRequest>[]
 }
 
-const shuttingDown = (): ServiceError =>
+const createShutdownError = (): ServiceError =>
   new ServiceError('unavailable', 'The service is shutting down; try again when it is back.')
 
-const busy = ({ running }: Line, { name }: Request): ServiceError => {
+const describeOperation = ({ label, transientState }: Operation): string => label ?? transientState
+
+const createBusyError = ({ running }: Queue, { name }: OperationRequest): ServiceError => {
   const [current] = running
   return new ServiceError(
     'conflict',
-    `${name} is ${current?.said ?? current?.shown}; wait until that is done, then try again.`,
+    `${name} is ${current && describeOperation(current)}; wait until that is done, then try again.`,
   )
 }
 
-/** The operations of all machines, in memory. `changed` is told when one begins and when it ends. */
-export const createOperations = (changed: (id: string) => void): Operations => {
-  const lines = new Map<string, Line>()
-  let closed = false
+const createTimeoutError = ({ name }: OperationRequest, state: string, timeLimit: number): ServiceError => {
+  const duration = timeLimit < 10_000 ? `${timeLimit} ms` : `${Math.round(timeLimit / 1000)} seconds`
+  return new ServiceError('timeout', `${name} was still ${state} after ${duration}, so the operation was cancelled.`)
+}
 
-  const begin = (
-    line: Line,
-    { id, name, said, key, signal, work }: Request,
-    { shown, shared, limit }: Mode,
-    before: readonly Operation[] = [],
+/** Waits until preempted operations have left the machine in a stable state. */
+const waitForPreempted = async (preempted: readonly Operation[]): Promise<void> => {
+  const ended = Promise.allSettled(preempted.map(({ result }) => result))
+  // An operation that hangs is left behind after the grace period: the driver ends it together with the machine.
+  await abortableAfterGrace(AbortSignal.abort(), ended).catch(() => {})
+}
+
+/** Creates the operations of all machines. `onChange` receives the id of a machine whose transient state has changed. */
+export const createOperations = (onChange: (id: string) => void): Operations => {
+  const queues = new Map<string, Queue>()
+  let isClosed = false
+
+  const start = (
+    queue: Queue,
+    request: OperationRequest,
+    { transientState, isShared, timeLimit }: OperationMode,
+    preempted: readonly Operation[] = [],
   ): Promise<void> => {
+    const { id, name, label, key, signal, work } = request
     const controller = new AbortController()
-    const timer = setTimeout(() => {
-      const after = limit < 10_000 ? `${limit} ms` : `${Math.round(limit / 1000)} seconds`
-      controller.abort(
-        new ServiceError('timeout', `${name} was still ${said ?? shown} after ${after}, so that was given up.`),
-      )
-    }, limit)
-    const cancel = (): void => controller.abort(signal?.reason)
-    let takenOver = false
-    const underWay: UnderWay = {
-      show(as) {
-        operation.shown = as
-        changed(id)
-      },
-      isTakenOver: () => takenOver,
-    }
-    signal?.addEventListener('abort', cancel)
-    const perform = async (): Promise<void> => {
-      try {
-        // What was taken over ends in a stable state first; how it ended is its own callers' business. What hangs is not waited
-        // for: the driver ends it together with the machine.
-        if (before.length > 0)
-          await abortableAfterGrace(AbortSignal.abort(), Promise.allSettled(before.map(one => one.result))).catch(
-            () => {},
-          )
-        controller.signal.throwIfAborted()
-        await work(controller.signal, underWay)
-      } finally {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', cancel)
-        line.running.delete(operation)
-        changed(id)
-        advance(id, line)
-      }
-    }
-    // The place is taken before any of the work runs, so that nothing can come in between.
-    const { promise, resolve } = Promise.withResolvers<void>()
+    const onTimeLimit = (): void => controller.abort(createTimeoutError(request, label ?? transientState, timeLimit))
+    const timer = setTimeout(onTimeLimit, timeLimit)
+    const onAbort = (): void => controller.abort(signal?.reason)
+    signal?.addEventListener('abort', onAbort)
+    let isPreempted = false
+    const { promise: result, resolve } = Promise.withResolvers<void>()
     const operation: Operation = {
       name,
       key,
-      shared,
-      shown,
-      result: promise,
+      isShared,
+      transientState,
+      label,
+      result,
       cancel: reason => controller.abort(reason),
-      giveWay(reason) {
-        takenOver = true
+      preempt(reason) {
+        isPreempted = true
         controller.abort(reason)
       },
-      said,
     }
-    line.running.add(operation)
-    lines.set(id, line)
-    changed(id)
+    const control: OperationControl = {
+      setTransientState(state) {
+        operation.transientState = state
+        onChange(id)
+      },
+      isPreempted: () => isPreempted,
+    }
+    const perform = async (): Promise<void> => {
+      try {
+        if (preempted.length > 0) await waitForPreempted(preempted)
+        controller.signal.throwIfAborted()
+        await work(controller.signal, control)
+      } finally {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', onAbort)
+        queue.running.delete(operation)
+        onChange(id)
+        startWaiting(id, queue)
+      }
+    }
+    // The operation is registered before its work starts, so that no other operation can start in between.
+    queue.running.add(operation)
+    queues.set(id, queue)
+    onChange(id)
     resolve(perform())
-    return promise
+    return result
   }
 
-  /** Joins or begins, where what is under way lets that happen; undefined where it does not. */
-  const attempt = (line: Line, request: Request): Promise<void> | undefined => {
-    const running = [...line.running]
-    const same = running.find(({ key }) => key === request.key)
-    if (same) return abortable(same.result, request.signal)
-    if (running.some(({ shared }) => !shared)) return undefined
+  /** Joins or starts an operation. Returns undefined if a running operation excludes it. */
+  const joinOrStart = (queue: Queue, request: OperationRequest): Promise<void> | undefined => {
+    const running = [...queue.running]
+    const joined = running.find(({ key }) => key === request.key)
+    if (joined) return abortable(joined.result, request.signal)
+    if (running.some(({ isShared }) => !isShared)) return undefined
     try {
-      const mode = request.enter(false)
+      const mode = request.chooseMode(false)
       if (!mode) return Promise.resolve()
-      return running.length === 0 || mode.shared ? begin(line, request, mode) : undefined
+      return running.length === 0 || mode.isShared ? start(queue, request, mode) : undefined
     } catch (error) {
       return Promise.reject(error)
     }
   }
 
-  const takeOver = (line: Line, request: Request): Promise<void> => {
-    const before = [...line.running]
-    line.running.clear()
-    for (const one of before)
-      one.giveWay(new ServiceError('conflict', `${request.name} was stopped by force before that was done.`))
-    return begin(line, request, request.enter(true)!, before)
+  /** Preempts the running operations and starts a forced one in their place. */
+  const preemptAndStart = (queue: Queue, request: OperationRequest): Promise<void> => {
+    const preempted = [...queue.running]
+    queue.running.clear()
+    for (const operation of preempted)
+      operation.preempt(new ServiceError('conflict', `${request.name} was stopped by force before that was done.`))
+    return start(queue, request, request.chooseMode(true)!, preempted)
   }
 
-  /** Lets those begin whose turn has come. */
-  const advance = (id: string, line: Line): void => {
-    if (closed) return
-    for (let [next] = line.waiting; next; [next] = line.waiting) {
-      const begun = attempt(line, next.request)
-      if (!begun) return
-      line.waiting.shift()
-      next.go(begun)
+  /** Starts the waiting requests that nothing excludes any more, in their order. */
+  const startWaiting = (id: string, queue: Queue): void => {
+    if (isClosed) return
+    for (let [next] = queue.waiting; next; [next] = queue.waiting) {
+      const operation = joinOrStart(queue, next.request)
+      if (!operation) return
+      queue.waiting.shift()
+      next.resolve(operation)
     }
-    if (line.running.size === 0) lines.delete(id)
+    if (queue.running.size === 0) queues.delete(id)
   }
 
-  const wait = (line: Line, request: Request, patience: WaitLimit): Promise<void> => {
-    const waiter = createWaiter(request, patience, {
-      late: () => busy(line, request),
-      left() {
-        line.waiting.splice(line.waiting.indexOf(waiter), 1)
-        // It may have been the one that the next had to wait for.
-        advance(request.id, line)
+  const waitInQueue = (queue: Queue, request: OperationRequest, waitLimit: WaitLimit): Promise<void> => {
+    const waiter = createWaiter(request, waitLimit, {
+      createTimeoutError: () => createBusyError(queue, request),
+      onRejected() {
+        queue.waiting.splice(queue.waiting.indexOf(waiter), 1)
+        // The next request may have waited only for this one.
+        startWaiting(request.id, queue)
       },
     })
-    line.waiting.push(waiter)
-    return waiter.turn
+    queue.waiting.push(waiter)
+    return waiter.result
   }
 
   return {
     async run(request) {
-      const { id, key, takesOver = false, patience, signal } = request
-      if (closed) throw shuttingDown()
+      const { id, key, isForced = false, waitLimit, signal } = request
+      if (isClosed) throw createShutdownError()
       signal?.throwIfAborted()
-      const line = lines.get(id) ?? { running: new Set(), waiting: [] }
-      const joins = [...line.running].some(one => one.key === key)
-      if (takesOver && line.running.size > 0 && !joins) return takeOver(line, request)
-      // Behind others even the same as what is under way comes after what they do.
-      const begun = takesOver || line.waiting.length === 0 ? attempt(line, request) : undefined
-      if (begun) return begun
-      if (!patience || patience.milliseconds <= 0) throw busy(line, request)
-      return wait(line, request, patience)
+      const queue = queues.get(id) ?? { running: new Set(), waiting: [] }
+      const isSameRunning = [...queue.running].some(operation => operation.key === key)
+      if (isForced && queue.running.size > 0 && !isSameRunning) return preemptAndStart(queue, request)
+      // While others wait, even a request with the key of the running operation waits, because they may change the state.
+      const operation = isForced || queue.waiting.length === 0 ? joinOrStart(queue, request) : undefined
+      if (operation) return operation
+      if (!waitLimit || waitLimit.milliseconds <= 0) throw createBusyError(queue, request)
+      return waitInQueue(queue, request, waitLimit)
     },
-    shown(id) {
-      const [current] = lines.get(id)?.running ?? []
-      return current?.shown
+    getTransientState(id) {
+      const [current] = queues.get(id)?.running ?? []
+      return current?.transientState
     },
     async close(deadline) {
-      closed = true
-      const pending = [...lines.values()].flatMap(({ running }) => [...running])
-      for (const { waiting } of lines.values()) for (const waiter of [...waiting]) waiter.refuse(shuttingDown())
-      for (const operation of pending) operation.cancel(shuttingDown())
-      const ended = Promise.allSettled(pending.map(operation => operation.result))
+      isClosed = true
+      const listRunning = (): Operation[] => [...queues.values()].flatMap(({ running }) => [...running])
+      const pending = listRunning()
+      for (const { waiting } of queues.values()) for (const waiter of [...waiting]) waiter.reject(createShutdownError())
+      for (const operation of pending) operation.cancel(createShutdownError())
+      const ended = Promise.allSettled(pending.map(({ result }) => result))
       await abortable(ended, deadline).catch(() => {
-        const left = [...lines.values()].flatMap(({ running }) => [...running])
-        const names = left.map(({ name, said: what, shown }) => `${name} is ${what ?? shown}`)
-        throw new ServiceError('timeout', `An operation did not end when it was told to: ${names.join(', ')}.`)
+        const busy = listRunning().map(operation => `${operation.name} is ${describeOperation(operation)}`)
+        throw new ServiceError('timeout', `Operations did not end after they were cancelled: ${busy.join(', ')}.`)
       })
     },
   }

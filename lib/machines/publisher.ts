@@ -5,89 +5,99 @@ import type { Publish } from '#lib/events/events.ts'
 import type { Store } from '#lib/storage/store.ts'
 import type { MachineRecord } from './record.ts'
 
-/** What was last told of a machine: kept, so that what happens while the service is down is told when it is back. */
-const Sighting = z.object({ id: z.uuid(), state: z.string(), rest: z.string() })
-type Sighting = z.infer<typeof Sighting>
+/**
+ * The last published view of a machine. It is stored, so that a start publishes what changed while the service was down.
+ * `rest` contains everything besides the state.
+ */
+const PublishedView = z.object({ id: z.uuid(), state: z.string(), rest: z.string() })
+type PublishedView = z.infer<typeof PublishedView>
 
-/** A machine as it is shown now. */
-export interface Shown {
+/** A machine with the state that clients see: the transient state while an operation runs. */
+export interface VisibleMachine {
   readonly view: MachineView
   readonly state: string
 }
 
-/** Tells of every change of a machine, however it was caused, once and in order. The only one who does. */
+/** Publishes each change of a machine once and in order, whatever caused it. Nothing else publishes events of machines. */
 export interface Publisher {
-  /** Compares a machine with what was last told of it. `now` is undefined when it is gone. */
-  look(id: string, now: Shown | undefined): void
-  /** Tells of what happened while nobody looked. `all`: every machine that there is. */
-  open(all: readonly Shown[]): Promise<void>
-  /** Settles when all that was told is on disk. */
-  settled(): Promise<void>
+  /** Publishes the difference between a machine and its last published view. `machine` is undefined if the machine is gone. */
+  publishChanges(id: string, machine: VisibleMachine | undefined): void
+  /** Publishes what changed while the service was down. `machines` are all that exist now. */
+  open(machines: readonly VisibleMachine[]): Promise<void>
+  /** Settles when all events so far are on the disk. */
+  flush(): Promise<void>
 }
 
 interface Options {
   readonly store: Store
   readonly publish: Publish
-  readonly recordOf: (shown: Shown) => MachineRecord
-  readonly failed: (error: unknown) => void
+  readonly toRecord: (machine: VisibleMachine) => MachineRecord
+  /** Called when an event could not be stored. */
+  readonly onPublishFailed: (error: unknown) => void
 }
 
-const machineEvent = (message: string, body: Readonly<Record<string, unknown>>): NewEvent => ({
+const createEvent = (message: string, body: Readonly<Record<string, unknown>>): NewEvent => ({
   type: 'pdfm',
   message,
   body,
   audience: { claims: ['LIST_VM'] },
 })
 
-const sightingOf = ({ view, state }: Shown): Sighting => {
+const toPublishedView = ({ view, state }: VisibleMachine): PublishedView => {
   const { id, name, definition, addresses, problem } = view
   return { id, state, rest: JSON.stringify([name, definition, addresses, problem]) }
 }
 
-export const createPublisher = ({ store, publish, recordOf, failed }: Options): Publisher => {
-  const sightings = store.collection('machine-sightings', Sighting)
-  const told = new Map<string, Sighting>()
-  let last: Promise<unknown> = Promise.resolve()
+export const createPublisher = ({ store, publish, toRecord, onPublishFailed }: Options): Publisher => {
+  // Stores of earlier versions have this name.
+  const records = store.collection('machine-sightings', PublishedView)
+  const publishedViews = new Map<string, PublishedView>()
+  let lastCommit: Promise<unknown> = Promise.resolve()
 
-  const changes = (before: Sighting | undefined, now: Shown | undefined, id: string): readonly NewEvent[] => {
-    if (!now) return before ? [machineEvent('VM_REMOVED', { vm_id: id })] : []
-    if (!before) return [machineEvent('VM_ADDED', { vm_id: id, new_vm: recordOf(now) })]
-    const { state, rest } = sightingOf(now)
-    if (state !== before.state)
+  const createEvents = (
+    id: string,
+    previous: PublishedView | undefined,
+    machine: VisibleMachine | undefined,
+  ): readonly NewEvent[] => {
+    if (!machine) return previous ? [createEvent('VM_REMOVED', { vm_id: id })] : []
+    if (!previous) return [createEvent('VM_ADDED', { vm_id: id, new_vm: toRecord(machine) })]
+    const { state, rest } = toPublishedView(machine)
+    const { problem } = machine.view
+    if (state !== previous.state)
       return [
-        machineEvent('VM_STATE_CHANGED', {
-          previous_state: before.state,
+        createEvent('VM_STATE_CHANGED', {
+          previous_state: previous.state,
           current_state: state,
           vm_id: id,
-          ...(now.view.problem !== undefined && { problem: now.view.problem }),
+          ...(problem !== undefined && { problem }),
         }),
       ]
-    return rest === before.rest ? [] : [machineEvent('VM_UPDATED', { vm_id: id, new_vm: recordOf(now) })]
+    return rest === previous.rest ? [] : [createEvent('VM_UPDATED', { vm_id: id, new_vm: toRecord(machine) })]
   }
-  const look: Publisher['look'] = (id, now) => {
-    const before = told.get(id)
-    const events = changes(before, now, id)
-    const after = now && sightingOf(now)
-    if (after) told.set(id, after)
-    else told.delete(id)
+  const publishChanges: Publisher['publishChanges'] = (id, machine) => {
+    const previous = publishedViews.get(id)
+    const events = createEvents(id, previous, machine)
+    const current = machine && toPublishedView(machine)
+    if (current) publishedViews.set(id, current)
+    else publishedViews.delete(id)
     if (events.length === 0) return
-    // Added to the store's queue at once, so that events stand in the order of what they tell of.
-    const writes = [...(before ? [sightings.remove({ id })] : []), ...(after ? [sightings.put(after)] : [])]
-    // A machine may be stopped and deleted on a full disk, and nobody could be told of that later.
-    last = store.commit([...writes, ...events.map(publish)], { essential: true }).catch(failed)
+    // The commit enters the queue of the store at once, so that the events have the order of the changes.
+    const writes = [...(previous ? [records.remove({ id })] : []), ...(current ? [records.put(current)] : [])]
+    // Essential, because a machine may be stopped and deleted on a full disk, and nobody could learn of that later.
+    lastCommit = store.commit([...writes, ...events.map(publish)], { essential: true }).catch(onPublishFailed)
   }
 
   return {
-    look,
-    async open(all) {
-      for (const { rev: _, ...sighting } of await sightings.list()) told.set(sighting.id, sighting)
-      const there = new Set(all.map(({ view }) => view.id))
-      for (const id of told.keys()) if (!there.has(id)) look(id, undefined)
-      for (const shown of all) look(shown.view.id, shown)
-      await last
+    publishChanges,
+    async open(machines) {
+      for (const { rev: _, ...published } of await records.list()) publishedViews.set(published.id, published)
+      const existingIds = new Set(machines.map(({ view }) => view.id))
+      for (const id of publishedViews.keys()) if (!existingIds.has(id)) publishChanges(id, undefined)
+      for (const machine of machines) publishChanges(machine.view.id, machine)
+      await lastCommit
     },
-    async settled() {
-      await last
+    async flush() {
+      await lastCommit
     },
   }
 }

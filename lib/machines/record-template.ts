@@ -1,7 +1,7 @@
 /**
- * Every key of the machine record (spec 2.6) with the value that a machine has for it where its hypervisor knows no such
- * setting. Keys are the contract's to the letter, the blank at the end of one included. What a machine does have
- * is put over this by `record.ts`; the record's schema is read off this, so that both cannot disagree.
+ * The machine record (spec 2.6) with the values for settings that the hypervisor does not have. The spec fixes every key, also
+ * the one that ends with a blank. `record.ts` replaces the values that a machine has, and derives the schema of the record from
+ * this template, so that the two always agree.
  */
 export const recordTemplate = {
   ID: '',

@@ -1,64 +1,64 @@
 import * as z from 'zod'
 import { describeHypervisor, type MachineView, type Platform } from '#lib/hypervisor/driver.ts'
 import { computeRunTime } from '#lib/hypervisor/uptime.ts'
-import { problemOf } from './network.ts'
+import { describeProblem } from './network.ts'
 import { recordTemplate } from './record-template.ts'
 import { machineStates, type TransientState } from './states.ts'
 
-/** What the record tells of the host that the machine is on. */
+/** The host of the machines, as their records show it. */
 export interface Host {
   readonly name: string
   readonly id: string
   readonly url: string
   readonly externalAddress: string
-  /** The operating system's account that the machines belong to. */
+  /** The account of the operating system that owns the machines. */
   readonly user: string
-  /** How many it has. */
   readonly cpus: number
-  /** MB that it has. */
+  /** The memory of the host, in MB. */
   readonly memory: number
 }
 
-/** `problem` is there only when there is one: what is wrong with the machine, in words. */
+/** The machine record of spec 2.6, and `problem` if the machine has one. */
 export type MachineRecord = typeof recordTemplate & { problem?: string }
 
-const schemaOf = (value: unknown): z.ZodType => {
+const deriveSchema = (value: unknown): z.ZodType => {
   if (typeof value === 'string') return z.string()
   if (typeof value === 'boolean') return z.boolean()
   if (typeof value === 'number') return z.int()
   if (Array.isArray(value)) return z.array(z.object({ type: z.string(), ip: z.string() }))
   return Object.keys(value as object).length === 0
     ? z.record(z.string(), z.unknown())
-    : z.object(shapeOf(value as object))
+    : z.object(deriveShape(value as object))
 }
 
-const shapeOf = (value: object): Record<string, z.ZodType> =>
-  Object.fromEntries(Object.entries(value).map(([key, member]) => [key, schemaOf(member)]))
+const deriveShape = (value: object): Record<string, z.ZodType> =>
+  Object.fromEntries(Object.entries(value).map(([key, member]) => [key, deriveSchema(member)]))
 
-/** The record's schema: exactly the keys of the template, each of its type, and `problem`. */
+/** The schema of the record: the keys of the template with the types of their values, and `problem`. */
 export const MachineRecord = z
-  .object({ ...shapeOf(recordTemplate), State: z.enum(machineStates), problem: z.string().optional() })
+  .object({ ...deriveShape(recordTemplate), State: z.enum(machineStates), problem: z.string().optional() })
+  // TypeScript cannot derive the type from a schema that is built at run time.
   .meta({ id: 'Machine' }) as unknown as z.ZodType<MachineRecord>
 
-/** `52:54:00:ab:cd:ef` as the record writes it: twelve capital digits. */
-const plainMac = (mac: string): string => mac.replaceAll(/[^0-9a-fA-F]/g, '').toUpperCase()
+/** Formats a MAC address as the record has it: twelve upper-case digits, without separators. */
+const formatMac = (mac: string): string => mac.replaceAll(/[^0-9a-fA-F]/g, '').toUpperCase()
 
-const megabytes = (bytes: number): string => `${Math.round(bytes / (1 << 20))}Mb`
+const formatMegabytes = (bytes: number): string => `${Math.round(bytes / (1 << 20))}Mb`
 
 /**
- * The machine record of spec 2.6.
- * @param shown what the machine is shown as while an operation runs on it
- * @param now milliseconds since 1970 for an exact uptime; left out, the uptime at the last change of state
+ * Returns the machine record of spec 2.6.
+ * @param transientState the state that clients see while an operation runs
+ * @param now milliseconds since 1970, for the present uptime; default: the uptime at the last change of the state
  */
-export const machineRecord = (
+export const toMachineRecord = (
   view: MachineView,
-  shown: TransientState | undefined,
+  transientState: TransientState | undefined,
   host: Host,
   platform: Platform,
   now: number = view.since,
 ): MachineRecord => {
   const { definition } = view
-  const problem = problemOf(view, platform)
+  const problem = describeProblem(view, platform)
   const [disk] = definition.disks
   const [network] = definition.networks
   const { Hardware: hardware } = recordTemplate
@@ -68,7 +68,7 @@ export const machineRecord = (
     ID: view.id,
     Name: view.name,
     Description: definition.description,
-    State: shown ?? view.state,
+    State: transientState ?? view.state,
     Uptime: String(Math.floor(computeRunTime(view, view.state, now) / 1000)),
     'Home path': `${view.home}/machine.json`,
     Home: `${view.home}/`,
@@ -99,15 +99,15 @@ export const machineRecord = (
             port: platform.diskPort,
             image: disk.path.startsWith('/') ? disk.path : `${view.home}/${disk.path}`,
             type: disk.format === 'qcow2' ? 'expanded' : 'plain',
-            size: megabytes(disk.size),
+            size: formatMegabytes(disk.size),
           }
         : hardware.hdd0,
       net0: network
         ? {
-            // A driver without a card keeps the address for the day on which the machine moves to another.
+            // A driver without network cards keeps the address, for a driver that has them.
             enabled: platform.networkCard !== '',
             type: platform.networkCard === '' ? '' : (network.mode ?? 'shared'),
-            mac: plainMac(network.mac),
+            mac: formatMac(network.mac),
             card: platform.networkCard,
           }
         : hardware.net0,

@@ -3,33 +3,41 @@ import type { ProgressReporter } from '#lib/async/progress.ts'
 import type { MachineContext } from './context.ts'
 import type { OperationResult } from './schemas.ts'
 
-/** `start` as the wire writes it: `Start`. */
-const capital = <V extends Verb>(verb: V): Capitalize<V> => `${verb[0]!.toUpperCase()}${verb.slice(1)}` as Capitalize<V>
+interface RunVerbOptions {
+  /** Only for `stop`: preempts running operations and cuts the power. */
+  readonly force?: boolean
+  /** Only for `stop`: milliseconds that the guest has to shut down. */
+  readonly stopTimeout?: number
+  readonly progress?: ProgressReporter
+}
+
+/** Changes `start` to `Start`, as the reply has it. */
+const capitalize = <V extends Verb>(verb: V): Capitalize<V> =>
+  `${verb[0]!.toUpperCase()}${verb.slice(1)}` as Capitalize<V>
 
 /**
- * Does one of the seven verbs and answers when its state is reached.
- * `force` counts for `stop` alone: it ends whatever runs on the machine, then cuts the power.
- * Throws `not-found`, `conflict` (wrong state, busy), `timeout`, and what the driver refuses with.
+ * Runs one of the seven verbs and settles when the machine has the new state. Throws `not-found`, `conflict` (state, busy),
+ * `timeout`, and the refusals of the driver.
  */
 export const runVerb = async (
   context: MachineContext,
   reference: string,
   verb: Verb,
-  { force = false, stopLimit, work }: { force?: boolean; stopLimit?: number; work?: ProgressReporter } = {},
+  { force = false, stopTimeout, progress }: RunVerbOptions = {},
 ): Promise<OperationResult> => {
   const view = context.inventory.find(reference)
-  const forced = force && verb === 'stop'
-  const action = forced ? 'stop force' : verb
-  await context.operate({
+  const isForced = force && verb === 'stop'
+  const action = isForced ? 'stop force' : verb
+  await context.runOperation({
     view,
     action,
     key: action,
-    kind: cell => (cell === 'resume' ? 'resume' : verb),
-    limit: verb === 'stop' ? stopLimit : undefined,
-    takesOver: forced,
-    ...(work && { follow: work }),
-    work: (now, deadline) =>
-      context.driver.run(view.id, now.cell === 'resume' ? 'resume' : verb, { force: forced, deadline }),
+    chooseKind: transition => (transition === 'resume' ? 'resume' : verb),
+    timeLimit: verb === 'stop' ? stopTimeout : undefined,
+    isForced,
+    progress,
+    work: ({ transition }, deadline) =>
+      context.driver.run(view.id, transition === 'resume' ? 'resume' : verb, { force: isForced, deadline }),
   })
-  return { id: view.id, operation: capital(verb), status: 'Success' }
+  return { id: view.id, operation: capitalize(verb), status: 'Success' }
 }

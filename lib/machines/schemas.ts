@@ -4,13 +4,13 @@ import { knownObject, formatNames } from '#lib/access/known-members.ts'
 import { bounds } from '#lib/hypervisor/definition.ts'
 import { machineStates } from './states.ts'
 
-/** What an operation on a machine can end with that its hypervisor does not do. */
+/** The faults of operations on machines that the hypervisor causes. */
 export const hypervisorFaults = ['upstream', 'timeout'] as const satisfies readonly Fault[]
 
 /** A machine's UUID or name in a path. */
 export const MachineReference = z.object({ id: z.string().min(1).meta({ description: 'UUID or name, in any case' }) })
 
-/** A name that a machine can have: no control characters, no path separators, no blanks around it. */
+/** A valid machine name: no control characters, no path separators, no surrounding blanks, not a UUID. */
 export const MachineName = z
   .string()
   .trim()
@@ -34,13 +34,13 @@ export const MachineStatus = z
   .object({
     id: z.string(),
     status: z.enum(machineStates),
-    ip_configured: z.string().meta({ description: 'The first IP address, or - without one' }),
-    problem: z.string().optional().meta({ description: 'What is wrong with the machine, if anything is' }),
+    ip_configured: z.string().meta({ description: 'The first IP address; - if the machine has none' }),
+    problem: z.string().optional().meta({ description: 'The problem of the machine, if it has one' }),
   })
   .meta({ id: 'MachineStatus' })
 export type MachineStatus = z.infer<typeof MachineStatus>
 
-/** `?force=true`, exactly so; anything else does not force. */
+/** Only `?force=true` forces; every other value counts as false. */
 export const ForceQuery = z.object({
   force: z
     .string()
@@ -53,11 +53,11 @@ const AbsolutePath = z
   .regex(/^\/[^\0]*$/, 'must be an absolute path')
   .max(4096)
 
-const megabytes = (most: number) =>
-  z.int().min(1, 'must be at least 1 MB').max(most, `must be at most ${most} MB`).meta({ description: 'MB' })
+const createMegabytesSchema = (max: number) =>
+  z.int().min(1, 'must be at least 1 MB').max(max, `must be at most ${max} MB`).meta({ description: 'MB' })
 
-/** Why a disk is neither of the two kinds. */
-const noDisk = ({ input }: { readonly input?: unknown }): string => {
+/** Returns why an input is neither of the two kinds of disks. */
+const describeDiskError = ({ input }: { readonly input?: unknown }): string => {
   const members = typeof input === 'object' && !Array.isArray(input) ? Object.keys(input ?? {}) : []
   const others = members.filter(name => name !== 'path' && name !== 'size')
   if (others.length > 0) return `${formatNames(others)}: not known here; a disk has a path or a size`
@@ -66,19 +66,25 @@ const noDisk = ({ input }: { readonly input?: unknown }): string => {
   return 'must have a path (absolute, of an existing image that is used in place) or a size in MB (a new disk)'
 }
 
-const diskOf = <S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<S, z.core.$strict> =>
-  z.strictObject(shape, { error: issue => (issue.code === 'unrecognized_keys' ? noDisk(issue) : undefined) })
+const createDiskSchema = <S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<S, z.core.$strict> =>
+  z.strictObject(shape, { error: issue => (issue.code === 'unrecognized_keys' ? describeDiskError(issue) : undefined) })
 
 export const CreateMachine = knownObject('a machine', {
   name: MachineName,
   description: Description.default(''),
   cpus: z.int().min(1).max(bounds.cpus).default(1),
-  memory: megabytes(bounds.memory),
+  memory: createMegabytesSchema(bounds.memory),
   disks: z
     .array(
-      z.union([diskOf({ path: AbsolutePath }), diskOf({ size: megabytes(bounds.diskSize / 2 ** 20) })], {
-        error: noDisk,
-      }),
+      z.union(
+        [
+          createDiskSchema({ path: AbsolutePath }),
+          createDiskSchema({ size: createMegabytesSchema(bounds.diskSize / 2 ** 20) }),
+        ],
+        {
+          error: describeDiskError,
+        },
+      ),
     )
     .max(bounds.disks)
     .default([]),
@@ -94,8 +100,8 @@ export const CreatedMachine = z
     name: z.string(),
     owner: z.string(),
     current_state: z.enum(machineStates),
-    network: z.string().optional().meta({ description: 'What its network leads to; left out without a network card' }),
-    message: z.string().optional().meta({ description: 'What there is to know of its network' }),
+    network: z.string().optional().meta({ description: 'The mode of its network; left out without a network card' }),
+    message: z.string().optional().meta({ description: 'What its network can reach' }),
   })
   .meta({ id: 'CreatedMachine' })
 export type CreatedMachine = z.infer<typeof CreatedMachine>
@@ -103,7 +109,7 @@ export type CreatedMachine = z.infer<typeof CreatedMachine>
 export const CloneMachine = z.object({ clone_name: MachineName })
 export const ClonedMachine = z.object({ id: z.string(), status: z.literal('Success') }).meta({ id: 'ClonedMachine' })
 
-/** Clients send numbers and booleans where the contract has text. */
+/** Clients send numbers and booleans where the spec has text. */
 const Text = z.union([z.string(), z.number(), z.boolean()]).transform(String)
 
 export const SetMachine = z.object({
@@ -131,7 +137,7 @@ const SetOutcome = z.object({
   change: z
     .object({ field: z.string(), from: z.union([z.string(), z.number()]), to: z.union([z.string(), z.number()]) })
     .optional()
-    .meta({ description: 'With dry_run: what would change' }),
+    .meta({ description: 'With dry_run: the value before and after the change' }),
 })
 export type SetOutcome = z.infer<typeof SetOutcome>
 

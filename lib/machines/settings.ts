@@ -11,36 +11,36 @@ interface Setting {
   readonly value: z.ZodType<string | number, string>
 }
 
-/** How much is too much the host says first (`refuseBeyondHost`). */
-const wholeNumber = (what: string): z.ZodType<number, string> =>
+/** The upper limit depends on the host (`assertWithinHost`). */
+const createNumberSchema = (description: string): z.ZodType<number, string> =>
   z
     .string()
-    .regex(/^[0-9]{1,9}$/, `must be ${what} as a whole number`)
+    .regex(/^[0-9]{1,9}$/, `must be ${description} as a whole number`)
     .transform(Number)
-    .pipe(z.int().min(1, `must be ${what}, at least 1`))
+    .pipe(z.int().min(1, `must be ${description}, at least 1`))
 
-/** What `set` can change: group → operation → field of the definition, with how its value is written. */
+/** What `set` can change: group → operation → field of the definition, with the schema of its value. */
 const settings: Readonly<Record<string, Readonly<Record<string, Setting>>>> = {
-  cpu: { set: { field: 'cpus', value: wholeNumber('a number of CPUs') } },
-  memory: { set: { field: 'memory', value: wholeNumber('an amount in MB') } },
+  cpu: { set: { field: 'cpus', value: createNumberSchema('a number of CPUs') } },
+  memory: { set: { field: 'memory', value: createNumberSchema('an amount in MB') } },
   machine: { rename: { field: 'name', value: MachineName } },
   description: { set: { field: 'description', value: Description } },
   network: { set: { field: 'network', value: z.enum(networkModes) } },
 }
 
-/** One operation of a `set` as a change of the definition. Throws `unsupported` or `invalid`, naming group and operation. */
+/** Reads an operation of a `set` request as a change of the definition. Throws `unsupported` or `invalid`. */
 export const readSetting = ({
   group,
   operation,
   value,
 }: Operation): readonly [keyof DefinitionChanges, string | number] => {
-  const known = settings[group]
-  const setting = known?.[operation]
+  const operations = settings[group]
+  const setting = operations?.[operation]
   if (!setting) {
-    const offer = known
-      ? `in it only ${Object.keys(known).join(', ')} can be set`
+    const supported = operations
+      ? `the group has only ${Object.keys(operations).join(', ')}`
       : `the groups are ${Object.keys(settings).join(', ')}`
-    throw new ServiceError('unsupported', `${group} ${operation} is unsupported on this host: ${offer}.`)
+    throw new ServiceError('unsupported', `${group} ${operation} is unsupported on this host: ${supported}.`)
   }
   const parsed = setting.value.safeParse(value)
   if (!parsed.success)

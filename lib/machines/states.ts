@@ -1,8 +1,8 @@
 import type { StableState, Verb } from '#lib/hypervisor/driver.ts'
 
 /**
- * What a state lets happen to a machine; `stop` and `delete` have a forced form of their own, and `export` one that may
- * suspend the machine meanwhile.
+ * The actions that the guard table allows or refuses. The forced forms of `stop` and `delete` are actions of their own, and so is
+ * an export that may suspend the machine.
  */
 export type Action =
   | Verb
@@ -15,15 +15,28 @@ export type Action =
   | 'delete force'
 
 /**
- * What an action does in a state:
- * `run` does it; `resume` does it by resuming; `already` answers success without doing anything; `refuse` is a conflict;
- * `feature` runs where the driver can, `hotplug` for the fields that the driver can change on a running machine;
- * `stop first` forces a stop, then does it; `suspend first` suspends, does it, and resumes.
+ * How an action is done in a state:
+ * - `run`: the driver does it.
+ * - `resume`: the driver resumes the machine instead.
+ * - `already`: it succeeds at once, because the machine has the wanted state.
+ * - `refuse`: it is a conflict.
+ * - `feature`: the driver does it if it has the feature.
+ * - `hotplug`: the driver does it for the fields that it can change while the machine runs.
+ * - `stop first`: after a forced stop.
+ * - `suspend first`: while the machine is suspended; then the machine is resumed.
  */
-export type Cell = 'run' | 'resume' | 'already' | 'refuse' | 'feature' | 'hotplug' | 'stop first' | 'suspend first'
+export type Transition =
+  | 'run'
+  | 'resume'
+  | 'already'
+  | 'refuse'
+  | 'feature'
+  | 'hotplug'
+  | 'stop first'
+  | 'suspend first'
 
-/** State × action: the rules of the service, for every driver. */
-export const guard: Readonly<Record<StableState, Readonly<Record<Action, Cell>>>> = {
+/** The guard table, state × action: the same rules for every driver. */
+export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Transition>>>> = {
   stopped: {
     start: 'run',
     stop: 'already',
@@ -106,7 +119,7 @@ export const guard: Readonly<Record<StableState, Readonly<Record<Action, Cell>>>
   },
 }
 
-/** A state that a machine is in only while an operation runs. */
+/** The state that clients see while an operation runs. */
 export type TransientState =
   | 'starting'
   | 'stopping'
@@ -119,14 +132,14 @@ export type TransientState =
   | 'configuring'
   | 'deleting'
 
-/** What is done to a machine as an operation. */
-export type Kind = Verb | 'clone' | 'export' | 'configure' | 'delete'
+/** The kinds of operations. */
+export type OperationKind = Verb | 'clone' | 'export' | 'configure' | 'delete'
 
-/** What only reads a machine: such operations run side by side, while any other has the machine to itself. */
-export const shared: ReadonlySet<Kind> = new Set(['clone', 'export'])
+/** Operations that only read a machine. They run side by side; every other operation runs alone. */
+export const sharedKinds: ReadonlySet<OperationKind> = new Set(['clone', 'export'])
 
-/** What a machine is shown as while an operation of this kind runs. */
-export const transient: Readonly<Record<Kind, TransientState>> = {
+/** The state that clients see while an operation of this kind runs. */
+export const transientStates: Readonly<Record<OperationKind, TransientState>> = {
   start: 'starting',
   stop: 'stopping',
   restart: 'restarting',
@@ -135,7 +148,7 @@ export const transient: Readonly<Record<Kind, TransientState>> = {
   suspend: 'suspending',
   resume: 'resuming',
   clone: 'cloning',
-  // Clients know a closed list of states; of these it is the one for a machine that is being copied.
+  // Clients know a closed list of states. Of these, `cloning` fits an export best, because it copies the machine.
   export: 'cloning',
   configure: 'configuring',
   delete: 'deleting',
@@ -143,8 +156,8 @@ export const transient: Readonly<Record<Kind, TransientState>> = {
 
 const minute = 60_000
 
-/** How long an operation may take before it is given up, in milliseconds; `stop` is configurable. */
-export const limits: Readonly<Record<Kind, number>> = {
+/** Milliseconds after which an operation is cancelled. A setting replaces the value of `stop`. */
+export const timeLimits: Readonly<Record<OperationKind, number>> = {
   start: 2 * minute,
   stop: 3 * minute,
   restart: 5 * minute,
@@ -153,14 +166,14 @@ export const limits: Readonly<Record<Kind, number>> = {
   suspend: 10 * minute,
   resume: 10 * minute,
   clone: 60 * minute,
-  // Not only reads disks of any size, but hands them on at whatever pace the other end takes them.
+  // An export reads disks of any size, as fast as a storage takes them.
   export: 24 * 60 * minute,
   configure: minute,
   delete: 10 * minute,
 }
 
-/** Every state that a machine is shown in. */
-export const machineStates = [...Object.keys(guard), ...new Set(Object.values(transient))] as [
+/** All states that clients can see. */
+export const machineStates = [...Object.keys(guardTable), ...new Set(Object.values(transientStates))] as [
   StableState | TransientState,
   ...(StableState | TransientState)[],
 ]

@@ -3,120 +3,127 @@ import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { HypervisorDriver, MachineView } from '#lib/hypervisor/driver.ts'
 import type { Store } from '#lib/storage/store.ts'
 import type { Inventory } from './inventory.ts'
-import type { UnderWay } from './operations.ts'
-import { limits } from './states.ts'
+import type { OperationControl } from './operations.ts'
+import { timeLimits } from './states.ts'
 
-/** A machine that the service has suspended for a while: on record, so that it also goes on after a kill. */
+/** A machine that the service has suspended. It is stored, so that the next start resumes it after a kill. */
 const Suspension = z.object({ id: z.uuid() })
 
-/** Milliseconds that a resume may take when the service ends: its next start tries again. */
-const atTheEnd = 60_000
+/** Milliseconds that a resume may take during the shutdown. If it takes longer, the next start tries again. */
+const shutdownResumeLimit = 60_000
 
-/** Machines that are suspended for as long as some work needs them still. */
+/** Suspends machines for the duration of some work. */
 export interface Suspensions {
   /**
-   * Does the work of a machine's operation, which is shown as one that suspends, while the machine is suspended; it runs again
-   * when this settles, however the work ended, but for an operation that takes over. Throws what suspending and the work
-   * throw, and that the machine could not be resumed.
+   * Suspends the machine of an operation, does the work and resumes the machine, also after a failure. Does not resume it if
+   * the operation is preempted. Throws what the suspension and the work throw. If the machine could not be resumed, throws
+   * that instead.
    */
-  during<T>(view: MachineView, deadline: AbortSignal, operation: UnderWay, work: () => Promise<T>): Promise<T>
-  /**
-   * Begins to resume what a killed process has left suspended; gives, once that has begun, when it is over, of all and of
-   * one machine.
-   */
-  recover(resume: (id: string) => Promise<unknown>): Promise<Recovery>
-  /** The service ends: what cannot be resumed any more is left to its next start. */
+  runWhileSuspended<T>(
+    view: MachineView,
+    deadline: AbortSignal,
+    control: OperationControl,
+    work: () => Promise<T>,
+  ): Promise<T>
+  /** Starts to resume the machines that a killed process left suspended. */
+  recover(resumeMachine: (id: string) => Promise<unknown>): Promise<SuspensionRecovery>
+  /** Called when the service shuts down. Machines that cannot be resumed any more are left to the next start. */
   close(): void
 }
 
-export interface Recovery {
-  readonly over: Promise<void>
-  of(id: string): Promise<void>
+/** The machines that a start resumes. */
+export interface SuspensionRecovery {
+  /** Settles when no machine is left. */
+  readonly finished: Promise<void>
+  /** Waits until this machine is resumed, or cannot be. Settles at once for a machine that needs no recovery. */
+  waitFor(id: string): Promise<void>
 }
 
 interface Options {
   readonly store: Store
   readonly driver: HypervisorDriver
   readonly inventory: Inventory
-  /** Is told of a machine that was left suspended and cannot be resumed. */
-  readonly failed: (error: unknown) => void
+  /** Called when the recovery cannot resume a machine. */
+  readonly onResumeFailed: (error: unknown) => void
 }
 
-export const createSuspensions = ({ store, driver, inventory, failed }: Options): Suspensions => {
+export const createSuspensions = ({ store, driver, inventory, onResumeFailed }: Options): Suspensions => {
   const records = store.collection('machine-suspensions', Suspension)
-  const note = async (id: string): Promise<void> => {
+  const addRecord = async (id: string): Promise<void> => {
     if (!(await records.get(id))) await store.commit([records.put({ id })])
   }
-  const forget = (id: string): Promise<void> => store.commit([records.remove({ id })])
+  const removeRecord = (id: string): Promise<void> => store.commit([records.remove({ id })])
 
-  let closing = false
+  let isClosing = false
 
-  /** A driver's verb, within so many milliseconds. */
-  const run = async (
+  const runVerb = async (
     { id, name }: MachineView,
     verb: 'suspend' | 'resume',
-    limit: number,
-    ...until: readonly AbortSignal[]
+    timeLimit: number,
+    ...signals: readonly AbortSignal[]
   ): Promise<void> => {
-    const late = new AbortController()
-    const timer = setTimeout(
-      () => late.abort(new ServiceError('timeout', `To ${verb} ${name} took longer than ${limit / 1000} seconds.`)),
-      limit,
-    )
+    const timeout = new AbortController()
+    const message = `To ${verb} ${name} took longer than ${timeLimit / 1000} seconds.`
+    const timer = setTimeout(() => timeout.abort(new ServiceError('timeout', message)), timeLimit)
     try {
-      inventory.accept(await driver.run(id, verb, { force: false, deadline: AbortSignal.any([late.signal, ...until]) }))
+      const deadline = AbortSignal.any([timeout.signal, ...signals])
+      inventory.update(await driver.run(id, verb, { force: false, deadline }))
     } finally {
       clearTimeout(timer)
     }
   }
 
-  /** Resumes what was suspended. Throws why it could not be; then it is noted still if the service ends. */
-  const goOn = async (view: MachineView, { show, isTakenOver }: UnderWay): Promise<void> => {
-    show('resuming')
+  /** Resumes a machine. Throws if that fails; during a shutdown its record stays, so that the next start tries again. */
+  const resume = async (view: MachineView, control: OperationControl): Promise<void> => {
+    control.setTransientState('resuming')
     try {
-      // Not until the operation's deadline: that may be why the work has ended.
-      if (!isTakenOver() && (await driver.get(view.id))?.state === 'suspended')
-        await run(view, 'resume', closing ? atTheEnd : limits.resume)
+      // The deadline of the operation does not apply, because it may be the reason why the work has ended.
+      if (!control.isPreempted() && (await driver.get(view.id))?.state === 'suspended')
+        await runVerb(view, 'resume', isClosing ? shutdownResumeLimit : timeLimits.resume)
     } catch (error) {
-      if (closing) throw new ServiceError('unavailable', `${view.name} is resumed at the next start.`, { cause: error })
-      await forget(view.id)
+      if (isClosing)
+        throw new ServiceError('unavailable', `${view.name} is resumed at the next start.`, { cause: error })
+      await removeRecord(view.id)
       const fault = error instanceof ServiceError ? error.fault : 'upstream'
-      const why = `${view.name} was suspended for this and could not be resumed: ${messageOf(error)}`
-      throw new ServiceError(fault, why, { cause: error })
+      const message = `${view.name} was suspended for this and could not be resumed: ${messageOf(error)}`
+      throw new ServiceError(fault, message, { cause: error })
     }
-    await forget(view.id)
+    await removeRecord(view.id)
   }
 
   return {
-    async during(view, deadline, operation, work) {
-      await note(view.id)
+    async runWhileSuspended(view, deadline, control, work) {
+      await addRecord(view.id)
       try {
-        await run(view, 'suspend', limits.suspend, deadline)
-        operation.show('cloning')
+        await runVerb(view, 'suspend', timeLimits.suspend, deadline)
+        control.setTransientState('cloning')
         return await work()
       } finally {
-        await goOn(view, operation)
+        await resume(view, control)
       }
     },
     async recover(resumeMachine) {
-      const left = await records.list()
       const isSuspended = (id: string): boolean =>
-        inventory.all().some(view => view.id === id && view.state === 'suspended')
-      const recovered = async (id: string): Promise<void> => {
+        inventory.listViews().some(view => view.id === id && view.state === 'suspended')
+      const recoverMachine = async (id: string): Promise<void> => {
         try {
           if (isSuspended(id)) await resumeMachine(id)
         } catch (error) {
-          if (closing) return
-          // Somebody may have stopped it by force, and that is well.
-          if (isSuspended(id)) failed(error)
+          if (isClosing) return
+          // A forced stop may have ended the resume; then there is nothing to report.
+          if (isSuspended(id)) onResumeFailed(error)
         }
-        await forget(id)
+        await removeRecord(id)
       }
-      const ends = new Map(left.map(({ id }) => [id, recovered(id).catch(failed)]))
-      return { over: Promise.all(ends.values()).then(() => {}), of: id => ends.get(id) ?? Promise.resolve() }
+      const suspended = await records.list()
+      const recoveries = new Map(suspended.map(({ id }) => [id, recoverMachine(id).catch(onResumeFailed)]))
+      return {
+        finished: Promise.all(recoveries.values()).then(() => {}),
+        waitFor: async id => recoveries.get(id),
+      }
     },
     close() {
-      closing = true
+      isClosing = true
     },
   }
 }

@@ -1,53 +1,54 @@
 import type { WaitLimit } from '#lib/async/progress.ts'
 
-/** Somebody who waits for their turn. */
+/** A request that waits until its machine is free. */
 export interface Waiter<R> {
   readonly request: R
-  /** Settles as what has begun does, or rejects with why it does not begin any more. */
-  readonly turn: Promise<void>
-  /** Their turn has come: this has begun. */
-  go(begun: Promise<void>): void
-  /** Sends them away. */
-  refuse(reason: Error): void
+  /** Settles as the started operation does. Rejects when the request will not start any more. */
+  readonly result: Promise<void>
+  /** Ends the wait: the operation has started. */
+  resolve(operation: Promise<void>): void
+  /** Ends the wait with an error: the operation will not start. */
+  reject(reason: Error): void
 }
 
 interface Options {
-  /** What they are refused with when their time is up. */
-  readonly late: () => Error
-  /** Is told when they have given up. */
-  readonly left: () => void
+  /** Creates the error for a request whose wait limit has passed. */
+  readonly createTimeoutError: () => Error
+  /** Called after the wait has ended with an error. */
+  readonly onRejected: () => void
 }
 
-/** No timer of Node's is longer: about 25 days. */
-const longest = 2 ** 31 - 1
+/** The longest delay of a timer in Node, about 25 days. */
+const maxTimerDelay = 2 ** 31 - 1
 
-/** Begins to wait, until the patience or one of the signals ends. */
+/** Waits for the machine of a request. Rejects when the time limit passes, or when the signal of the request or limit aborts. */
 export const createWaiter = <R extends { readonly signal?: AbortSignal | undefined }>(
   request: R,
   { milliseconds, signal }: WaitLimit,
-  { late, left }: Options,
+  { createTimeoutError, onRejected }: Options,
 ): Waiter<R> => {
-  const { promise: turn, resolve, reject } = Promise.withResolvers<void>()
-  const signals = [request.signal, signal].filter(one => one !== undefined)
-  const end = (): void => {
+  const { promise: result, resolve: resolveResult, reject: rejectResult } = Promise.withResolvers<void>()
+  const signals = [request.signal, signal].filter(each => each !== undefined)
+  const stopWaiting = (): void => {
     clearTimeout(timer)
-    for (const one of signals) one.removeEventListener('abort', abort)
+    for (const each of signals) each.removeEventListener('abort', onAbort)
   }
-  const refuse = (reason: Error): void => {
-    end()
-    reject(reason)
-    left()
+  const reject = (reason: Error): void => {
+    stopWaiting()
+    rejectResult(reason)
+    onRejected()
   }
-  const abort = ({ target }: Event): void => refuse((target as AbortSignal).reason)
-  const timer = setTimeout(() => refuse(late()), Math.min(milliseconds, longest))
-  for (const one of signals) one.addEventListener('abort', abort)
+  // Only AbortSignals have this listener.
+  const onAbort = ({ target }: Event): void => reject((target as AbortSignal).reason)
+  const timer = setTimeout(() => reject(createTimeoutError()), Math.min(milliseconds, maxTimerDelay))
+  for (const each of signals) each.addEventListener('abort', onAbort)
   return {
     request,
-    turn,
-    go(begun) {
-      end()
-      resolve(begun)
+    result,
+    resolve(operation) {
+      stopWaiting()
+      resolveResult(operation)
     },
-    refuse,
+    reject,
   }
 }

@@ -98,36 +98,36 @@ export const certificateFilesIn = (folder: string): CertificateFiles => ({
 interface WatchOptions {
   readonly files: CertificateFiles
   readonly certificate: Certificate
-  /** Is given each new pair that can be used. */
-  readonly changed: (certificate: Certificate) => void
+  /** Called with each new certificate that can be used. */
+  readonly onChange: (certificate: Certificate) => void
   readonly log: Pick<Log, 'info' | 'warning'>
 }
 
 export interface CertificateWatch extends Disposable {
-  /** Looks at the files now. */
-  look(): Promise<void>
+  /** Reads the files now if they have changed. */
+  reload(): Promise<void>
 }
 
 const interval = 10_000
 
 /**
- * Looks every ten seconds whether the files have changed, and tells of a new pair; one that cannot be used is spoken of
- * in the log once, and the old one stays. Warns each day when the certificate in use is about to end.
+ * Checks every ten seconds whether the files have changed. A certificate that cannot be used is logged once, and the old one
+ * stays in use. Logs a warning each day when the certificate in use is about to expire.
  */
-export const watchCertificate = ({ files, certificate, changed, log }: WatchOptions): CertificateWatch => {
+export const watchCertificate = ({ files, certificate, onChange, log }: WatchOptions): CertificateWatch => {
   let current = certificate
-  const stampOf = async (): Promise<string> => {
+  const readStamp = async (): Promise<string> => {
     const stats = await Promise.all([files.cert, files.key].map(file => stat(file).catch(() => undefined)))
-    return stats.map(one => `${one?.mtimeMs} ${one?.size} ${one?.ino}`).join()
+    return stats.map(each => `${each?.mtimeMs} ${each?.size} ${each?.ino}`).join()
   }
-  let stamp = stampOf()
-  const look = async (): Promise<void> => {
-    const [before, now] = [await stamp, await stampOf()]
-    if (before === now) return
-    stamp = Promise.resolve(now)
+  let stamp = readStamp()
+  const reload = async (): Promise<void> => {
+    const [previous, present] = [await stamp, await readStamp()]
+    if (previous === present) return
+    stamp = Promise.resolve(present)
     try {
       current = await readCertificate(files)
-      changed(current)
+      onChange(current)
       log.info('A new certificate is in use, for {days} days', { days: daysLeft(current) })
       warn()
     } catch (error) {
@@ -141,10 +141,10 @@ export const watchCertificate = ({ files, certificate, changed, log }: WatchOpti
     if (days < soon) log.warning('The certificate {file} ends in {days} days', { file: files.cert, days })
   }
   warn()
-  const timers = [setInterval(() => void look(), interval), setInterval(warn, day)]
+  const timers = [setInterval(() => void reload(), interval), setInterval(warn, day)]
   for (const timer of timers) timer.unref()
   return {
-    look,
+    reload,
     [Symbol.dispose]: () => timers.forEach(clearInterval),
   }
 }

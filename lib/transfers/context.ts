@@ -12,7 +12,7 @@ import type { WorkFolders } from './download/work-folder.ts'
 /** What transfers share. */
 export interface TransferContext {
   readonly catalog: CatalogContext
-  readonly machines: Pick<Machines, 'export' | 'import' | 'at' | 'checkName' | 'run'>
+  readonly machines: Pick<Machines, 'export' | 'import' | 'findByHome' | 'checkName' | 'run'>
   readonly remote: Remote
   readonly folders: WorkFolders
   readonly downloads: Downloads

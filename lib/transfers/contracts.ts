@@ -1,5 +1,6 @@
 import { CatalogManifests } from '#lib/catalog/manifest-schema.ts'
 import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
+import type { JobKind } from '#lib/calls/accepted-job.ts'
 import { aboutPull, aboutPush } from './job-summary.ts'
 import { PullManifest, PullResult, PushManifest, TransferQuery } from './schemas.ts'
 
@@ -27,7 +28,7 @@ export const pushJob = {
   always: true,
   repeatable: true,
   summarize: aboutPush,
-} as const
+} as const satisfies JobKind
 
 /** What the endpoints share that pull. */
 export const pulling = {
@@ -45,7 +46,7 @@ export const pullJob = {
   always: true,
   repeatable: true,
   summarize: aboutPull,
-} as const
+} as const satisfies JobKind
 
 /** What the endpoints share that import. */
 export const importing = {

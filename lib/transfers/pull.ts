@@ -1,6 +1,6 @@
 import type { Principal } from '#lib/access/principal.ts'
 import { isFault, messageOf, ServiceError } from '#lib/errors.ts'
-import type { AdoptedMachine } from '#lib/machines/import.ts'
+import type { ImportedMachine } from '#lib/machines/import.ts'
 import type { PlannedStep, ProgressReporter } from '#lib/async/progress.ts'
 import { type Connection, parseConnection } from '#lib/objects/port/connection.ts'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
@@ -56,7 +56,7 @@ const checkSource = (
 
 /** A machine that was pulled. */
 interface Pulled {
-  readonly machine: AdoptedMachine
+  readonly machine: ImportedMachine
   readonly manifest: CatalogManifest
   /** Where it is kept for the next pull. */
   readonly cached: string
@@ -72,7 +72,7 @@ const fetchMachine = async (
   let cached: string | undefined
   let filled = false
   const machine = await context.machines.import(
-    { name, work: { ...following.work, signal: following.signal } },
+    { name, progress: { ...following.work, signal: following.signal } },
     async folder => {
       cached = await fillWith(context, source, folder, following)
       filled = true
@@ -140,7 +140,7 @@ export const pullManifest = async (
   work.end('pull_register_stage')
   if (start) {
     work.begin('pull_start_stage')
-    await context.machines.run(machine.id, 'start', { work: { ...work, signal } }).catch((error: unknown) => {
+    await context.machines.run(machine.id, 'start', { progress: { ...work, signal } }).catch((error: unknown) => {
       throw new ServiceError(
         'upstream',
         `${machine.name} was pulled and is there, but could not be started: ${messageOf(error)}`,

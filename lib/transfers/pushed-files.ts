@@ -2,6 +2,7 @@ import { realpath, stat } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { openFile } from '#lib/platform/open-file.ts'
+import { abortableAfterGrace } from '#lib/async/abortable.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
 import type { ContentItem } from '#lib/catalog/manifest-schema.ts'
 import { filesOf, type PackFile } from '#lib/packs/pack-files.ts'
@@ -41,8 +42,9 @@ const packFile = async ({ name, path }: { name: string; path: string }): Promise
 }
 
 /**
- * Lends the files of the machine that a push names, suspended meanwhile where it asks for that. Throws `not-found` and
- * `conflict` (it runs) for a machine of this host, `invalid` and `forbidden` for a bundle.
+ * Calls `use` with the files of the machine that a push names, and returns its result. With `suspend` a running machine is
+ * suspended meanwhile. Throws `not-found` and `conflict` (it runs) for a machine of this host, `invalid` and `forbidden` for a
+ * bundle, and what `use` throws.
  */
 export const withMachineFiles = async <T>(
   context: TransferContext,
@@ -51,20 +53,29 @@ export const withMachineFiles = async <T>(
   use: (machine: PushedMachine, signal: AbortSignal) => Promise<T>,
 ): Promise<T> => {
   const home = local_path === undefined ? undefined : await realpath(local_path).catch(() => local_path)
-  const reference = home === undefined ? uuid : context.machines.at(home)
+  const reference = home === undefined ? uuid : context.machines.findByHome(home)
   if (reference === undefined) {
     const bundle = await bundleIn(context, local_path!)
     work.skip('collect', 'not needed, they are in a folder')
     return use(bundle, work.signal ?? new AbortController().signal)
   }
-  return context.machines.export(
-    reference,
-    { staging, work, suspend: suspend === true },
-    async ({ type, files }, signal) => use({ type, files: await Promise.all(files.map(packFile)) }, signal),
-  )
+  try {
+    await using exported = await context.machines.export(reference, {
+      staging,
+      progress: work,
+      suspend: suspend === true,
+    })
+    const { type, files, signal } = exported
+    const useFiles = async (): Promise<T> => use({ type, files: await Promise.all(files.map(packFile)) }, signal)
+    // The machine is free again after the grace period, so a storage that hangs must not hold up the caller longer either.
+    return await abortableAfterGrace(signal, useFiles())
+  } catch (error) {
+    // If the push failed and then the machine could not be resumed, the caller learns of the machine.
+    throw error instanceof SuppressedError ? error.error : error
+  }
 }
 
-/** What of a pack the manifest tells. */
+/** Returns the entries of a pack as the manifest lists them. */
 export const contentItems = (files: readonly PackFile[]): ContentItem[] =>
   files.map(({ name, size, modifiedAt }) => ({
     name: basename(name),

@@ -6,6 +6,7 @@ import { type Machines, openMachines } from '#lib/machines/machines.ts'
 import { MachineRecord } from '#lib/machines/record.ts'
 import { host } from '../support/harness.ts'
 import { newEventLog } from '../support/events.ts'
+import { withExport } from '../support/exports.ts'
 import { newFolder } from '../support/folder.ts'
 import { packedMachinesContract } from './packed-machines.ts'
 import { pause, until } from '../support/waiting.ts'
@@ -135,7 +136,7 @@ const performAction = async (machines: Machines, name: string, action: Action): 
     case 'export suspend': {
       using staging = newFolder()
       const how = { staging: staging.path, suspend: action === 'export suspend' }
-      return await machines.export(name, how, async () => {})
+      return await withExport(machines, name, how, async () => {})
     }
     case 'stop force':
       return machines.run(name, 'stop', { force: true })
@@ -172,7 +173,7 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
 
     const open = async (): Promise<void> => {
       driver = await bench.driver()
-      machines = await openMachines({ driver, host, stopLimit: 10_000, ...(await newEventLog()) })
+      machines = await openMachines({ driver, host, stopTimeout: 10_000, ...(await newEventLog()) })
       opened = true
     }
     const closeMachines = async (): Promise<void> => {
@@ -181,7 +182,7 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
     }
     const view = async (id: string): Promise<MachineView> => (await driver.get(id))!
     const serial = async (id: string): Promise<string> => (await bench.serial?.(await view(id))) ?? ''
-    const state = (id: string): string => machines.status(id).status
+    const state = (id: string): string => machines.showStatus(id).status
     const nextTick = async (id: string): Promise<number> => {
       const before = ticks(await serial(id)).length
       return until(async () => {
@@ -233,7 +234,7 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
         expect(state(id)).toBe(from)
       } else {
         await result
-        if (to === 'gone') expect(() => machines.status(id)).toThrow('no machine')
+        if (to === 'gone') expect(() => machines.showStatus(id)).toThrow('no machine')
         else expect(state(id)).toBe(allowed ? from : to)
       }
       if (bench.serial && to === 'running') await nextTick(id)
@@ -276,7 +277,7 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
       await bench.ignorePowerButton(await view(id))
       await closeMachines()
       driver = await bench.driver()
-      machines = await openMachines({ driver, host, stopLimit: 1_000, ...(await newEventLog()) })
+      machines = await openMachines({ driver, host, stopTimeout: 1_000, ...(await newEventLog()) })
       opened = true
       await expect(machines.run(id, 'stop')).rejects.toMatchObject({ fault: 'timeout' })
       expect(state(id)).toBe('running')
@@ -321,7 +322,7 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
           await machines.run(source, 'stop', { force: true })
         }
         using staging = newFolder()
-        const clones = await machines.export(source, { staging: staging.path }, ({ files }) => {
+        const clones = await withExport(machines, source, { staging: staging.path }, ({ files }) => {
           expect(files.length).toBeGreaterThan(1)
           const names = Array.from({ length: 10 }, (_, at) => `clone ${at}`)
           return Promise.all(names.map(one => machines.clone(source, one, { linked })))

@@ -7,6 +7,7 @@ import type { Definition } from '#lib/hypervisor/definition.ts'
 import type { HypervisorDriver, MachineView, StableState } from '#lib/hypervisor/driver.ts'
 import type { Machines } from '#lib/machines/machines.ts'
 import { noProgress } from '#lib/async/progress.ts'
+import { withExport } from '../support/exports.ts'
 import { newFolder } from '../support/folder.ts'
 import { qcow2Header } from '../support/disks/qcow2-header.ts'
 import { pause } from '../support/waiting.ts'
@@ -153,7 +154,7 @@ export const packedMachinesContract = (bench: Bench, hasGuest: boolean): void =>
   const pack = async (id: string, folder: string): Promise<void> => {
     using staging = newFolder()
     await mkdir(folder)
-    await bench.machines().export(id, { staging: staging.path }, async ({ files }) => {
+    await withExport(bench.machines(), id, { staging: staging.path }, async ({ files }) => {
       for (const { name, path } of files) await copyFile(path, join(folder, name))
     })
     expect(await readdir(staging.path)).toEqual([])
@@ -323,8 +324,8 @@ export const packedMachinesContract = (bench: Bench, hasGuest: boolean): void =>
     using source = await packMachine('stopped', 'source')
     const before = await listFiles(source.id)
     const controller = new AbortController()
-    const work = { ...noProgress, signal: controller.signal }
-    const importing = bench.machines().import({ name: 'late', work }, async folder => {
+    const progress = { ...noProgress, signal: controller.signal }
+    const importing = bench.machines().import({ name: 'late', progress }, async folder => {
       await copyFiles(source.folder)(folder)
       controller.abort(new Error('not wanted any more'))
     })
@@ -335,14 +336,14 @@ export const packedMachinesContract = (bench: Bench, hasGuest: boolean): void =>
 
   test('an import that is repeated after a kill returns the machine it had created', async () => {
     using source = await packMachine('stopped', 'source')
-    const work = { ...noProgress, id: crypto.randomUUID() }
-    const made = await bench.machines().import({ name: 'imported', work }, copyFiles(source.folder))
-    expect(made.id).toBe(work.id)
+    const progress = { ...noProgress, id: crypto.randomUUID() }
+    const made = await bench.machines().import({ name: 'imported', progress }, copyFiles(source.folder))
+    expect(made.id).toBe(progress.id)
     await bench.closeMachines()
     await bench.open()
-    bench.machines().checkName('Imported', work.id)
+    bench.machines().checkName('Imported', progress.id)
     expect(() => bench.machines().checkName('Imported')).toThrow('exists already')
-    const again = bench.machines().import({ name: 'imported', work }, async () => {
+    const again = bench.machines().import({ name: 'imported', progress }, async () => {
       throw new Error('it is populated again')
     })
     expect(await again).toEqual(made)
@@ -353,7 +354,7 @@ export const packedMachinesContract = (bench: Bench, hasGuest: boolean): void =>
     const id = await machineIn('stopped', 'source')
     const digestExport = async (): Promise<readonly unknown[]> => {
       using staging = newFolder()
-      return await bench.machines().export(id, { staging: staging.path }, async ({ files }) =>
+      return await withExport(bench.machines(), id, { staging: staging.path }, async ({ files }) =>
         Promise.all(
           files.map(async ({ name, path }) => {
             const { size, mtimeMs } = await stat(path)
@@ -381,9 +382,9 @@ export const packedMachinesContract = (bench: Bench, hasGuest: boolean): void =>
   test('during an export all other operations are refused, except a forced stop', async () => {
     const id = await machineIn('stopped', 'exported')
     using staging = newFolder()
-    const exporting = bench.machines().export(id, { staging: staging.path }, async (machine, signal) => {
+    const exporting = withExport(bench.machines(), id, { staging: staging.path }, async (machine, signal) => {
       expect(machine).toMatchObject({ id, name: 'exported', type: bench.driver().kind })
-      expect(bench.machines().status(id).status).toBe('cloning')
+      expect(bench.machines().showStatus(id).status).toBe('cloning')
       await expect(bench.machines().run(id, 'start')).rejects.toMatchObject({ fault: 'conflict' })
       await expect(bench.machines().remove(id, { force: false })).rejects.toMatchObject({ fault: 'conflict' })
       const aborted = new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
@@ -391,14 +392,12 @@ export const packedMachinesContract = (bench: Bench, hasGuest: boolean): void =>
       await aborted.finally(() => void forced)
     })
     await expect(exporting).rejects.toMatchObject({ fault: 'conflict', message: expect.stringContaining('by force') })
-    await expect.poll(() => bench.machines().status(id).status).toBe('stopped')
+    await expect.poll(() => bench.machines().showStatus(id).status).toBe('stopped')
     expect(await readdir(staging.path)).toEqual([])
     expect(
-      await bench
-        .machines()
-        .export(id, { staging: staging.path }, async ({ files }) =>
-          files.map(({ name }) => name).includes('machine.json'),
-        ),
+      await withExport(bench.machines(), id, { staging: staging.path }, async ({ files }) =>
+        files.map(({ name }) => name).includes('machine.json'),
+      ),
     ).toBe(true)
   })
 
@@ -407,7 +406,7 @@ export const packedMachinesContract = (bench: Bench, hasGuest: boolean): void =>
     async state => {
       const id = await machineIn(state, 'awake')
       using staging = newFolder()
-      const exporting = bench.machines().export(id, { staging: staging.path }, async () => {})
+      const exporting = withExport(bench.machines(), id, { staging: staging.path }, async () => {})
       await expect(exporting).rejects.toMatchObject({ fault: 'conflict', message: expect.stringContaining('stop it') })
       await expect(exporting).rejects.toMatchObject({ message: expect.stringContaining('ask for `suspend`') })
     },
@@ -422,17 +421,17 @@ export const packedMachinesContract = (bench: Bench, hasGuest: boolean): void =>
     const folder = join(parent.path, 'pack')
     await mkdir(folder)
     const how = { staging: staging.path, suspend: true }
-    await bench.machines().export(id, how, async ({ files }) => {
+    await withExport(bench.machines(), id, how, async ({ files }) => {
       expect(await view(id)).toMatchObject({ state: 'suspended' })
-      expect(bench.machines().status(id).status).toBe('cloning')
+      expect(bench.machines().showStatus(id).status).toBe('cloning')
       for (const verb of ['start', 'resume', 'stop'] as const)
         await expect(bench.machines().run(id, verb)).rejects.toMatchObject({ fault: 'conflict' })
       await expect(bench.machines().remove(id, { force: false })).rejects.toMatchObject({ fault: 'conflict' })
-      await expect(bench.machines().export(id, how, async () => {})).rejects.toMatchObject({ fault: 'conflict' })
+      await expect(withExport(bench.machines(), id, how, async () => {})).rejects.toMatchObject({ fault: 'conflict' })
       for (const { name, path } of files) await copyFile(path, join(folder, name))
     })
     expect(await view(id)).toMatchObject({ state: 'running' })
-    expect(bench.machines().status(id).status).toBe('running')
+    expect(bench.machines().showStatus(id).status).toBe('running')
     expect((await readdir(folder)).filter(name => name.startsWith('state'))).toEqual([])
     const { id: copy } = await bench.machines().import({ name: 'copy' }, copyFiles(folder))
     if (!hasGuest) return
@@ -447,14 +446,14 @@ export const packedMachinesContract = (bench: Bench, hasGuest: boolean): void =>
     const id = await machineIn('running', 'awake')
     using staging = newFolder()
     const how = { staging: staging.path, suspend: true }
-    const failing = bench.machines().export(id, how, async () => {
+    const failing = withExport(bench.machines(), id, how, async () => {
       throw new Error('the pack broke off')
     })
     await expect(failing).rejects.toThrow('the pack broke off')
     expect(await view(id)).toMatchObject({ state: 'running' })
     const controller = new AbortController()
-    const work = { ...noProgress, signal: controller.signal }
-    const given = bench.machines().export(id, { ...how, work }, async (_, signal) => {
+    const progress = { ...noProgress, signal: controller.signal }
+    const given = withExport(bench.machines(), id, { ...how, progress }, async (_, signal) => {
       controller.abort(new Error('not wanted any more'))
       signal.throwIfAborted()
     })
@@ -468,7 +467,7 @@ export const packedMachinesContract = (bench: Bench, hasGuest: boolean): void =>
     const id = await machineIn('running', 'awake')
     using staging = newFolder()
     const stopped = Promise.withResolvers<unknown>()
-    const exporting = bench.machines().export(id, { staging: staging.path, suspend: true }, async (_, signal) => {
+    const exporting = withExport(bench.machines(), id, { staging: staging.path, suspend: true }, async (_, signal) => {
       const aborted = new Promise((__, reject) =>
         signal.addEventListener('abort', () => reject(signal.reason as Error)),
       )
@@ -483,9 +482,9 @@ export const packedMachinesContract = (bench: Bench, hasGuest: boolean): void =>
   test('a suspended machine can be exported; it stays suspended, keeps its disk and can be resumed', async () => {
     const id = await machineIn('suspended', 'asleep')
     using staging = newFolder()
-    const names = await bench
-      .machines()
-      .export(id, { staging: staging.path, suspend: true }, async ({ files }) => files.map(({ name }) => name))
+    const names = await withExport(bench.machines(), id, { staging: staging.path, suspend: true }, async ({ files }) =>
+      files.map(({ name }) => name),
+    )
     expect(names).toContain('machine.json')
     expect(await view(id)).toMatchObject({ state: 'suspended' })
     await bench.machines().run(id, 'resume')

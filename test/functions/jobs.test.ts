@@ -326,7 +326,7 @@ describe('after a restart', () => {
     expect(await last.jobs.show(job.id, caller)).toMatchObject({
       state: 'failed',
       code: 504,
-      error: expect.stringMatching(/taken up again 3 times .* came no further than: Upload the pack\./),
+      error: expect.stringMatching(/resumed this job 3 times .* came no further than: Upload the pack\./),
     })
     await last.close()
   })

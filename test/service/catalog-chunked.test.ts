@@ -58,7 +58,7 @@ const sizeOf = (objects: Iterable<ObjectStat>): number => [...objects].reduce((s
 
 describe.each([localKind, ...storageKinds])('chunks on $name', kind => {
   const why = kind.left && ` (${kind.left})`
-  test.skipIf(why !== '')(`are sent once, shared by versions, pulled and collected${why}`, async () => {
+  test.skipIf(why !== '')(`are uploaded once, shared by versions, pulled and collected${why}`, async () => {
     await using hosts = await begin(kind)
     const { place, from, to, home } = hosts
     const first = renew(home)
@@ -111,7 +111,7 @@ describe.each([localKind, ...storageKinds])('chunks on $name', kind => {
   })
 
   test.skipIf(why !== '')(
-    `of a push whose service was killed can be collected when it has started again, and by no other host before${why}`,
+    `of a push whose service was killed can be collected after its restart, and not by another host before${why}`,
     async () => {
       await using hosts = await begin(kind)
       const { place, to, home, state } = hosts
@@ -141,7 +141,7 @@ describe.each([localKind, ...storageKinds])('chunks on $name', kind => {
 })
 
 test.skipIf(!registryInstalled)(
-  'chunks in a registry that forbids to delete: what can be done is done, and the rest refused',
+  'in a registry that forbids deletions, chunks can be pushed and pulled, and deletions are refused',
   async () => {
     await using hosts = await begin({ open: () => openRegistry({ deletes: false }) })
     const { place, from, to, home } = hosts

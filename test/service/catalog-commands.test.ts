@@ -54,7 +54,7 @@ const follow = (state: string, args: string, connection: string): Following => {
 }
 
 describe('the catalog on the command line', () => {
-  test('a machine goes in as chunks, and what nobody uses of them is counted and removed', async () => {
+  test('pushes a machine as chunks, counts the unused chunks and removes them', async () => {
     using state = newState()
     const vmhost = (args: string) => runProgram(args.split(' '), {}, state.path)
     const service = await startService({ state: state.path, env })
@@ -91,7 +91,7 @@ describe('the catalog on the command line', () => {
     expect((await vmhost(`catalog clean ${local}`)).stderr).toContain('none runs')
   })
 
-  test('a machine that runs goes in when it may be suspended, and goes on', async () => {
+  test('pushes a running machine that may be suspended, and resumes it', async () => {
     using state = newState()
     const vmhost = (args: string) => runProgram(args.split(' '), {}, state.path)
     const service = await startService({ state: state.path, env })
@@ -106,12 +106,12 @@ describe('the catalog on the command line', () => {
     expect(await service.stop()).toBe(0)
   })
 
-  test('machines go into it and out of it, and it is looked at and changed with a service and without one', async () => {
+  test('pushes and pulls machines, and shows and changes the catalog with and without a service', async () => {
     using state = newState()
     const vmhost = (args: string, stdin = '', more = {}) => runProgram(args.split(' '), more, state.path, stdin)
     const list = async (): Promise<string> => (await vmhost('catalog list')).stdout
 
-    expect((await vmhost('catalog list')).stderr).toContain('There is nothing of vmhost')
+    expect((await vmhost('catalog list')).stderr).toContain('There is no vmhost state')
     let service = await startService({ state: state.path, env })
     expect(await list()).toBe('The catalog is empty.\n')
     const pushed = await vmhost(`catalog push Demo --version 1.0 --machine demo ${local} --level 9 --tag ci --tag base`)
@@ -181,7 +181,7 @@ describe('the catalog on the command line', () => {
     await service.stop()
   })
 
-  test('one that is under way is left by Ctrl-C, joined by the same command, and cancelled by Ctrl-C twice', async () => {
+  test('leaves a running transfer at Ctrl-C, joins it with the same command, and cancels it at the second Ctrl-C', async () => {
     using state = newState()
     using silent = await silentCatalog()
     let service = await startService({ state: state.path, env })
@@ -198,23 +198,25 @@ describe('the catalog on the command line', () => {
     // Of its connection where it leads, and not what opens it.
     expect(about).toEqual({ catalog_id: 'big', version: '1', machine_name: 'copy', connection: silent.place })
     first.interrupt()
-    await first.said(`The pull goes on in the service, as the job ${id}.`)
+    await first.said(`The pull continues in the service as the job ${id}.`)
     await first.said(`vmhost jobs cancel ${id}`)
     expect(await first.ended).toBe(130)
     expect(await job()).toMatchObject({ id, state: 'running' })
 
     using second = follow(state.path, command, silent.connection)
-    await second.said(`This pull is under way already, as the job ${id}.`)
+    await second.said(`This pull already runs as the job ${id}.`)
     await service.kill()
     expect(await second.ended).toBe(1)
-    expect(second.text()).toContain(`goes on at its next start, as the job ${id}; the same command then follows it`)
+    expect(second.text()).toContain(
+      `The next start continues the pull as the job ${id}; then the same command follows it`,
+    )
 
     service = await startService({ state: state.path, env })
     let third: Following
     do {
       // Where this machine was too slow to send both in time, it has left, and is started again.
       third = follow(state.path, command, silent.connection)
-      await third.said('is under way already')
+      await third.said('already runs')
       third.interrupt()
       await third.said('Ctrl-C once more within 2 seconds')
       third.interrupt()
@@ -234,7 +236,7 @@ describe('the catalog on the command line', () => {
     await service.stop()
   })
 
-  test('words that lead elsewhere than to a manifest are refused as an id', async () => {
+  test('refuses catalog ids that are paths of other endpoints', async () => {
     using state = newState()
     const service = await startService({ state: state.path, env })
     const vmhost = (args: string) => runProgram(args.split(' '), {}, state.path)
@@ -258,7 +260,7 @@ describe('the catalog on the command line', () => {
     await service.stop()
   })
 
-  test('what a request would be refused for is said in the words of the command line', async () => {
+  test('names the options of the command line in refusals of a request', async () => {
     using state = newState()
     const service = await startService({ state: state.path, env })
     const vmhost = async (args: string) => (await runProgram(args.split(' '), {}, state.path)).stderr
@@ -277,7 +279,7 @@ describe('the catalog on the command line', () => {
     await service.stop()
   })
 
-  test('programs are given the record of what was done, and the jobs', async () => {
+  test('prints records and jobs as JSON for programs', async () => {
     using state = newState()
     using silent = await silentCatalog()
     const key = join(state.path, 'pack.pem')
@@ -297,7 +299,7 @@ describe('the catalog on the command line', () => {
     await waiting.said('This pull is the job ')
     const list = (await vmhost('jobs list')).stdout
     expect(list).toMatch(
-      /^JOB +WHAT +STATE +DONE +BEGUN +BY +OF\n\S{36} +catalog pull +running +0% .* root +big latest other host=.*\n(.*completed +100%.*\n){2}$/,
+      /^JOB +WHAT +STATE +DONE +STARTED +BY +OF\n\S{36} +catalog pull +running +0% .* root +big latest other host=.*\n(.*completed +100%.*\n){2}$/,
     )
     expect(list).not.toContain('very-secret')
     const [job] = JSON.parse((await vmhost('jobs list --json')).stdout)
@@ -316,7 +318,7 @@ describe('the catalog on the command line', () => {
     expect((await vmhost('jobs list')).stderr).toContain('vmhost serve')
   })
 
-  test('what is missing is said before anything is asked for', async () => {
+  test('reports missing options before it sends a request', async () => {
     using state = newState()
     await (await startService({ state: state.path, env })).stop()
     const vmhost = async (args: string): Promise<string> => (await runProgram(args.split(' '), {}, state.path)).stderr

@@ -70,8 +70,8 @@ const startNoisyHost = async () => {
 }
 const gaveUp = { state: 'failed', code: 409, error: expect.stringContaining('disconnected') }
 
-describe('a client that goes away while it waits for', () => {
-  test('a push: it goes on, unless it was to end then and leaves nothing', async () => {
+describe('when a client disconnects while it waits for', () => {
+  test('a push, the push continues, or ends without remains if it was requested so', async () => {
     using noisy = await startNoisyHost()
     const { host, state } = noisy
     expect(await leave(host, 'push', '?cancel_on_disconnect=true')).toMatchObject(gaveUp)
@@ -87,7 +87,7 @@ describe('a client that goes away while it waits for', () => {
     await host.service.stop()
   })
 
-  test('a push that has suspended its machine: that goes on at once', async () => {
+  test('a push that has suspended its machine, the machine is resumed at once', async () => {
     using state = newState()
     const host = await startHost(state.path, 'embedded', { VMHOST_DEMO: 'on' })
     const guest = await startNoisyGuest(host, state.path, 'embedded')
@@ -99,7 +99,7 @@ describe('a client that goes away while it waits for', () => {
     await host.service.stop()
   })
 
-  test('a pull: it goes on, unless it was to end then and leaves nothing', async () => {
+  test('a pull, the pull continues, or ends without remains if it was requested so', async () => {
     using noisy = await startNoisyHost()
     const { host, state } = noisy
     const { status, body } = await host.call('POST', '/catalog/push', push)
@@ -119,7 +119,7 @@ describe('a client that goes away while it waits for', () => {
 })
 
 test.each(['push', 'pull'] as const)(
-  'who waits for a %s when the service ends is told so, and it goes on at the next start',
+  'a client that waits for a %s during the shutdown gets the job, which continues at the next start',
   async kind => {
     using noisy = await startNoisyHost()
     const { host, state } = noisy

@@ -24,11 +24,11 @@ import { localKind, storageKinds } from '../support/storages.ts'
 import { startHost } from '../support/transfers.ts'
 import { passing, until } from '../support/waiting.ts'
 
-describe('the catalog of a service that is killed', () => {
-  describe.each([localKind, ...storageKinds])('that pushes to $name', kind => {
+describe('the service is killed', () => {
+  describe.each([localKind, ...storageKinds])('during a push to $name', kind => {
     const kills = killsOn(kind)
     test.skipIf(kind.left !== '')(
-      `in ${kills} moments: the same push again gives the right pack, and nothing else is left${kind.left && ` (${kind.left})`}`,
+      `at ${kills} moments: a repeated push creates the right pack, and nothing else is left${kind.left && ` (${kind.left})`}`,
       async () => {
         using state = newState()
         await using place = await kind.open()
@@ -115,7 +115,7 @@ describe('the catalog of a service that is killed', () => {
     )
   })
 
-  test('cancelled in the middle, a push and a pull leave nothing, and can come again', async () => {
+  test('a cancelled push or pull leaves nothing and can be repeated', async () => {
     using state = newState()
     using provider = newFolder()
     const host = await startHost(state.path, 'embedded', { VMHOST_DEMO: 'on' })

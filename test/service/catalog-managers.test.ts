@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { apiKey, password, startRemoteCatalog } from '../functions/catalog-managers/remote-catalog.ts'
 import { newState, rootPassword, startService } from '../support/service.ts'
 
-test('the built service keeps catalog managers, sealed, and reaches what it is allowed to', async () => {
+test('the service encrypts the secrets of catalog managers and reaches only allowed addresses', async () => {
   using state = newState()
   await using remote = await startRemoteCatalog()
   remote.manifests = [{ catalog_id: 'OPEN', version: '1', architecture: 'arm64' }]

@@ -43,10 +43,10 @@ const ended = (host: Host, id: string): Promise<Job> =>
 
 describe.each(['embedded', 'qemu'] as const)('a push that suspends a machine on %s', (driver: Driver) => {
   const left = driver === 'qemu' && withoutQemu
-  describe.skipIf(left)(left ? 'QEMU is not installed' : 'lets it go on where it was', () => {
+  describe.skipIf(left)(left ? 'QEMU is not installed' : 'resumes it in the same state', () => {
     const env = { VMHOST_DEMO: driver === 'embedded' ? 'on' : 'off' }
 
-    test('when it is done, and the copy boots from the disk of then', async () => {
+    test('after the push, and the copy boots from the disk of that moment', async () => {
       using state = newState()
       const host = await startHost(state.path, driver, env)
       const guest = await startNoisyGuest(host, state.path, driver)
@@ -74,7 +74,7 @@ describe.each(['embedded', 'qemu'] as const)('a push that suspends a machine on 
       await host.service.stop()
     })
 
-    test('when the job is cancelled', async () => {
+    test('after the job is cancelled', async () => {
       using state = newState()
       const host = await startHost(state.path, driver, env)
       const guest = await startNoisyGuest(host, state.path, driver)
@@ -93,8 +93,8 @@ describe.each(['embedded', 'qemu'] as const)('a push that suspends a machine on 
       await host.service.stop()
     })
 
-    test.each(['goes on', 'was cancelled'] as const)(
-      'when the service is killed meanwhile, and the push %s',
+    test.each(['continues', 'was cancelled'] as const)(
+      'after the service is killed during the push, and the push %s',
       async how => {
         using state = newState()
         let host = await startHost(state.path, driver, env)
@@ -107,18 +107,18 @@ describe.each(['embedded', 'qemu'] as const)('a push that suspends a machine on 
         await host.service.kill()
         host = await startHost(state.path, driver)
         const { state: end, error } = await ended(host, job.id)
-        expect(end, error).toBe(how === 'goes on' ? 'completed' : 'failed')
+        expect(end, error).toBe(how === 'continues' ? 'completed' : 'failed')
         await until(async () => expect(await stateOf(host)).toBe('running'))
         expect(await guest.nextTick()).toBeGreaterThan(before)
         expect(guest.boots()).toEqual([1])
         await until(() => expect(readdirSync(join(state.path, 'transfers'))).toEqual([]))
-        expect((await host.call('GET', '/catalog')).body).toHaveLength(how === 'goes on' ? 1 : 0)
+        expect((await host.call('GET', '/catalog')).body).toHaveLength(how === 'continues' ? 1 : 0)
         await host.stop(guest.name)
         await host.service.stop()
       },
     )
 
-    test('when the service ends meanwhile, and is pushed at its next start', async () => {
+    test('after the service is shut down during the push, which the next start continues', async () => {
       using state = newState()
       let host = await startHost(state.path, driver, env)
       const guest = await startNoisyGuest(host, state.path, driver)
@@ -142,7 +142,7 @@ describe.each(['embedded', 'qemu'] as const)('a push that suspends a machine on 
 
 // An embedded machine that runs ends with the service.
 describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'a machine on QEMU that a push suspends', () => {
-  test('goes on where it was whenever the service is killed', async () => {
+  test('is resumed in the same state, whenever the service is killed', async () => {
     using state = newState()
     let host = await startHost(state.path, 'qemu')
     const guest = await startNoisyGuest(host, state.path, 'qemu')

@@ -6,12 +6,12 @@ import { newState, rootPassword, runProgram, startService } from '../support/ser
 const password = 'Another-Horse-7-Battery'
 
 describe('users, roles and claims on the command line', () => {
-  test('with no service running, and with one, in the same way', async () => {
+  test('work in the same way with and without a running service', async () => {
     using state = newState()
     const env = { VMHOST_ROOT_PASSWORD: rootPassword }
     const vmhost = (args: string, stdin = '') => runProgram(args.split(' '), env, state.path, stdin)
 
-    expect((await vmhost('users list')).stderr).toContain('There is nothing of vmhost')
+    expect((await vmhost('users list')).stderr).toContain('There is no vmhost state')
     await (await startService({ state: state.path, env })).stop()
     expect(await vmhost('users add jane --email jane@example.test', `${password}\n`)).toMatchObject({
       code: 0,
@@ -83,11 +83,11 @@ describe('users, roles and claims on the command line', () => {
     expect(code).toBe(1)
     const [line, ...rest] = stderr.split('\n')
     expect(line).toContain(told)
-    expect(stderr).toContain(`\`vmhost ${command} --help\` shows what there is.`)
+    expect(stderr).toContain(`\`vmhost ${command} --help\` shows its commands and options.`)
     expect(rest.length).toBeLessThan(5)
   })
 
-  test('a secret is no flag, which says how it is set, and is not repeated', async () => {
+  test('a secret is refused as a flag, with a hint how to set it, and is not printed', async () => {
     using state = newState()
     for (const args of [
       ['serve', '--root-password', 'Secret-Horse-7'],

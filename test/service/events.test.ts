@@ -66,7 +66,7 @@ const read = (
 describe.each(modes)('events over a WebSocket, served by: %s', mode => {
   const env = envOf(mode)
 
-  test('come as they happen, after a welcome, and pings are answered', async () => {
+  test('arrive as they happen, after a welcome; pings are answered', async () => {
     using state = newState()
     const service = await startService({ state: state.path, env })
     const token = await service.signIn()
@@ -149,7 +149,7 @@ describe.each(modes)('events over a WebSocket, served by: %s', mode => {
     await service.stop()
   })
 
-  test('end or narrow when the credential does', async () => {
+  test('end or are reduced when the credential ends or is reduced', async () => {
     using state = newState()
     const service = await startService({ state: state.path, env })
     const root = await service.signIn()
@@ -194,7 +194,7 @@ describe.each(modes)('events over a WebSocket, served by: %s', mode => {
     await service.stop()
   })
 
-  test('of the moment are what the service uses, and for super users its log; they are in no log of events', async () => {
+  test('that are not stored contain statistics and, for super users, log lines', async () => {
     using state = newState()
     const service = await startService({ state: state.path, env: { ...env, VMHOST_LOG: 'debug' } })
     const root = await service.signIn()
@@ -227,7 +227,7 @@ describe.each(modes)('events over a WebSocket, served by: %s', mode => {
     await service.stop()
   })
 
-  test('wait in the log for a reader that stops reading, not in memory, and no other reader waits for it', async () => {
+  test('stay in the log and not in memory for a reader that stops reading, and other readers do not wait', async () => {
     using state = newState()
     const service = await startService({ state: state.path, env })
     const token = await service.signIn()
@@ -259,7 +259,7 @@ describe.each(modes)('events over a WebSocket, served by: %s', mode => {
     await service.stop()
   })
 
-  test(`lose nothing over ${wanted} disconnects, and kills: the union is the log`, async () => {
+  test(`are complete over ${wanted} disconnects and some kills: together they are the log`, async () => {
     using state = newState()
     const settings = { ...env, VMHOST_DEMO: 'off' }
     let service = await startService({ state: state.path, env: settings })
@@ -330,8 +330,8 @@ describe.each(modes)('events over a WebSocket, served by: %s', mode => {
   })
 })
 
-describe('the process that serves events', () => {
-  test('is ended when it hangs, and comes back; meanwhile the service serves', async () => {
+describe('the events process', () => {
+  test('is restarted when it hangs; meanwhile the service replies', async () => {
     using state = newState()
     const service = await startService({ state: state.path, env: envOf('process') })
     const token = await service.signIn()
@@ -345,7 +345,7 @@ describe('the process that serves events', () => {
     await service.stop()
   })
 
-  test('serves where the path of the state folder is too long for a socket, and leaves nothing behind', async () => {
+  test('serves a state folder whose path is too long for a socket, and leaves no files', async () => {
     using folder = newState()
     const state = join(folder.path, 'x'.repeat(120))
     const service = await startService({ state, env: { ...envOf('process'), TMPDIR: folder.path } })
@@ -360,7 +360,7 @@ describe.skipIf(withoutQemu)(
   withoutQemu ? 'QEMU is not installed' : 'events of what happens to a machine on QEMU',
   () => {
     test.each(modes)(
-      'a guest that powers itself off, a QEMU that is killed, and what happened while nobody looked, served by: %s',
+      'a guest that powers off, a killed QEMU and changes during a downtime are published, served by: %s',
       async mode => {
         using state = newState()
         const settings = { ...envOf(mode), VMHOST_DEMO: 'off' }
@@ -413,7 +413,7 @@ describe.skipIf(withoutQemu)(
   },
 )
 
-test('events as a stream: from a cursor, and on', async () => {
+test('an event stream starts at a cursor and continues', async () => {
   using state = newState()
   const env = envOf('process')
   const service = await startService({ state: state.path, env: { ...env, VMHOST_DEMO: 'off' } })

@@ -22,7 +22,7 @@ const excerpt = (id: string, reply: unknown): unknown => {
   return { openapi, info: { title: info.title, version: info.version } }
 }
 
-test('the examples in the OpenAPI document are what the service is asked and answers; `npm run examples` renews them', async () => {
+test('the examples in the OpenAPI document are real requests and replies; `npm run examples` renews them', async () => {
   using state = newState()
   await using sshd = await startSshd(`${state.path}-sshd`)
   const service = await startService({

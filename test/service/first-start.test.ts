@@ -9,7 +9,7 @@ const filesBelow = (folder: string): string[] =>
     .map(entry => join(entry.parentPath, entry.name))
 
 describe('the first start', () => {
-  test('makes everything, shows the password once, and keeps it nowhere', async () => {
+  test('creates the state, prints the password once, and stores it nowhere', async () => {
     using state = newState()
     const first = await startService({ state: state.path })
     const password = /The password of root is (\S+)/.exec(first.printed)![1]!
@@ -31,7 +31,7 @@ describe('the first start', () => {
     expect(await second.stop()).toBe(0)
   })
 
-  test("a password from the environment is root's at every start, and shown nowhere", async () => {
+  test('sets the password of root from the environment at every start, and prints it nowhere', async () => {
     using state = newState()
     const first = await startService({
       state: state.path,
@@ -47,7 +47,7 @@ describe('the first start', () => {
     await second.stop()
   })
 
-  test('a second service on the same state is refused and the first goes on', async () => {
+  test('a second service on the same state is refused, and the first one continues', async () => {
     using state = newState()
     const first = await startService({ state: state.path, env: { VMHOST_ROOT_PASSWORD: rootPassword } })
     const second = await runProgram(['serve'], {}, state.path)
@@ -65,7 +65,7 @@ describe('the first start', () => {
   })
 })
 
-describe('a start that cannot be', () => {
+describe('a start that fails', () => {
   test.for([
     ['an unknown variable', { VMHOST_LISTN: 'x' }, 'VMHOST_LISTN'],
     ['a bad address', { VMHOST_LISTEN: 'nonsense' }, 'VMHOST_LISTEN'],
@@ -77,7 +77,7 @@ describe('a start that cannot be', () => {
     [
       'an allowed folder that is not there',
       { VMHOST_ALLOWED_FOLDERS: '/nowhere' },
-      'allowed_folders names /nowhere, which cannot be used: there is nothing at that path. Make the folder',
+      'allowed_folders names /nowhere, which cannot be used: there is nothing at that path. Create the folder',
     ],
     [
       'a configuration file that is not there',
@@ -112,7 +112,7 @@ describe('a start that cannot be', () => {
 })
 
 describe('the command line', () => {
-  test('routes shows the effective table', async () => {
+  test('routes prints the served routes', async () => {
     const shown = await runProgram(['routes', '--json', '--routes-exclude', 'machines/*'])
     const ids = (JSON.parse(shown.stdout) as { id: string }[]).map(row => row.id)
     expect(ids).toContain('license/show')
@@ -122,7 +122,7 @@ describe('the command line', () => {
     expect(table.stdout).toContain('UPDATE_VM_STATES')
   })
 
-  test('keygen makes a key that its owner alone can read, and overwrites none', async () => {
+  test('keygen creates a key that only its owner can read, and overwrites no file', async () => {
     using state = newState()
     const file = join(state.path, 'new.pem')
     expect((await runProgram(['keygen', file, '--bits', '2048'])).code).toBe(0)
@@ -133,7 +133,7 @@ describe('the command line', () => {
 })
 
 describe('routes that are switched off', () => {
-  test('answer as if they were not there, and are not described', async () => {
+  test('are not found, and are not in the OpenAPI document', async () => {
     using state = newState()
     const service = await startService({
       state: state.path,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { exchangeBytes } from '../support/raw-exchange.ts'
 import { newState, startService } from '../support/service.ts'
 
-test('what is no request of ours gets the documented error, and the service goes on', async () => {
+test('the service answers malformed requests with the documented error and continues', async () => {
   using state = newState()
   const service = await startService({ state: state.path, env: { VMHOST_LISTEN: 'http://127.0.0.1:0' } })
   const port = Number(new URL(service.url).port)

@@ -39,8 +39,8 @@ const ended = (service: Service, token: string, id: string): Promise<Job> =>
 
 describe.each(['embedded', 'qemu'] as const)('jobs on %s', driver => {
   const left = driver === 'qemu' && withoutQemu
-  describe.skipIf(left)(left ? 'QEMU is not installed' : 'with the service killed at any moment of', () => {
-    test.for(verbs)('%s: each is resumed, or has failed with the reason, and what it says is so', async verb => {
+  describe.skipIf(left)(left ? 'QEMU is not installed' : 'when the service is killed at any moment of', () => {
+    test.for(verbs)('%s are resumed, or have failed with the reason, and the record is true', async verb => {
       using state = newState()
       let service = await startService({ state: state.path, driver, env })
       const token = await service.signIn()
@@ -98,8 +98,8 @@ describe.each(['embedded', 'qemu'] as const)('jobs on %s', driver => {
   })
 })
 
-describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'a clone with something to copy, as a job', () => {
-  test('tells how far it is, with rate and time left, and can be cancelled', async () => {
+describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'a clone with data to copy, as a job', () => {
+  test('reports its progress with rate and remaining time, and can be cancelled', async () => {
     using state = newState()
     const service = await startService({ state: state.path, driver: 'qemu', env })
     const token = await service.signIn()

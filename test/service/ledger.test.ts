@@ -16,7 +16,7 @@ test.for([
   ['plain', plainKills, {}],
   ['encrypted', sealedKills, { VMHOST_STORAGE_PASSWORD: 'a password for the store' }],
 ] as const)(
-  'kills under load lose no acknowledged write, nor its entry in the audit (%s store, %s kills)',
+  'kills under load lose no acknowledged write and no audit entry of one (%s store, %s kills)',
   { timeout: 60_000 + plainKills * 30_000 },
   async ([name, kills, seal]) => {
     using state = newState()

@@ -30,7 +30,7 @@ describe.each(['embedded', 'qemu'] as const)('a machine on %s', driver => {
   describe.skipIf(driver === 'qemu' && withoutQemu)(
     withoutQemu && driver === 'qemu' ? 'QEMU is not installed' : 'over HTTPS',
     () => {
-      test('lives through everything, the end of the service included', async () => {
+      test('passes all verbs and a restart of the service without losing a tick', async () => {
         using state = newState()
         let service = await startService({ state: state.path, driver, env })
         const token = await service.signIn()
@@ -84,7 +84,7 @@ describe.each(['embedded', 'qemu'] as const)('a machine on %s', driver => {
 describe.skipIf(withoutQemu)(
   withoutQemu ? 'QEMU is not installed' : 'a machine on qemu that was made over HTTPS',
   () => {
-    test('outlives a killed service and is adopted, its tick unbroken', async () => {
+    test('outlives a killed service and is reattached without losing a tick', async () => {
       using state = newState()
       let service = await startService({ state: state.path, driver: 'qemu', env })
       const token = await service.signIn()
@@ -114,7 +114,7 @@ describe.skipIf(withoutQemu)(
   },
 )
 
-test('a service ends when its state is closed, whatever else is still open', async () => {
+test('the service exits when its state is closed, even if connections are open', async () => {
   using state = newState()
   const open = '--import=data:text/javascript,setInterval(()=>{},1000)'
   const service = await startService({ state: state.path, driver: 'embedded', env: { ...env, NODE_OPTIONS: open } })

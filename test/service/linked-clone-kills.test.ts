@@ -15,7 +15,7 @@ interface Machine {
 
 describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'linked clones', () => {
   test(
-    `${rounds} kills while they are made lose none that was acknowledged, and leave nothing of the others`,
+    `${rounds} kills during their creation lose no acknowledged clone, and leave no remains of the others`,
     { timeout: 60_000 + rounds * 30_000 },
     async () => {
       using state = newState()

@@ -57,7 +57,7 @@ describe('the package', () => {
   }, 300_000)
   afterAll(() => folder[Symbol.dispose]())
 
-  test('holds the built program and what it needs, and brings nothing but its Node along', () => {
+  test('contains the built program and its files, and depends only on its Node', () => {
     const packed = join(folder.path, 'prefix/lib/node_modules/vmhost')
     expect(readdirSync(packed).sort()).toEqual(
       [...documents, 'LICENSE', 'bin', 'dist', 'docs', 'node_modules', 'package.json'].sort(),
@@ -72,7 +72,7 @@ describe('the package', () => {
     expect(readdirSync(join(packed, 'node_modules')).filter(name => !/^\.|^node-/.test(name))).toEqual([])
   })
 
-  test('holds every file that its documents link to', () => {
+  test('contains every file that its documents link to', () => {
     const packed = join(folder.path, 'prefix/lib/node_modules/vmhost')
     const missing = [...documents, ...readdirSync(join(packed, 'docs')).map(name => join('docs', name))].flatMap(name =>
       [...readFileSync(join(packed, name), 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)]
@@ -127,13 +127,13 @@ describe('the package', () => {
     }
   })
 
-  test('works in a checkout, which is built where it was not', () => {
+  test('works in a checkout, and builds the program there if necessary', () => {
     rmSync(join(checkout, 'dist'), { recursive: true })
     const shown = execFileSync('npx', ['vmhost', '-V'], { cwd: checkout, encoding: 'utf8', stdio: 'pipe' })
     expect(shown).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 
-  test('says so where it was packed without its program', () => {
+  test('reports that the program is missing from a package without it', () => {
     const packed = join(folder.path, 'prefix/lib/node_modules/vmhost')
     rmSync(join(packed, 'dist/vmhost.mjs'))
     expect(() => execFileSync(inPrefix, ['-V'], { stdio: 'pipe', env: { PATH: path } })).toThrow('npm run pack')

@@ -46,8 +46,8 @@ const pushOf = (port: number) => ({
 })
 
 /** The limit of the test is the proof: without an end of its own the service would stay for ever. */
-describe('the end of the service is bounded', () => {
-  test('while every thread for the file system hangs, and health names that meanwhile', async () => {
+describe('the shutdown takes limited time', () => {
+  test('while every thread for the file system hangs, which the health check reports', async () => {
     using state = newState()
     mkdirSync(join(state.path, 'ssh'), { recursive: true })
     makeHungFile(join(state.path, 'ssh/known_hosts'))
@@ -72,7 +72,7 @@ describe('the end of the service is bounded', () => {
     expect(await service.stop()).toBe(0)
   })
 
-  test('while a storage never answers: the push goes on at the next start, and can be cancelled', async () => {
+  test('while a storage does not reply; the next start continues the push, which can be cancelled', async () => {
     using state = newState()
     using server = await openSilentServer()
     let service = await startService({ state: state.path, env })
@@ -98,7 +98,7 @@ describe('the end of the service is bounded', () => {
     expect(await service.stop()).toBe(0)
   })
 
-  test('while a machine cannot be saved: the next start says so, and the others are resumed', async () => {
+  test('while a machine cannot be saved; the next start reports it and resumes the others', async () => {
     using state = newState()
     let service = await startService({ state: state.path, env })
     let token = await service.signIn()
@@ -130,10 +130,10 @@ describe('the end of the service is bounded', () => {
     const service = await startService({ state: state.path, env, ready: 'at once' })
     await until(() => expect(service.threadsInPipe()).toBe(1))
     expect(await service.stop()).toBe(1)
-    expect(service.log()).toContain('did not end in 19 seconds')
+    expect(service.log()).toContain('did not end within 19 seconds')
   })
 
-  test.skipIf(withoutQemu)('while a QEMU does not answer: it is named, and goes on', async () => {
+  test.skipIf(withoutQemu)('while a QEMU does not reply; the log names it, and it continues', async () => {
     using state = newState()
     const service = await startService({ state: state.path, driver: 'qemu', env })
     const token = await service.signIn()
@@ -155,7 +155,7 @@ describe('the end of the service is bounded', () => {
     expect(await again.stop()).toBe(0)
   })
 
-  test('by a second signal at once', async () => {
+  test('and ends at once at a second signal', async () => {
     using state = newState()
     let service = await startService({ state: state.path, env })
     const token = await service.signIn()

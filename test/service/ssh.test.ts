@@ -6,7 +6,7 @@ import { newState, rootPassword, startService } from '../support/service.ts'
 import { sshdInstalled, startSshd } from '../support/servers/sshd.ts'
 
 test.skipIf(!sshdInstalled)(
-  'the built service runs a command over SSH, and keeps nothing of it but where it ran',
+  'the service runs a command over SSH, and neither logs its output nor its key',
   async () => {
     using state = newState()
     using home = newFolder()

@@ -28,7 +28,7 @@ const holds = (folder: string, text: string): readonly string[] =>
     .map(entry => entry.name)
 
 describe('the encrypted store of a service', () => {
-  test('is made of a plain one, and needs its password and its key from then on', async () => {
+  test('is created from a plain store, and then needs its password and its key', async () => {
     using state = newState()
     const first = await startService({ state: state.path, env: plain })
     expect(await addUser(first, await first.signIn(), 'jane')).toBe(201)
@@ -64,7 +64,7 @@ describe('the encrypted store of a service', () => {
     await last.stop()
   })
 
-  test('goes through a rotation of the key without losing anything, also when it is killed in the middle', async () => {
+  test('keeps all documents when its key is rotated, also if the service is killed meanwhile', async () => {
     using state = newState()
     const tokens: string[] = []
     let took = 0
@@ -86,7 +86,7 @@ describe('the encrypted store of a service', () => {
     await service.stop()
   })
 
-  test('killed while a plain store is being encrypted, is one or the other, and whole', async () => {
+  test('is either plain or encrypted, and complete, after a kill during its encryption', async () => {
     using state = newState()
     const first = await startService({ state: state.path, env: plain })
     const token = await first.signIn()
@@ -128,7 +128,7 @@ describe('the encrypted store of a service', () => {
     )
   })
 
-  test('is copied while it is in use, put back, and given another password', async () => {
+  test('can be backed up while it is in use, restored, and given another password', async () => {
     using state = newState()
     const copy = join(state.path, 'copy.db')
     const vmhost = (args: string, env: Record<string, string> = sealed, stdin = '') =>
@@ -170,7 +170,7 @@ describe('the encrypted store of a service', () => {
     expect(readFileSync(join(state.path, 'store.db')).equals(before)).toBe(true)
 
     const restored = await vmhost(`storage restore ${copy}`)
-    const kept = /The replaced store is in (\S+)\.\n/.exec(restored.stdout)![1]!
+    const kept = /replaced store is in (\S+)\.\n/.exec(restored.stdout)![1]!
     expect((await vmhost('users list')).stdout).toContain('before@')
     expect((await vmhost('users list')).stdout).not.toContain('after@')
     expect((await vmhost(`storage restore ${kept}`)).code).toBe(0)
@@ -185,7 +185,7 @@ describe('the encrypted store of a service', () => {
     expect((await vmhost('storage rekey', {}, 'x')).stderr).toContain('VMHOST_STORAGE_PASSWORD')
   })
 
-  test('is not replaced by a plain copy unless that is meant; what cannot be copied is named, and nothing is left beside', async () => {
+  test('is not replaced by a plain copy by accident; files that cannot be copied are named, and nothing is left', async () => {
     using state = newState()
     using copies = newFolder()
     const vmhost = (args: string, env: Record<string, string> = {}) => runProgram(args.split(' '), env, state.path)

@@ -39,7 +39,7 @@ const shown = (port: number): Promise<string> =>
 const fingerprint = ({ cert }: Pick<Certificate, 'cert'>): string => new X509Certificate(cert).fingerprint256
 
 describe('the certificate', () => {
-  test('of the operator is shown, and a new one without a restart and without a failed request', async () => {
+  test('of the operator is served, and a new one replaces it without a restart or a failed request', async () => {
     using folder = newFolder()
     const first = await pairFor(100)
     const files = write(folder.path, first)
@@ -53,7 +53,7 @@ describe('the certificate', () => {
       direct: () => undefined,
       isWebSocket: () => false,
     })
-    using watch = watchCertificate({ files, certificate: first, changed: listener.setCertificate, log })
+    using watch = watchCertificate({ files, certificate: first, onChange: listener.setCertificate, log })
     const port = Number(new URL(listener.url).port)
     expect(await shown(port)).toBe(fingerprint(first))
 
@@ -71,16 +71,16 @@ describe('the certificate', () => {
     for (let round = 0; round < 20; round += 1) {
       const next = await pairFor(200 + round)
       write(folder.path, next)
-      await watch.look()
+      await watch.reload()
       expect(await shown(port)).toBe(fingerprint(next))
     }
     const last = await shown(port)
     // Half of a new pair, and garbage: spoken of, and not taken over.
     writeFileSync(files.cert, (await pairFor(300)).cert)
-    await watch.look()
+    await watch.reload()
     writeFileSync(files.cert, 'garbage')
-    await watch.look()
-    await watch.look()
+    await watch.reload()
+    await watch.reload()
     expect(log.warning).toHaveBeenCalledTimes(2)
     expect(await shown(port)).toBe(last)
     stop = true
@@ -89,12 +89,12 @@ describe('the certificate', () => {
     await listener.close()
   })
 
-  test('that ends soon is spoken of in the log; our own is renewed under the same key', async () => {
+  test('that expires soon is logged; a self-signed one is renewed with the same key', async () => {
     using folder = newFolder()
     const log = { info: vi.fn<Log['info']>(), warning: vi.fn<Log['warning']>() }
     const old = await pairFor(20)
     const files = write(folder.path, old)
-    watchCertificate({ files, certificate: old, changed: () => {}, log })[Symbol.dispose]()
+    watchCertificate({ files, certificate: old, onChange: () => {}, log })[Symbol.dispose]()
     expect(log.warning).toHaveBeenCalledWith(expect.any(String), { file: files.cert, days: 20 })
     copyFileSync(files.cert, join(folder.path, 'cert.pem'))
     copyFileSync(files.key, join(folder.path, 'key.pem'))
@@ -109,7 +109,7 @@ describe('the certificate', () => {
     expect(await ensureCertificate(folder.path, ['host'])).toEqual(renewed)
   })
 
-  test('that is configured: a start with it, and what stops one', async () => {
+  test('that is configured is served, and a start with a wrong one fails', async () => {
     using state = newState()
     const good = await pairFor(100)
     const files = write(join(state.path, 'mine'), good)
@@ -152,7 +152,7 @@ describe('the certificate', () => {
     await service.stop()
   })
 
-  test('plain HTTP off loopback is served when it is asked for, with a warning', async () => {
+  test('plain HTTP on all addresses is served if configured, with a warning', async () => {
     using state = newState()
     const env = { VMHOST_ROOT_PASSWORD: rootPassword, VMHOST_DEMO: 'off', VMHOST_LISTEN: 'http://0.0.0.0:0' }
     const service = await startService({

@@ -86,7 +86,7 @@ const stillServes = async (): Promise<void> => {
   expect(service.log()).toBe('')
 }
 
-test('every endpoint answers unsound requests as it is documented, at once', async () => {
+test('every endpoint answers unsound requests as documented and at once', async () => {
   const sent = pairs
     .filter(({ id }) => !slow.has(id))
     .flatMap(({ method, path, known, readsBody }) =>
@@ -102,7 +102,7 @@ test('every endpoint answers unsound requests as it is documented, at once', asy
   await stillServes()
 })
 
-test('a method that a path does not take is refused, whatever else another method would do there', async () => {
+test('a method that a path does not have is refused', async () => {
   const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']
   const sent = [...Map.groupBy(pairs, ({ path }) => path)].flatMap(([path, served]) => {
     const taken = new Set<string>(served.flatMap(one => one.methods))
@@ -117,7 +117,7 @@ test('a method that a path does not take is refused, whatever else another metho
   await stillServes()
 })
 
-test('what no endpoint sees is answered too', async () => {
+test('requests that reach no endpoint are answered too', async () => {
   const port = Number(new URL(service.url).port)
   const host = 'Host: x\r\nConnection: close\r\n\r\n'
   const cases = [

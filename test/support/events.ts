@@ -10,7 +10,7 @@ export const newEventLog = async (
   readonly events: Events
   readonly publish: Events['publish']
   readonly onPublishFailed: (error: unknown) => void
-  readonly unresumed: (error: unknown) => void
+  readonly onResumeFailed: (error: unknown) => void
 }> => {
   const store = given ?? (await createMemoryStore())
   const events = await openEvents(store)
@@ -22,6 +22,6 @@ export const newEventLog = async (
     events,
     publish: events.publish,
     onPublishFailed: fail,
-    unresumed: fail,
+    onResumeFailed: fail,
   }
 }

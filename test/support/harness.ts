@@ -156,7 +156,7 @@ export const test = base.extend<Fixtures>({
   eventLog: async ({}, use) => use(await newEventLog()),
   events: async ({ eventLog }, use) => use(eventLog.events),
   machines: async ({ driver, eventLog }, use) => {
-    const machines = await openMachines({ driver, host, stopLimit: 200, ...eventLog })
+    const machines = await openMachines({ driver, host, stopTimeout: 200, ...eventLog })
     await use(machines)
     await machines.close()
   },

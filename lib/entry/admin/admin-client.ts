@@ -14,22 +14,23 @@ import { isSystemError } from '#lib/platform/files.ts'
 import { openLog } from '#lib/platform/log.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
 import { openCatalog } from '#lib/compose/open-catalog.ts'
-import { servedRoutes } from '#lib/compose/served-routes.ts'
-import { openState, socketOf } from '#lib/compose/state.ts'
+import { selectServedRoutes } from '#lib/compose/served-routes.ts'
+import { openState, getSocketPath } from '#lib/compose/state.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-/** Sends one request below `/api/v1` as root, and gives the reply's body. Throws the service's refusal. */
-export type Ask = <T>(method: string, path: string, body?: object, headers?: Headers) => Promise<T>
+/** Sends a request below `/api/v1` as root and returns the body of the reply. Throws the refusal of the service. */
+export type ApiClient = <T>(method: string, path: string, body?: object, headers?: Headers) => Promise<T>
 
-type Send = (method: string, path: string, body?: string, headers?: Headers) => Promise<Answer>
+type SendRequest = (method: string, path: string, body?: string, headers?: Headers) => Promise<Reply>
 
-interface Answer {
+interface Reply {
   readonly status: number
   readonly text: string
 }
 
-const refusalOf = (body: string): string => {
+/** Returns the message of a refusal, or its whole body if that is not JSON. */
+const readRefusal = (body: string): string => {
   try {
     return (JSON.parse(body) as { message: string }).message
   } catch {
@@ -37,34 +38,33 @@ const refusalOf = (body: string): string => {
   }
 }
 
-const askOver =
-  (send: Send): Ask =>
+const createApiClient =
+  (send: SendRequest): ApiClient =>
   async <T>(method: string, path: string, body?: object, headers?: Headers): Promise<T> => {
-    // Without this `users revoke .. --role X` would delete the role X.
-    if (/\/\.{1,2}(\/|$)/.test(path)) throw new ServiceError('not-found', 'Nothing is called . or .. here.')
-    const answer = await send(method, `/api/v1${path}`, body && JSON.stringify(body), headers)
-    // What was wrong has been put into words for the service's callers, and these are the words.
-    if (answer.status >= 400) throw new ServiceError(faultOf(answer.status), refusalOf(answer.text))
-    return JSON.parse(answer.text) as T
+    // Without this check `users revoke .. --role X` would delete the role X.
+    if (/\/\.{1,2}(\/|$)/.test(path)) throw new ServiceError('not-found', 'The names . and .. are not possible.')
+    const reply = await send(method, `/api/v1${path}`, body && JSON.stringify(body), headers)
+    if (reply.status >= 400) throw new ServiceError(faultOf(reply.status), readRefusal(reply.text))
+    return JSON.parse(reply.text) as T
   }
 
-/** What is to be done with a service. */
-export interface Errand {
-  /** What it needs beside users and the audit. */
+/** A command that calls the endpoints of a service. */
+export interface AdminCommand {
+  /** The service that the command needs in addition to users and the audit. */
   readonly needs: 'catalog' | undefined
-  /** `running`: a service runs, so that machines and jobs can be asked for too. */
-  readonly work: (ask: Ask, running: boolean) => Promise<void>
+  /** `isRunning` is true if a service runs. Only then there are machines and jobs. */
+  readonly work: (callApi: ApiClient, isRunning: boolean) => Promise<void>
 }
 
-/** Milliseconds that a running service may take to answer. */
-const patience = 60_000
+/** Milliseconds that a running service has to reply. */
+const replyTimeout = 60_000
 
-const overSocket =
-  (socketPath: string): Send =>
+const createSocketSender =
+  (socketPath: string): SendRequest =>
   async (method, path, body, headers) => {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
     const request = httpRequest(
-      { socketPath, method, path, headers: { ...headers, host: 'localhost' }, timeout: patience },
+      { socketPath, method, path, headers: { ...headers, host: 'localhost' }, timeout: replyTimeout },
       resolve,
     )
     request.once('error', reject)
@@ -74,28 +74,28 @@ const overSocket =
     return { status: response.statusCode ?? 0, text: await text(response) }
   }
 
-const isNobodyThere = (error: unknown): boolean =>
-  isSystemError(error, 'ENOENT') || isSystemError(error, 'ECONNREFUSED')
+const isNotRunning = (error: unknown): boolean => isSystemError(error, 'ENOENT') || isSystemError(error, 'ECONNREFUSED')
 
 /**
- * Runs `work` with a way to reach the service of this state folder: over its socket when it runs, else by opening the
- * folder here, with the same endpoints but for those of machines and jobs. Either way it is the same request, checked and told of in the same way.
+ * Runs `work` with a client of the service of this state folder. If the service runs, the client uses its socket. Else it opens the
+ * folder in this process and serves the same endpoints except those of machines and jobs, with the same checks, events and audit.
+ * Throws `not-found` if the folder has no store.
  */
-export const withService = async (config: Config, entry: URL, { needs, work }: Errand): Promise<void> => {
-  const send = overSocket(socketOf(config))
+export const withService = async (config: Config, entry: URL, { needs, work }: AdminCommand): Promise<void> => {
+  const send = createSocketSender(getSocketPath(config))
   const running = await send('GET', '/api/health/probe').then(
     () => true,
     (error: unknown) => {
-      if (isNobodyThere(error)) return false
+      if (isNotRunning(error)) return false
       throw error
     },
   )
-  if (running) return work(askOver(send), true)
+  if (running) return work(createApiClient(send), true)
 
   if (!existsSync(storeFile(config.state)))
     throw new ServiceError(
       'not-found',
-      `There is nothing of vmhost in ${config.state}. Start the service once, or name another folder with --state.`,
+      `There is no vmhost state in ${config.state}. Start the service once, or name another folder with --state.`,
     )
   await openLog('warning')
   const startWorker = workersFrom(entry)
@@ -107,7 +107,7 @@ export const withService = async (config: Config, entry: URL, { needs, work }: E
     ...(needs === 'catalog' && { catalog: createCatalog(await openCatalog(config, { ...state, startWorker })) }),
   }
   const app = createApp({
-    routes: servedRoutes({ ...config, routes_include: [], routes_exclude: [] }).filter(({ endpoint }) =>
+    routes: selectServedRoutes({ ...config, routes_include: [], routes_exclude: [] }).filter(({ endpoint }) =>
       endpoint.uses.every(name => name in services),
     ),
     services,
@@ -118,7 +118,7 @@ export const withService = async (config: Config, entry: URL, { needs, work }: E
     checkReplies: false,
   })
   await work(
-    askOver(async (method, path, body, headers) => {
+    createApiClient(async (method, path, body, headers) => {
       const request = new Request(`http://localhost${path}`, {
         method,
         ...(body !== undefined && { body }),

@@ -3,66 +3,70 @@ import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { Job } from '#lib/jobs/schemas.ts'
 import { isSystemError } from '#lib/platform/files.ts'
 import type { Progress } from './job-progress.ts'
-import type { Ask } from './admin-client.ts'
+import type { ApiClient } from './admin-client.ts'
 
-/** Milliseconds between two looks at a job, at first and later: small ones end at once. */
-const [soonest, latest] = [100, 1_000]
-/** Milliseconds in which a second Ctrl-C cancels the job. */
-const secondWithin = 2_000
+/** Milliseconds between two requests for the job. They begin short, because small jobs end at once. */
+const [minInterval, maxInterval] = [100, 1_000]
+/** Milliseconds after the first Ctrl-C in which a second one cancels the job. */
+const cancelWindow = 2_000
 
-interface Followed {
+interface FollowedJob {
   readonly id: string
-  /** `push`, `pull` */
+  /** The name of the job in messages: `push`, `pull`. */
   readonly operation: string
-  /** The first line, which is said when Ctrl-C leaves the job already: a quick one would end the program without a word. */
-  readonly opening?: string
-  /** Whether the same command follows it again, and the service takes it up after its end. */
-  readonly again: boolean
+  /** The first line. It is printed when Ctrl-C no longer ends the program at once, because that would end it without a message. */
+  readonly firstLine?: string
+  /** True if the same command follows the job again, and the service resumes the job after a restart. */
+  readonly isRepeatable: boolean
 }
 
-/** The first Ctrl-C goes away from the job, a second one soon after it cancels it, and one after that goes away at once. */
-const onInterrupts = (ask: Ask, { id, operation, again }: Followed, progress: Progress): Disposable => {
+/** Handles Ctrl-C: the first one stops following the job, a second one soon after it cancels the job, and a third one exits at once. */
+const handleInterrupts = (
+  callApi: ApiClient,
+  { id, operation, isRepeatable }: FollowedJob,
+  progress: Progress,
+): Disposable => {
   let timer: NodeJS.Timeout | undefined
-  let cancelling = false
+  let isCancelling = false
   const leave = (): never => {
-    // A bar that stood still would look like one of a job that does.
+    // The bars are removed, because a bar that does not move would look like a job that hangs.
     progress.show([])
-    // What shells say of a program that SIGINT has ended.
+    // The exit status that shells use for a program that SIGINT has ended.
     process.exit(130)
   }
-  const interrupted = (): void => {
-    if (cancelling) leave()
+  const onInterrupt = (): void => {
+    if (isCancelling) leave()
     if (!timer) {
-      timer = setTimeout(leave, secondWithin)
-      progress.say(
-        `The ${operation} goes on in the service, as the job ${id}. ${again ? 'The same command follows it again.' : `\`vmhost jobs show ${id}\` tells how far it is.`}\nTo cancel it: Ctrl-C once more within ${secondWithin / 1000} seconds, or later \`vmhost jobs cancel ${id}\`.`,
+      timer = setTimeout(leave, cancelWindow)
+      progress.print(
+        `The ${operation} continues in the service as the job ${id}. ${isRepeatable ? 'The same command follows it again.' : `\`vmhost jobs show ${id}\` shows its progress.`}\nTo cancel it: Ctrl-C once more within ${cancelWindow / 1000} seconds, or later \`vmhost jobs cancel ${id}\`.`,
       )
       return
     }
     clearTimeout(timer)
-    cancelling = true
-    progress.say(`Cancelling the ${operation} …`)
-    ask('POST', `/jobs/${id}/cancel`).catch((error: unknown) => progress.say(messageOf(error)))
+    isCancelling = true
+    progress.print(`Cancelling the ${operation} …`)
+    callApi('POST', `/jobs/${id}/cancel`).catch((error: unknown) => progress.print(messageOf(error)))
   }
-  process.on('SIGINT', interrupted)
+  process.on('SIGINT', onInterrupt)
   return {
     [Symbol.dispose]() {
       clearTimeout(timer)
-      process.off('SIGINT', interrupted)
+      process.off('SIGINT', onInterrupt)
     },
   }
 }
 
 /**
- * Shows how far a job is until it has ended, and gives it then. Ctrl-C ends the program with 130. Throws `unavailable`
- * when the service ends meanwhile.
+ * Shows the progress of a job until the job has ended, and returns the job. Ctrl-C exits the program with status 130. Throws
+ * `unavailable` if the service ends meanwhile.
  */
-export const followJob = async (ask: Ask, followed: Followed, progress: Progress): Promise<Job> => {
-  using _ = onInterrupts(ask, followed, progress)
-  if (followed.opening !== undefined) progress.say(followed.opening)
+export const followJob = async (callApi: ApiClient, followed: FollowedJob, progress: Progress): Promise<Job> => {
+  using _interrupts = handleInterrupts(callApi, followed, progress)
+  if (followed.firstLine !== undefined) progress.print(followed.firstLine)
   try {
-    for (let pause = soonest; ; pause = Math.min(2 * pause, latest)) {
-      const job = await ask<Job>('GET', `/jobs/${followed.id}`)
+    for (let pause = minInterval; ; pause = Math.min(2 * pause, maxInterval)) {
+      const job = await callApi<Job>('GET', `/jobs/${followed.id}`)
       progress.show(job.steps ?? [])
       if (job.state === 'completed' || job.state === 'failed') return job
       await wait(pause)
@@ -71,9 +75,9 @@ export const followJob = async (ask: Ask, followed: Followed, progress: Progress
     if (!['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE'].some(code => isSystemError(error, code))) throw error
     throw new ServiceError(
       'unavailable',
-      followed.again
-        ? `The service has ended. The ${followed.operation} goes on at its next start, as the job ${followed.id}; the same command then follows it.`
-        : `The service has ended, and with it the ${followed.operation}. Start it, and try again.`,
+      followed.isRepeatable
+        ? `The service has ended. The next start continues the ${followed.operation} as the job ${followed.id}; then the same command follows it.`
+        : `The service has ended, and with it the ${followed.operation}. Start the service, then try again.`,
     )
   }
 }

@@ -1,70 +1,71 @@
 import type { JobStep } from '#lib/jobs/schemas.ts'
-import { endedLine, endText, farText, layoutOf, runningLine } from './progress-line.ts'
+import { formatEndedLine, formatEnd, formatProgress, createLayout, formatRunningLine } from './progress-line.ts'
 
-/** Shows people how far a job is. */
+/** Shows the progress of a job. */
 export interface Progress {
-  /** The steps as they are now. */
+  /** Shows the present steps. */
   show(steps: readonly JobStep[]): void
-  /** A line between, which stays. */
-  say(text: string): void
+  /** Prints a text that stays. */
+  print(text: string): void
 }
 
-/** What a failure kept from beginning has nothing to tell of itself. */
+/** True if a step has an end to report. A failure skips the later steps without a message. */
 const hasEnded = ({ state, message }: JobStep): boolean =>
   state === 'completed' || state === 'failed' || (state === 'skipped' && message !== undefined)
 
-/** Milliseconds after which a log without a line looks dead. */
-const silence = 30_000
+/** Milliseconds after which output without a new line looks as if the program hangs. */
+const maxSilence = 30_000
 
-/** Gives those steps that have ended since it was asked last. */
-const createNews = () => {
-  const told = new Set<string>()
+/** Creates a filter that returns each ended step once. */
+const createEndedStepFilter = () => {
+  const reported = new Set<string>()
   return (steps: readonly JobStep[]): readonly JobStep[] => {
-    const news = steps.filter(step => hasEnded(step) && !told.has(step.name))
-    for (const { name } of news) told.add(name)
-    return news
+    const ended = steps.filter(step => hasEnded(step) && !reported.has(step.name))
+    for (const { name } of ended) reported.add(name)
+    return ended
   }
 }
 
-/** What has ended stays on the terminal; below it what is under way, drawn again in its place. */
-const onTerminal = (output: NodeJS.WriteStream): Progress => {
-  const newsIn = createNews()
-  let live: readonly string[] = []
-  const draw = (staying: readonly string[], next: readonly string[]): void => {
-    const back = live.length > 0 ? `\x1b[${live.length}A` : ''
-    output.write(`${back}\r\x1b[J${[...staying, ...next].map(line => `${line}\n`).join('')}`)
-    live = next
+/** Shows progress on a terminal: ended steps stay, and the running ones are redrawn below them. */
+const createTerminalProgress = (output: NodeJS.WriteStream): Progress => {
+  const filterEnded = createEndedStepFilter()
+  let runningLines: readonly string[] = []
+  const draw = (endedLines: readonly string[], nextLines: readonly string[]): void => {
+    const moveUp = runningLines.length > 0 ? `\x1b[${runningLines.length}A` : ''
+    output.write(`${moveUp}\r\x1b[J${[...endedLines, ...nextLines].map(line => `${line}\n`).join('')}`)
+    runningLines = nextLines
   }
   return {
     show(steps) {
-      const layout = layoutOf(steps, output)
+      const layout = createLayout(steps, output)
       const running = steps.filter(({ state }) => state === 'running')
       draw(
-        newsIn(steps).map(step => endedLine(step, layout)),
-        running.map(step => runningLine(step, layout)),
+        filterEnded(steps).map(step => formatEndedLine(step, layout)),
+        running.map(step => formatRunningLine(step, layout)),
       )
     },
-    say: text => draw([text], live),
+    print: text => draw([text], runningLines),
   }
 }
 
-/** A line for each step that has ended, and now and then one for each that takes long. */
-const onPipe = (output: NodeJS.WriteStream): Progress => {
-  const newsIn = createNews()
-  let last = Date.now()
+/** Shows progress on a pipe: a line for each ended step, and from time to time one for each running step. */
+const createPipeProgress = (output: NodeJS.WriteStream): Progress => {
+  const filterEnded = createEndedStepFilter()
+  let lastWrite = Date.now()
   const write = (text: string): void => {
-    last = Date.now()
+    lastWrite = Date.now()
     output.write(`${text}\n`)
   }
   return {
     show(steps) {
-      for (const step of newsIn(steps)) write(`${step.display_name}: ${endText(step)}`)
-      if (Date.now() - last < silence) return
-      for (const step of steps) if (step.state === 'running') write(`${step.display_name}: ${farText(step)}`)
+      for (const step of filterEnded(steps)) write(`${step.display_name}: ${formatEnd(step)}`)
+      if (Date.now() - lastWrite < maxSilence) return
+      for (const step of steps) if (step.state === 'running') write(`${step.display_name}: ${formatProgress(step)}`)
     },
-    say: write,
+    print: write,
   }
 }
 
+/** Creates the progress for a terminal or a pipe. */
 export const createProgress = (output: NodeJS.WriteStream): Progress =>
-  output.isTTY ? onTerminal(output) : onPipe(output)
+  output.isTTY ? createTerminalProgress(output) : createPipeProgress(output)

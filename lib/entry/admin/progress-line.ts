@@ -1,14 +1,14 @@
 import { styleText } from 'node:util'
 import type { JobStep } from '#lib/jobs/schemas.ts'
 import { byteSize } from '#lib/byte-size.ts'
-import { visible } from './text-table.ts'
+import { escapeControls } from './text-table.ts'
 
-/** Characters of a bar. */
-const [narrowest, widest] = [6, 32]
-/** Characters of the numbers beside it: kept free, so that the bar does not move as they grow. */
-const forNumbers = 50
+/** The width of a bar in characters. */
+const [minBarWidth, maxBarWidth] = [6, 32]
+/** The width reserved for the numbers after the bar, so that the bar does not move as they grow. */
+const numbersWidth = 50
 
-const amounts = ({ unit, value, total, rate, eta }: JobStep): readonly string[] => {
+const formatAmounts = ({ unit, value, total, rate, eta }: JobStep): readonly string[] => {
   if (unit !== 'bytes' || value === undefined || total === undefined) return []
   return [
     `${byteSize(value)} of ${byteSize(total)}`,
@@ -17,34 +17,34 @@ const amounts = ({ unit, value, total, rate, eta }: JobStep): readonly string[] 
   ]
 }
 
-/** As many of the parts as there is room for, the first ones first: half a number would be another number. */
-const fitting = ([first = '', ...more]: readonly string[], room: number): string => {
-  const parts = [first.slice(0, room), ...more]
-  const lengths = parts.map((_, at) => parts.slice(0, at + 1).join('  ').length)
-  return parts.slice(0, lengths.filter(length => length <= room).length).join('  ')
+/** Joins as many of the parts as fit, starting with the first. It never cuts a number, because half a number is another number. */
+const joinFitting = ([first = '', ...more]: readonly string[], width: number): string => {
+  const parts = [first.slice(0, width), ...more]
+  const lengths = parts.map((_, index) => parts.slice(0, index + 1).join('  ').length)
+  return parts.slice(0, lengths.filter(length => length <= width).length).join('  ')
 }
 
-/** How far a step under way is, in words. */
-export const farText = (step: JobStep): string =>
-  [step.has_percentage ? `${Math.floor(step.current_percentage)}%` : 'under way', ...amounts(step)].join(', ')
+/** Formats the progress of a running step as text. */
+export const formatProgress = (step: JobStep): string =>
+  [step.has_percentage ? `${Math.floor(step.current_percentage)}%` : 'under way', ...formatAmounts(step)].join(', ')
 
-/** What came of a step in numbers, where it had any. */
-const outcomes = ({ state, unit, total, rate }: JobStep): readonly string[] => {
+/** Formats the numbers of a completed step. */
+const formatOutcomes = ({ state, unit, total, rate }: JobStep): readonly string[] => {
   if (state !== 'completed' || unit !== 'bytes' || total === undefined) return []
   return [byteSize(total), ...(rate === undefined ? [] : [`at ${byteSize(rate)}/s`])]
 }
 
-/** How a step has ended, in words. */
-export const endText = (step: JobStep): string => {
+/** Formats the end of a step as text. */
+export const formatEnd = (step: JobStep): string => {
   const end = step.state === 'completed' ? 'done' : step.state === 'failed' && 'failed'
-  return visible([end, outcomes(step).join(' '), step.message].filter(Boolean).join(', '))
+  return escapeControls([end, formatOutcomes(step).join(' '), step.message].filter(Boolean).join(', '))
 }
 
-/** What the lines of one job have in common. */
+/** The common layout of the lines of a job. */
 export interface Layout {
-  /** Of the terminal: no line is longer, for what wraps cannot be drawn again in its place. */
+  /** The width of the terminal. Redrawn lines must not be longer, because a wrapped line cannot be redrawn in its place. */
   readonly columns: number
-  readonly titles: number
+  readonly titleWidth: number
   readonly paint: (color: 'cyan' | 'dim' | 'green' | 'red', text: string) => string
 }
 
@@ -55,39 +55,40 @@ const marks = {
   failed: ['red', '✘'],
   skipped: ['dim', '–'],
 } as const
-const markOf = ({ state }: JobStep, paint: Layout['paint']): string => {
+const formatMark = ({ state }: JobStep, paint: Layout['paint']): string => {
   const [color, mark] = marks[state]
   return paint(color, mark)
 }
 
-export const layoutOf = (steps: readonly JobStep[], output: NodeJS.WriteStream): Layout => ({
-  // Zero where the terminal does not say.
+/** Creates the layout for the steps of a job on this terminal. */
+export const createLayout = (steps: readonly JobStep[], output: NodeJS.WriteStream): Layout => ({
+  // Some terminals report 0.
   columns: output.columns || 80,
-  titles: Math.max(0, ...steps.filter(step => step.has_percentage).map(({ display_name: title }) => title.length)),
-  // Without colors where the terminal has none, or its user wants none.
+  titleWidth: Math.max(0, ...steps.filter(step => step.has_percentage).map(({ display_name: title }) => title.length)),
+  // Without colors if the terminal has none or the user has disabled them.
   paint: (color, text) => styleText(color, text, { stream: output }),
 })
 
-/** A step under way: its bar as wide as there is room, and none where that is too little. */
-export const runningLine = (step: JobStep, { columns, titles, paint }: Layout): string => {
+/** Formats a running step. Its bar takes the free width; a narrow terminal gets no bar. */
+export const formatRunningLine = (step: JobStep, { columns, titleWidth, paint }: Layout): string => {
   const title = step.display_name
-  const mark = markOf(step, paint)
+  const mark = formatMark(step, paint)
   if (!step.has_percentage) return `${mark} ${title.slice(0, columns - 3)}`
   const percent = `${Math.floor(step.current_percentage)}%`.padStart(4)
-  const numbers = [percent, ...amounts(step)]
-  const width = Math.min(widest, columns - titles - forNumbers - 5)
-  if (width < narrowest) return `${mark} ${fitting([title, ...numbers], columns - 3)}`
+  const numbers = [percent, ...formatAmounts(step)]
+  const width = Math.min(maxBarWidth, columns - titleWidth - numbersWidth - 5)
+  if (width < minBarWidth) return `${mark} ${joinFitting([title, ...numbers], columns - 3)}`
   const full = Math.round((step.current_percentage / 100) * width)
   const bar = paint('cyan', '━'.repeat(full)) + paint('dim', '─'.repeat(width - full))
-  return `${mark} ${title.padEnd(titles)} ${bar} ${fitting(numbers, forNumbers)}`
+  return `${mark} ${title.padEnd(titleWidth)} ${bar} ${joinFitting(numbers, numbersWidth)}`
 }
 
-/** A step that has ended. What there is to say of it is not cut: the line stays, so it may wrap. */
-export const endedLine = (step: JobStep, { columns, titles, paint }: Layout): string => {
+/** Formats an ended step. Its message is not cut: the line is never redrawn, so it may wrap. */
+export const formatEndedLine = (step: JobStep, { columns, titleWidth, paint }: Layout): string => {
   const { display_name: title, message } = step
-  const parts = outcomes(step)
+  const parts = formatOutcomes(step)
   const isAlone = parts.length === 0 && message === undefined
-  const wide = isAlone ? title : [title.padEnd(titles), ...parts].join(' ')
-  const line = wide.length <= columns - 3 ? wide : fitting([title, ...parts], columns - 3)
-  return `${markOf(step, paint)} ${line}${message === undefined ? '' : `  ${visible(message)}`}`
+  const wholeLine = isAlone ? title : [title.padEnd(titleWidth), ...parts].join(' ')
+  const line = wholeLine.length <= columns - 3 ? wholeLine : joinFitting([title, ...parts], columns - 3)
+  return `${formatMark(step, paint)} ${line}${message === undefined ? '' : `  ${escapeControls(message)}`}`
 }

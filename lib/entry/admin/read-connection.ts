@@ -7,8 +7,7 @@ const variable = 'VMHOST_CONNECTION'
 export const connectionHelp = `as provider=…;key=value;…; - reads it from standard input; default: ${variable}. Every user of this host can read arguments, so pass secrets on standard input or in ${variable}`
 
 /**
- * The connection of the environment, which is taken out of it: it is no setting, and programs that are started from here
- * would inherit it.
+ * Returns the connection of the environment and deletes the variable, because it is a secret that child processes would inherit.
  */
 export const takeConnection = (): string | undefined => {
   const connection = process.env[variable]
@@ -16,18 +15,20 @@ export const takeConnection = (): string | undefined => {
   return connection === '' ? undefined : connection
 }
 
-const fromPerson = async (): Promise<string> => {
+const promptConnection = async (): Promise<string> => {
   const { isCancel, password } = await import('@clack/prompts')
-  const typed = await password({ message: 'The connection' })
-  if (isCancel(typed)) throw new ServiceError('invalid', 'Nothing was done.')
-  return typed
+  const input = await password({ message: 'Connection' })
+  if (isCancel(input)) throw new ServiceError('invalid', 'Cancelled; nothing was changed.')
+  return input
 }
 
-/** The connection that an option gives: itself, or with `-` what comes on standard input, or is typed and not shown. */
+/**
+ * Returns the connection of an option. For `-` it reads standard input, or prompts on a terminal. Throws `invalid` if the input is
+ * empty or cancelled.
+ */
 export const readConnection = async (option: string | undefined): Promise<string | undefined> => {
   if (option !== '-') return option
-  const connection = (process.stdin.isTTY ? await fromPerson() : await text(process.stdin)).trim()
-  if (connection === '')
-    throw new ServiceError('invalid', 'Nothing came on standard input: the connection is expected there.')
+  const connection = (process.stdin.isTTY ? await promptConnection() : await text(process.stdin)).trim()
+  if (connection === '') throw new ServiceError('invalid', 'Standard input is empty; it must contain the connection.')
   return connection
 }

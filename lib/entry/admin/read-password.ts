@@ -1,20 +1,23 @@
 import { text } from 'node:stream/consumers'
 import { ServiceError } from '#lib/errors.ts'
 
-/** A password from a person, typed twice and not shown, or from standard input, up to its end. Never from an argument. */
-export const readPassword = async (whose: string): Promise<string> => {
+/**
+ * Reads a password from standard input, or prompts for it twice on a terminal. `label` names the password in messages. Throws
+ * `invalid` if the input is empty or cancelled.
+ */
+export const readPassword = async (label: string): Promise<string> => {
   if (!process.stdin.isTTY) {
     const piped = (await text(process.stdin)).replace(/\r?\n$/, '')
-    if (piped === '') throw new ServiceError('invalid', `Nothing came on standard input: ${whose} is expected there.`)
+    if (piped === '') throw new ServiceError('invalid', `Standard input is empty; it must contain ${label}.`)
     return piped
   }
   const { isCancel, password } = await import('@clack/prompts')
-  const typed = await password({ message: whose })
-  if (isCancel(typed)) throw new ServiceError('invalid', 'Nothing was changed.')
-  const again = await password({
-    message: 'The same again',
-    validate: value => (value === typed ? undefined : 'It is not the same.'),
+  const input = await password({ message: label })
+  if (isCancel(input)) throw new ServiceError('invalid', 'Cancelled; nothing was changed.')
+  const repeated = await password({
+    message: 'Repeat the password',
+    validate: value => (value === input ? undefined : 'The two passwords differ.'),
   })
-  if (isCancel(again)) throw new ServiceError('invalid', 'Nothing was changed.')
-  return typed
+  if (isCancel(repeated)) throw new ServiceError('invalid', 'Cancelled; nothing was changed.')
+  return input
 }

@@ -1,23 +1,23 @@
 /**
- * A text whose control characters are written out: what strangers sent (also in a refused request) must not move the
- * cursor, forge lines or give orders to the operator's terminal.
+ * Escapes control characters. A text that a client has sent, even in a refused request, must not move the cursor, forge lines or
+ * control the operator's terminal.
  */
-export const visible = (text: string): string =>
+export const escapeControls = (text: string): string =>
   text.replace(
     /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
     character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** To the minute: a list is looked at by people. */
-export const timeText = (time: string): string => `${time.slice(0, 16).replace('T', ' ')}Z`
+/** Formats a time to the minute, for people. */
+export const formatTime = (time: string): string => `${time.slice(0, 16).replace('T', ' ')}Z`
 
-/** Data as JSON for people and programs. */
-export const jsonText = (value: unknown): string =>
-  JSON.stringify(value, undefined, 2).split('\n').map(visible).join('\n')
+/** Formats data as JSON, for people and programs. */
+export const formatJson = (value: unknown): string =>
+  JSON.stringify(value, undefined, 2).split('\n').map(escapeControls).join('\n')
 
-/** Rows as text, in columns as wide as their widest cell. */
-export const tableText = (given: readonly (readonly string[])[]): string => {
-  const rows = given.map(row => row.map(visible))
+/** Formats rows as text. Each column is as wide as its widest cell. */
+export const formatTable = (cells: readonly (readonly string[])[]): string => {
+  const rows = cells.map(row => row.map(escapeControls))
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map(row => row[column]!.length)))
   return rows
     .map(row =>

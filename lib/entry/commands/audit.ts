@@ -2,15 +2,15 @@ import { Command } from 'commander'
 import { findChainBreak } from '#lib/audit/entry.ts'
 import type { AuditPage, AuditRecord } from '#lib/audit/schemas.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { tableText, visible } from '../admin/text-table.ts'
-import type { Run } from './run.ts'
+import { formatTable, escapeControls } from '../admin/text-table.ts'
+import type { RegisterCommand } from './invocation.ts'
 
-const page = (query: Readonly<Record<string, string | undefined>>): string => {
-  const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined)
-  return `/audit?${new URLSearchParams(given)}`
+const auditPath = (query: Readonly<Record<string, string | undefined>>): string => {
+  const present = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined)
+  return `/audit?${new URLSearchParams(present)}`
 }
 
-const rowOf = ({ at, username = '-', address, operation, target = {}, details = {}, outcome, status }: AuditRecord) => [
+const toRow = ({ at, username = '-', address, operation, target = {}, details = {}, outcome, status }: AuditRecord) => [
   at,
   username,
   address,
@@ -21,10 +21,10 @@ const rowOf = ({ at, username = '-', address, operation, target = {}, details = 
 ]
 
 /** `vmhost audit …` */
-export const auditCommand = (run: Run): Command => {
+export const auditCommand = (register: RegisterCommand): Command => {
   const audit = new Command('audit').description('The audit: a log of all actions and refusals')
 
-  run(
+  register(
     audit
       .command('list')
       .description('Show the newest entries')
@@ -32,25 +32,28 @@ export const auditCommand = (run: Run): Command => {
       .option('--operation <id>', 'show only this operation, as `vmhost routes` names it; end a prefix with *')
       .option('--outcome <outcome>', 'show only this outcome: done, refused or failed')
       .option('--limit <number>', 'number of entries', '50'),
-    async (ask, { options }) => {
+    async (callApi, { options }) => {
       const { user, operation, outcome, limit } = options as Record<string, string | undefined>
-      const { entries } = await ask<AuditPage>('GET', page({ user, operation, outcome, limit }))
+      const { entries } = await callApi<AuditPage>('GET', auditPath({ user, operation, outcome, limit }))
       const heads = ['TIME', 'USER', 'FROM', 'OPERATION', 'TARGET', 'OUTCOME', '']
-      console.log(tableText([heads, ...entries.toReversed().map(rowOf)]))
+      console.log(formatTable([heads, ...entries.toReversed().map(toRow)]))
     },
   )
-  run(
+  register(
     audit.command('export').description('Print all entries as JSON lines, oldest first, and check their hash chain'),
-    async ask => {
+    async callApi => {
       let after: number | undefined = 0
       let last: AuditRecord | undefined
       let count = 0
       while (after !== undefined) {
-        const { entries, next }: AuditPage = await ask<AuditPage>('GET', page({ after: String(after), limit: '1000' }))
+        const { entries, next }: AuditPage = await callApi<AuditPage>(
+          'GET',
+          auditPath({ after: String(after), limit: '1000' }),
+        )
         for (const entry of entries) {
-          const wrong = findChainBreak(last, entry)
-          if (wrong) throw new ServiceError('internal', `The audit is not whole: ${wrong}.`)
-          process.stdout.write(`${visible(JSON.stringify(entry))}\n`)
+          const fault = findChainBreak(last, entry)
+          if (fault) throw new ServiceError('internal', `The audit is not whole: ${fault}.`)
+          process.stdout.write(`${escapeControls(JSON.stringify(entry))}\n`)
           last = entry
           count += 1
         }

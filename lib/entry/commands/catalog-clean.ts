@@ -4,42 +4,46 @@ import type { Job } from '#lib/jobs/schemas.ts'
 import { byteSize } from '#lib/byte-size.ts'
 import { connectionHelp, readConnection } from '../admin/read-connection.ts'
 import { followJob } from '../admin/follow-job.ts'
-import { jobFailure } from '../admin/job-failure.ts'
+import { toJobError } from '../admin/job-failure.ts'
 import { createProgress } from '../admin/job-progress.ts'
-import { noConnection, requireTransfers } from './catalog-transfers.ts'
+import { createNoConnectionError, requireTransfers } from './catalog-transfers.ts'
 import { readRequest } from './read-request.ts'
-import type { Run } from './run.ts'
+import type { RegisterCommand } from './invocation.ts'
 
 const operation = 'garbage'
 
-const chunks = (count: number): string => `${count} ${count === 1 ? 'chunk' : 'chunks'}`
+const formatChunks = (count: number): string => `${count} ${count === 1 ? 'chunk' : 'chunks'}`
 
-/** Adds the command clean. `usual` is the connection if the options name none. */
-export const addClean = (catalog: Command, run: Run, usual: string | undefined): void =>
-  run(
+/** Adds the command clean. `defaultConnection` is the connection if the options name none. */
+export const addCleanCommand = (
+  catalog: Command,
+  register: RegisterCommand,
+  defaultConnection: string | undefined,
+): void =>
+  register(
     catalog
       .command('clean')
       .description('Collect garbage: count the chunks of a provider that no pack uses, or remove them')
       .option('--connection <connection>', `provider of the chunks, ${connectionHelp}`)
       .option('--grace-hours <hours>', 'keep chunks younger than this', '24')
       .option('--remove', 'remove the chunks; without it the command only counts them'),
-    async (ask, invocation) => {
+    async (callApi, invocation) => {
       requireTransfers(invocation)
       const { connection: option, graceHours, remove } = invocation.options as Record<string, string | undefined>
-      const connection = (await readConnection(option)) ?? usual
-      if (connection === undefined) throw noConnection()
+      const connection = (await readConnection(option)) ?? defaultConnection
+      if (connection === undefined) throw createNoConnectionError()
       const hours = Number(graceHours!.trim() || undefined)
       const body = { connection, dry_run: !remove, grace_hours: hours }
       readRequest(CollectGarbage, body, { connection: '--connection', grace_hours: '--grace-hours' })
-      const { id } = await ask<Job>('POST', '/catalog/garbage', body, { Prefer: 'respond-async' })
-      const job = await followJob(ask, { id, operation, again: false }, createProgress(process.stderr))
-      if (job.state === 'failed') throw jobFailure(job, 'This failed.')
+      const { id } = await callApi<Job>('POST', '/catalog/garbage', body, { Prefer: 'respond-async' })
+      const job = await followJob(callApi, { id, operation, isRepeatable: false }, createProgress(process.stderr))
+      if (job.state === 'failed') throw toJobError(job, 'The clean-up failed.')
       const { kept, young, removed, bytes } = job.result as CollectedGarbage
       const age = hours === 1 ? '1 hour' : `${hours} hours`
-      const only = young === 0 ? '' : `, ${young} of them only for being younger than ${age}`
-      const went = `${chunks(removed)} of ${byteSize(bytes)}`
+      const youngText = young === 0 ? '' : `, ${young} of them only for being younger than ${age}`
+      const amount = `${formatChunks(removed)} of ${byteSize(bytes)}`
       console.log(
-        `${remove ? `Removed ${went}` : `${went} can be removed, with --remove`}; ${chunks(kept)} ${kept === 1 ? 'stays' : 'stay'}${only}.`,
+        `${remove ? `Removed ${amount}` : `${amount} can be removed, with --remove`}; ${formatChunks(kept)} ${kept === 1 ? 'stays' : 'stay'}${youngText}.`,
       )
     },
   )

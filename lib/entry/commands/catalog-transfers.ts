@@ -6,11 +6,11 @@ import { type ImportResult } from '#lib/catalog/schemas.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { byteSize } from '#lib/byte-size.ts'
 import { connectionHelp, readConnection } from '../admin/read-connection.ts'
-import { jsonText, visible } from '../admin/text-table.ts'
-import { nameOf } from './catalog-text.ts'
+import { formatJson, escapeControls } from '../admin/text-table.ts'
+import { formatManifestName } from './catalog-text.ts'
 import { readRequest } from './read-request.ts'
-import { type Invocation, list, requireService, type Run } from './run.ts'
-import { transferred } from './transfer.ts'
+import { type Invocation, collectValues, requireService, type RegisterCommand } from './invocation.ts'
+import { runTransfer } from './transfer.ts'
 
 export const requireTransfers = (invocation: Invocation): void =>
   requireService(invocation, 'Transfers need a running service')
@@ -34,7 +34,7 @@ interface PushOptions {
   readonly overrideExisting: boolean
 }
 
-const pushBody = (catalogId: string, connection: string, options: PushOptions): object => ({
+const toPushBody = (catalogId: string, connection: string, options: PushOptions): object => ({
   catalog_id: catalogId,
   version: options.version,
   architecture: options.architecture,
@@ -54,7 +54,7 @@ const pushBody = (catalogId: string, connection: string, options: PushOptions): 
   override_existing: options.overrideExisting,
 })
 
-const pushCommand = (command: Command): Command =>
+const addPushOptions = (command: Command): Command =>
   command
     .description(
       'Pack a machine of this host, upload the pack and register it. Ctrl-C leaves the job to the service; the same command follows it again',
@@ -66,14 +66,19 @@ const pushCommand = (command: Command): Command =>
     .option('--connection <connection>', `provider that stores the pack, ${connectionHelp}`)
     .option('--architecture <name>', 'x86_64 or arm64; default: the architecture of this host')
     .option('--description <text>', 'description of the machine')
-    .option('--tag <tag>', 'tag; repeat the option for several', list, [])
+    .option('--tag <tag>', 'tag; repeat the option for several', collectValues, [])
     .option(
       '--required-claim <claim>',
       'claim that permits to see and pull it; repeat the option for several',
-      list,
+      collectValues,
       [],
     )
-    .option('--required-role <role>', 'role that permits to see and pull it; repeat the option for several', list, [])
+    .option(
+      '--required-role <role>',
+      'role that permits to see and pull it; repeat the option for several',
+      collectValues,
+      [],
+    )
     .option('--compress', 'compress the pack')
     .option('--level <level>', 'compression level 0–9, or best_speed, balanced, best_compression (implies --compress)')
     .option('--format <format>', 'gzip or zstd (implies --compress); other services may not read zstd')
@@ -84,7 +89,7 @@ const pushCommand = (command: Command): Command =>
     )
     .option('--no-override-existing', 'do not replace an existing manifest')
 
-const pullCommand = (command: Command): Command =>
+const addPullOptions = (command: Command): Command =>
   command
     .description(
       'Make a machine from a pack of a catalog. Ctrl-C leaves the job to the service; the same command follows it again',
@@ -96,7 +101,7 @@ const pullCommand = (command: Command): Command =>
     .option('--connection <connection>', `catalog of another host, ${connectionHelp}`)
     .option('--start', 'start the machine after the pull')
 
-const importCommand = (command: Command): Command =>
+const addImportOptions = (command: Command): Command =>
   command
     .description('Import a pack from a provider that has its description')
     .argument('<catalog-id>', 'name of the machine in the catalog')
@@ -104,7 +109,8 @@ const importCommand = (command: Command): Command =>
     .requiredOption('--architecture <name>', 'x86_64 or arm64')
     .option('--connection <connection>', `provider of the pack, ${connectionHelp}`)
 
-const withJson = (command: Command): Command => command.option('--json', 'print only the resulting record, as JSON')
+const addJsonOption = (command: Command): Command =>
+  command.option('--json', 'print only the resulting record, as JSON')
 
 const transferFlags = {
   catalog_id: '<catalog-id>',
@@ -122,40 +128,48 @@ const transferFlags = {
   compress_format: '--format',
 } as const
 
-const missing = (what: string): ServiceError => new ServiceError('invalid', `Name ${what}.`)
-export const noConnection = (): ServiceError =>
-  missing('the provider with --connection or VMHOST_CONNECTION, such as provider=local-storage')
+const createMissingError = (missing: string): ServiceError => new ServiceError('invalid', `Name ${missing}.`)
+export const createNoConnectionError = (): ServiceError =>
+  createMissingError('the provider with --connection or VMHOST_CONNECTION, such as provider=local-storage')
 
-/** Adds the commands push, pull and import. `usual` is the connection if the options name none. */
-export const addTransfers = (catalog: Command, run: Run, usual: string | undefined): void => {
-  run(withJson(pushCommand(catalog.command('push'))), async (ask, invocation) => {
+/** Adds the commands push, pull and import. `defaultConnection` is the connection if the options name none. */
+export const addTransferCommands = (
+  catalog: Command,
+  register: RegisterCommand,
+  defaultConnection: string | undefined,
+): void => {
+  register(addJsonOption(addPushOptions(catalog.command('push'))), async (callApi, invocation) => {
     requireTransfers(invocation)
     const options = invocation.options as unknown as PushOptions
     if (options.machine === undefined && options.localPath === undefined)
-      throw missing('the machine with --machine or --local-path')
+      throw createMissingError('the machine with --machine or --local-path')
     if (options.machine !== undefined && options.localPath !== undefined)
-      throw missing('the machine with either --machine or --local-path, not with both')
-    const connection = (await readConnection(options.connection)) ?? usual
-    if (connection === undefined) throw noConnection()
+      throw createMissingError('the machine with either --machine or --local-path, not with both')
+    const connection = (await readConnection(options.connection)) ?? defaultConnection
+    if (connection === undefined) throw createNoConnectionError()
     const [catalogId = ''] = invocation.args
-    const { result, steps } = await transferred(ask, {
+    const { result, steps } = await runTransfer(callApi, {
       kind: pushJob,
       schema: PushManifest,
       method: 'POST',
       path: '/catalog/push/async',
-      body: pushBody(catalogId, connection, options),
+      body: toPushBody(catalogId, connection, options),
       flags: transferFlags,
     })
-    const [one] = result as [CatalogManifest]
+    const [manifest] = result as [CatalogManifest]
     const chunks = steps?.find(({ name }) => name === 'push_compress_stage')?.message
-    const form = chunks === undefined ? `, as a pack of ${byteSize(one.pack_size)}` : ` in ${chunks}`
-    console.log(options.json ? jsonText(one) : `Pushed ${nameOf(one)}: ${byteSize(one.size)}${form}.`)
+    const form = chunks === undefined ? `, as a pack of ${byteSize(manifest.pack_size)}` : ` in ${chunks}`
+    console.log(
+      options.json
+        ? formatJson(manifest)
+        : `Pushed ${formatManifestName(manifest)}: ${byteSize(manifest.size)}${form}.`,
+    )
   })
-  run(withJson(pullCommand(catalog.command('pull'))), async (ask, invocation) => {
+  register(addJsonOption(addPullOptions(catalog.command('pull'))), async (callApi, invocation) => {
     requireTransfers(invocation)
     const { name, version, architecture, connection, start } = invocation.options as Record<string, string | undefined>
     const [catalogId] = invocation.args
-    const { result } = await transferred(ask, {
+    const { result } = await runTransfer(callApi, {
       kind: pullJob,
       schema: PullManifest,
       method: 'PUT',
@@ -164,29 +178,29 @@ export const addTransfers = (catalog: Command, run: Run, usual: string | undefin
         catalog_id: catalogId,
         version,
         architecture,
-        connection: (await readConnection(connection)) ?? usual,
+        connection: (await readConnection(connection)) ?? defaultConnection,
         machine_name: name,
         start_after_pull: Boolean(start),
       },
       flags: transferFlags,
     })
     const pulled = result as PullResult
-    if (invocation.options['json']) return console.log(jsonText(pulled))
+    if (invocation.options['json']) return console.log(formatJson(pulled))
     console.log(
-      visible(
-        `Pulled ${nameOf(pulled)} as the machine ${pulled.machine_name} (${pulled.machine_id})${start ? ', which runs' : ''}.`,
+      escapeControls(
+        `Pulled ${formatManifestName(pulled)} as the machine ${pulled.machine_name} (${pulled.machine_id})${start ? ', which runs' : ''}.`,
       ),
     )
   })
-  run(importCommand(catalog.command('import')), async (ask, invocation) => {
+  register(addImportOptions(catalog.command('import')), async (callApi, invocation) => {
     requireTransfers(invocation)
     const { version, architecture, connection: option } = invocation.options as Record<string, string | undefined>
-    const connection = (await readConnection(option)) ?? usual
-    if (connection === undefined) throw noConnection()
+    const connection = (await readConnection(option)) ?? defaultConnection
+    if (connection === undefined) throw createNoConnectionError()
     const [catalogId] = invocation.args
     const body = { catalog_id: catalogId, version, architecture, connection }
     readRequest(ImportManifest, body, transferFlags)
-    const { manifest } = await ask<ImportResult>('PUT', '/catalog/import', body)
-    console.log(`Imported ${nameOf(manifest)}: a pack of ${byteSize(manifest.pack_size)}.`)
+    const { manifest } = await callApi<ImportResult>('PUT', '/catalog/import', body)
+    console.log(`Imported ${formatManifestName(manifest)}: a pack of ${byteSize(manifest.pack_size)}.`)
   })
 }

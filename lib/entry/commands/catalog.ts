@@ -5,62 +5,65 @@ import { CatalogPlace } from '#lib/catalog/reference.ts'
 import { parseSideFile, signersOf } from '#lib/packs/sidecar.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { takeConnection } from '../admin/read-connection.ts'
-import { jsonText, visible } from '../admin/text-table.ts'
-import { addClean } from './catalog-clean.ts'
-import { addTransfers } from './catalog-transfers.ts'
-import { manifestTable, manifestText, nameOf } from './catalog-text.ts'
-import type { Ask } from '../admin/admin-client.ts'
-import type { Run } from './run.ts'
+import { formatJson, escapeControls } from '../admin/text-table.ts'
+import { addCleanCommand } from './catalog-clean.ts'
+import { addTransferCommands } from './catalog-transfers.ts'
+import { formatManifestTable, formatManifest, formatManifestName } from './catalog-text.ts'
+import type { ApiClient } from '../admin/admin-client.ts'
+import type { RegisterCommand } from './invocation.ts'
 
-const at = (...place: readonly string[]): string => ['/catalog', ...place.map(encodeURIComponent)].join('/')
+const catalogPath = (...parts: readonly string[]): string => ['/catalog', ...parts.map(encodeURIComponent)].join('/')
 
-/** Where manifests are. Throws `invalid` for words that lead elsewhere: `/catalog/cache` is no manifest. */
-const placeOf = (args: readonly string[]): string => {
+/** Returns the path of manifests. Throws `invalid` for arguments that are no manifest reference, such as `cache` (`/catalog/cache`). */
+const manifestPath = (args: readonly string[]): string => {
   const [catalogId = '', version, architecture] = args
-  const read = CatalogPlace.safeParse({ catalogId, version, architecture })
-  const issue = read.error?.issues[0]
+  const parsed = CatalogPlace.safeParse({ catalogId, version, architecture })
+  const issue = parsed.error?.issues[0]
   if (issue) {
     const word = { catalogId, version, architecture }[String(issue.path[0])]
     throw new ServiceError('invalid', `"${word ?? ''}" ${issue.message}.`)
   }
-  return at(...args)
+  return catalogPath(...args)
 }
 
-/** Milliseconds that the storage has to say it. */
-const signedWithin = 3_000
+/** Milliseconds to wait for the sidecar of a pack from its storage. */
+const signatureTimeout = 3_000
 
-/** Who has signed the pack; empty where that cannot be told, as of a tainted one, or its storage does not answer. */
-const signedText = async (ask: Ask, { catalog_id, version, architecture }: CatalogManifest): Promise<string> => {
+/** Returns the keys that have signed a pack. Returns an empty text if the manifest is tainted or its storage does not reply. */
+const describeSigners = async (
+  callApi: ApiClient,
+  { catalog_id, version, architecture }: CatalogManifest,
+): Promise<string> => {
   try {
-    const asked = ask<object>('GET', `${at(catalog_id, version, architecture)}/download?content=pieces`)
-    const side = await Promise.race([asked, wait(signedWithin, undefined, { ref: false })])
-    if (side === undefined) return ''
-    const keys = signersOf(parseSideFile(JSON.stringify(side)))
+    const request = callApi<object>('GET', `${catalogPath(catalog_id, version, architecture)}/download?content=pieces`)
+    const sidecar = await Promise.race([request, wait(signatureTimeout, undefined, { ref: false })])
+    if (sidecar === undefined) return ''
+    const keys = signersOf(parseSideFile(JSON.stringify(sidecar)))
     return keys.length === 0 ? 'no' : `by ${keys.join(' ')}`
   } catch {
     return ''
   }
 }
 
-const marks = {
+const flagCommands = {
   taint: ['Taint a manifest: nobody can pull it until it is untainted', 'is tainted'],
   untaint: ['Untaint a manifest: it can be pulled again', 'is not tainted any more'],
   revoke: ['Revoke a manifest: nobody can pull it any more; you cannot undo this', 'is revoked'],
 } as const
 
 /** `vmhost catalog …` */
-export const catalogCommand = (run: Run): Command => {
+export const catalogCommand = (register: RegisterCommand): Command => {
   const catalog = new Command('catalog').description('The catalog: packed machines and their versions')
 
-  run(
+  register(
     catalog.command('list').description('List the manifests').option('--json', 'as JSON'),
-    async (ask, { options }) => {
-      const all = await ask<CatalogManifest[]>('GET', at())
-      if (options['json']) console.log(jsonText(all))
-      else console.log(all.length === 0 ? 'The catalog is empty.' : manifestTable(all))
+    async (callApi, { options }) => {
+      const all = await callApi<CatalogManifest[]>('GET', catalogPath())
+      if (options['json']) console.log(formatJson(all))
+      else console.log(all.length === 0 ? 'The catalog is empty.' : formatManifestTable(all))
     },
   )
-  run(
+  register(
     catalog
       .command('show')
       .description('Show all versions of a catalog id, or one version or architecture')
@@ -68,34 +71,34 @@ export const catalogCommand = (run: Run): Command => {
       .argument('[version]', 'version or tag')
       .argument('[architecture]', 'x86_64 or arm64; default: both')
       .option('--json', 'as JSON'),
-    async (ask, { args, options }) => {
-      const found = await ask<CatalogManifest[]>('GET', placeOf(args))
-      if (options['json']) return console.log(jsonText(found))
-      const [one] = found
+    async (callApi, { args, options }) => {
+      const found = await callApi<CatalogManifest[]>('GET', manifestPath(args))
+      if (options['json']) return console.log(formatJson(found))
+      const [manifest] = found
       console.log(
-        one && found.length === 1
-          ? manifestText(one, await signedText(ask, one))
-          : found.map(each => manifestText(each)).join('\n\n'),
+        manifest && found.length === 1
+          ? formatManifest(manifest, await describeSigners(callApi, manifest))
+          : found.map(each => formatManifest(each)).join('\n\n'),
       )
     },
   )
-  const usual = takeConnection()
-  addTransfers(catalog, run, usual)
-  addClean(catalog, run, usual)
-  for (const [verb, [description, outcome]] of Object.entries(marks))
-    run(
+  const defaultConnection = takeConnection()
+  addTransferCommands(catalog, register, defaultConnection)
+  addCleanCommand(catalog, register, defaultConnection)
+  for (const [verb, [description, outcome]] of Object.entries(flagCommands))
+    register(
       catalog
         .command(verb)
         .description(description)
         .argument('<catalog-id>', 'name of the machine in the catalog')
         .argument('<version>', 'version, not a tag')
         .argument('<architecture>', 'x86_64 or arm64'),
-      async (ask, { args }) => {
-        const [manifest] = await ask<[CatalogManifest]>('PATCH', `${placeOf(args)}/${verb}`)
-        console.log(`${nameOf(manifest)} ${outcome}.`)
+      async (callApi, { args }) => {
+        const [manifest] = await callApi<[CatalogManifest]>('PATCH', `${manifestPath(args)}/${verb}`)
+        console.log(`${formatManifestName(manifest)} ${outcome}.`)
       },
     )
-  run(
+  register(
     catalog
       .command('delete')
       .description('Delete a catalog id, a version or an architecture, with its objects on the provider')
@@ -103,12 +106,12 @@ export const catalogCommand = (run: Run): Command => {
       .argument('[version]', 'version, not a tag; default: all')
       .argument('[architecture]', 'x86_64 or arm64; default: both')
       .option('--no-clean-remote', 'keep the objects on the provider'),
-    async (ask, { args, options }) => {
-      const { message } = await ask<{ message: string }>(
+    async (callApi, { args, options }) => {
+      const { message } = await callApi<{ message: string }>(
         'DELETE',
-        `${placeOf(args)}?clean_remote=${String(options['cleanRemote'])}`,
+        `${manifestPath(args)}?clean_remote=${String(options['cleanRemote'])}`,
       )
-      console.log(visible(message))
+      console.log(escapeControls(message))
     },
   )
   return catalog

@@ -1,12 +1,12 @@
 import { Command } from 'commander'
 import type { RoleRecord } from '#lib/auth/role-schemas.ts'
-import { jsonText, tableText } from '../admin/text-table.ts'
-import { list, type Run } from './run.ts'
+import { formatJson, formatTable } from '../admin/text-table.ts'
+import { collectValues, type RegisterCommand } from './invocation.ts'
 
-const at = (role: string, ...rest: readonly string[]): string =>
+const rolePath = (role: string, ...rest: readonly string[]): string =>
   ['/auth/roles', ...[role, ...rest].map(encodeURIComponent)].join('/')
 
-const rowOf = ({ name, claims, users, internal }: RoleRecord): readonly string[] => [
+const toRow = ({ name, claims, users, internal }: RoleRecord): readonly string[] => [
   name,
   `${claims.length} ${claims.length === 1 ? 'claim' : 'claims'}`,
   users.map(({ username }) => username).join(' '),
@@ -14,24 +14,27 @@ const rowOf = ({ name, claims, users, internal }: RoleRecord): readonly string[]
 ]
 
 /** `vmhost roles …` */
-export const rolesCommand = (run: Run): Command => {
+export const rolesCommand = (register: RegisterCommand): Command => {
   const roles = new Command('roles').description('Roles: named sets of claims')
 
-  run(roles.command('list').description('List the roles').option('--json', 'as JSON'), async (ask, { options }) => {
-    const all = await ask<RoleRecord[]>('GET', '/auth/roles')
-    if (options['json']) console.log(jsonText(all))
-    else console.log(tableText([['ROLE', 'GIVES', 'USERS', ''], ...all.map(rowOf)]))
-  })
-  run(
+  register(
+    roles.command('list').description('List the roles').option('--json', 'as JSON'),
+    async (callApi, { options }) => {
+      const all = await callApi<RoleRecord[]>('GET', '/auth/roles')
+      if (options['json']) console.log(formatJson(all))
+      else console.log(formatTable([['ROLE', 'GIVES', 'USERS', ''], ...all.map(toRow)]))
+    },
+  )
+  register(
     roles
       .command('add')
       .description('Add a role')
       .argument('<role>')
-      .option('--claim <name>', 'claim; repeat the option for several', list, [])
+      .option('--claim <name>', 'claim; repeat the option for several', collectValues, [])
       .option('--description <text>', 'purpose of the role'),
-    async (ask, { args: [name = ''], options }) => {
+    async (callApi, { args: [name = ''], options }) => {
       const { description } = options
-      const role = await ask<RoleRecord>('POST', '/auth/roles', {
+      const role = await callApi<RoleRecord>('POST', '/auth/roles', {
         name,
         claims: options['claim'],
         ...(description !== undefined && { description }),
@@ -39,28 +42,28 @@ export const rolesCommand = (run: Run): Command => {
       console.log(`Added ${role.name} with ${role.claims.map(claim => claim.name).join(', ') || 'no claims'}.`)
     },
   )
-  run(
+  register(
     roles.command('grant').description('Add claims to a role').argument('<role>').argument('<claims...>'),
-    async (ask, { args: [role = '', ...claims] }) => {
+    async (callApi, { args: [role = '', ...claims] }) => {
       for (const name of claims) {
-        await ask('POST', at(role, 'claims'), { name })
+        await callApi('POST', rolePath(role, 'claims'), { name })
         console.log(`${role} has ${name}.`)
       }
     },
   )
-  run(
+  register(
     roles.command('revoke').description('Remove claims from a role').argument('<role>').argument('<claims...>'),
-    async (ask, { args: [role = '', ...claims] }) => {
+    async (callApi, { args: [role = '', ...claims] }) => {
       for (const name of claims) {
-        await ask('DELETE', at(role, 'claims', name))
+        await callApi('DELETE', rolePath(role, 'claims', name))
         console.log(`${role} does not have ${name} any more.`)
       }
     },
   )
-  run(
+  register(
     roles.command('remove').description('Delete a role that no user has').argument('<role>'),
-    async (ask, { args: [role = ''] }) => {
-      await ask('DELETE', at(role))
+    async (callApi, { args: [role = ''] }) => {
+      await callApi('DELETE', rolePath(role))
       console.log(`Removed ${role}.`)
     },
   )

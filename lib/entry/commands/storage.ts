@@ -7,16 +7,19 @@ import { copyDatabase, readAndCleanUp, readDatabase } from '#lib/storage/databas
 import { storeFile } from '#lib/storage/open-store.ts'
 import { changeStoragePassword, restoreStore } from '#lib/storage/restore.ts'
 import { readPassword } from '../admin/read-password.ts'
-import { sealSecretsOf } from '#lib/compose/state.ts'
+import { createSealSecretsLoader } from '#lib/compose/state.ts'
 
-/** Makes a command one that works on the files of the state folder. */
-export type OnFiles = (command: Command, work: (config: Config, args: readonly string[]) => Promise<void>) => void
+/** Registers a command that works on the files of the state folder. */
+export type RegisterFileCommand = (
+  command: Command,
+  work: (config: Config, args: readonly string[]) => Promise<void>,
+) => void
 
 /** `vmhost storage …` */
-export const storageCommand = (onFiles: OnFiles): Command => {
+export const storageCommand = (register: RegisterFileCommand): Command => {
   const storage = new Command('storage').description('The store: its backups and its encryption')
 
-  onFiles(
+  register(
     storage
       .command('backup')
       .description('Copy the store to a file, also while the service runs; the copy of an encrypted store is encrypted')
@@ -31,25 +34,29 @@ export const storageCommand = (onFiles: OnFiles): Command => {
       console.log(`Keep ${state}/keys with it: the store is of no use without them.`)
     },
   )
-  onFiles(
+  register(
     storage
       .command('restore')
       .description('Replace the store with a copy, while the service is stopped')
       .argument('<file>'),
     async (config, [file = '']) => {
-      const { sealed, replacedCopy } = await restoreStore(config.state, resolve(file), await sealSecretsOf(config)?.())
+      const { sealed, replacedCopy } = await restoreStore(
+        config.state,
+        resolve(file),
+        await createSealSecretsLoader(config)?.(),
+      )
       console.log(`Restored ${file}, which is ${sealed ? '' : 'not '}encrypted.`)
       if (replacedCopy !== undefined) console.log(`The replaced store is in ${replacedCopy}.`)
     },
   )
-  onFiles(
+  register(
     storage
       .command('rekey')
       .description(
         'Change the password of the encrypted store, while the service is stopped. VMHOST_STORAGE_PASSWORD has the present password; a prompt or standard input gives the new one',
       ),
     async config => {
-      const secrets = await sealSecretsOf(config)?.()
+      const secrets = await createSealSecretsLoader(config)?.()
       if (!secrets)
         throw new ServiceError('invalid', 'Set VMHOST_STORAGE_PASSWORD to the present password of the store.')
       const next = await readPassword('the new password of the store')

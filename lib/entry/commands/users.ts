@@ -4,23 +4,23 @@ import type { Config } from '#lib/compose/config.ts'
 import { characterKindNames, createPasswordRules } from '#lib/auth/password-policy.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { readPassword } from '../admin/read-password.ts'
-import { jsonText, tableText } from '../admin/text-table.ts'
-import { list, type Run } from './run.ts'
+import { formatJson, formatTable } from '../admin/text-table.ts'
+import { collectValues, type RegisterCommand } from './invocation.ts'
 
-interface Granted {
+interface GrantOptions {
   readonly role: readonly string[]
   readonly claim: readonly string[]
 }
 
-const at = (user: string, ...rest: readonly string[]): string =>
+const userPath = (user: string, ...rest: readonly string[]): string =>
   ['/auth/users', user, ...rest].map((part, index) => (index === 0 ? part : encodeURIComponent(part))).join('/')
 
-const withGrants = (command: Command): Command =>
+const addGrantOptions = (command: Command): Command =>
   command
-    .option('--role <name>', 'role; repeat the option for several', list, [])
-    .option('--claim <name>', 'claim; repeat the option for several', list, [])
+    .option('--role <name>', 'role; repeat the option for several', collectValues, [])
+    .option('--claim <name>', 'claim; repeat the option for several', collectValues, [])
 
-const rowOf = (user: UserRecord): readonly string[] => [
+const toRow = (user: UserRecord): readonly string[] => [
   user.username,
   user.email,
   user.name,
@@ -29,36 +29,40 @@ const rowOf = (user: UserRecord): readonly string[] => [
 ]
 
 /** `vmhost users …` */
-export const usersCommand = (run: Run): Command => {
+export const usersCommand = (register: RegisterCommand): Command => {
   const users = new Command('users').description('Users: the people who can sign in')
   /** Reads or generates the password. `show` prints a generated one; call it after the service has accepted it. */
-  const password = async (whose: string, generate: boolean, config: Config) => {
+  const choosePassword = async (whose: string, generate: boolean, config: Config) => {
     if (!generate) return { secret: await readPassword(whose), show: () => {} }
     const { password_min_length: minLength, password_max_length: maxBytes } = config
     const secret = createPasswordRules({ minLength, maxBytes, requiredKinds: characterKindNames }).generate()
     return { secret, show: () => console.log(`${whose.replace('the', 'The')}: ${secret}`) }
   }
 
-  run(users.command('list').description('List the users').option('--json', 'as JSON'), async (ask, { options }) => {
-    const all = await ask<UserRecord[]>('GET', '/auth/users')
-    if (options['json']) console.log(jsonText(all))
-    else console.log(tableText([['USER', 'E-MAIL', 'NAME', 'ROLES', ''], ...all.map(rowOf)]))
-  })
-  run(
-    withGrants(users.command('add').description('Add a user; a prompt or standard input gives the password'))
+  register(
+    users.command('list').description('List the users').option('--json', 'as JSON'),
+    async (callApi, { options }) => {
+      const all = await callApi<UserRecord[]>('GET', '/auth/users')
+      if (options['json']) console.log(formatJson(all))
+      else console.log(formatTable([['USER', 'E-MAIL', 'NAME', 'ROLES', ''], ...all.map(toRow)]))
+    },
+  )
+  register(
+    addGrantOptions(users.command('add').description('Add a user; a prompt or standard input gives the password'))
       .argument('<user>', 'user name')
       .requiredOption('--email <address>', 'e-mail address')
       .option('--name <name>', 'full name; default: the user name')
       .option('--super-user', 'give the user every right')
       .option('--generate', 'generate a password and print it')
       .option('--no-password', 'add the user without a password; the user can only use API keys that others create'),
-    async (ask, { args: [username = ''], options, config }) => {
-      const { email, name, superUser, generate, role, claim } = options as unknown as Granted & Record<string, string>
+    async (callApi, { args: [username = ''], options, config }) => {
+      const { email, name, superUser, generate, role, claim } = options as unknown as GrantOptions &
+        Record<string, string>
       const chosen =
         options['password'] === false
           ? undefined
-          : await password(`the password of ${username}`, Boolean(generate), config)
-      const user = await ask<UserRecord>('POST', '/auth/users', {
+          : await choosePassword(`the password of ${username}`, Boolean(generate), config)
+      const user = await callApi<UserRecord>('POST', '/auth/users', {
         username,
         email,
         name: name ?? username,
@@ -71,11 +75,11 @@ export const usersCommand = (run: Run): Command => {
       console.log(`Added ${user.username} with ${user.roles.join(', ') || 'no role'}.`)
     },
   )
-  const grants = async (
+  const forEachGrant = async (
     options: Readonly<Record<string, unknown>>,
     each: (kind: 'roles' | 'claims', name: string) => Promise<void>,
   ): Promise<void> => {
-    const { role, claim } = options as unknown as Granted
+    const { role, claim } = options as unknown as GrantOptions
     if (role.length + claim.length === 0) users.error('error: name what to change with --role or --claim')
     const all = [...role.map(name => ['roles', name] as const), ...claim.map(name => ['claims', name] as const)]
     const refusals: string[] = []
@@ -83,46 +87,46 @@ export const usersCommand = (run: Run): Command => {
     for (const [kind, name] of all) await each(kind, name).catch((error: unknown) => refusals.push(messageOf(error)))
     if (refusals.length > 0) throw new ServiceError('invalid', refusals.join('\n'))
   }
-  run(
-    withGrants(users.command('grant').description('Grant roles and claims to a user')).argument('<user>'),
-    async (ask, { args: [user = ''], options }) =>
-      grants(options, async (kind, name) => {
-        await ask('POST', at(user, kind), { name })
+  register(
+    addGrantOptions(users.command('grant').description('Grant roles and claims to a user')).argument('<user>'),
+    async (callApi, { args: [user = ''], options }) =>
+      forEachGrant(options, async (kind, name) => {
+        await callApi('POST', userPath(user, kind), { name })
         console.log(`${user} has ${name}.`)
       }),
   )
-  run(
-    withGrants(users.command('revoke').description('Revoke roles and claims of a user')).argument('<user>'),
-    async (ask, { args: [user = ''], options }) =>
-      grants(options, async (kind, name) => {
-        await ask('DELETE', at(user, kind, name))
+  register(
+    addGrantOptions(users.command('revoke').description('Revoke roles and claims of a user')).argument('<user>'),
+    async (callApi, { args: [user = ''], options }) =>
+      forEachGrant(options, async (kind, name) => {
+        await callApi('DELETE', userPath(user, kind, name))
         console.log(`${user} does not have ${name} any more.`)
       }),
   )
-  run(
+  register(
     users
       .command('set-password')
       .description('Set a new password of a user; a prompt or standard input gives it')
       .argument('<user>')
       .option('--generate', 'generate a password and print it'),
-    async (ask, { args: [user = ''], options, config }) => {
-      const { secret, show } = await password(`the new password of ${user}`, options['generate'] === true, config)
-      await ask('PUT', at(user), { password: secret })
+    async (callApi, { args: [user = ''], options, config }) => {
+      const { secret, show } = await choosePassword(`the new password of ${user}`, options['generate'] === true, config)
+      await callApi('PUT', userPath(user), { password: secret })
       show()
       console.log(`${user} has a new password; every token of theirs has ended.`)
     },
   )
-  run(
+  register(
     users.command('unlock').description('Let a user sign in again after too many wrong passwords').argument('<user>'),
-    async (ask, { args: [user = ''] }) => {
-      await ask('DELETE', at(user, 'lock'))
+    async (callApi, { args: [user = ''] }) => {
+      await callApi('DELETE', userPath(user, 'lock'))
       console.log(`${user} can sign in again, except from addresses that are locked.`)
     },
   )
-  run(
+  register(
     users.command('remove').description('Delete a user with their API keys and settings').argument('<user>'),
-    async (ask, { args: [user = ''] }) => {
-      await ask('DELETE', at(user))
+    async (callApi, { args: [user = ''] }) => {
+      await callApi('DELETE', userPath(user))
       console.log(`Removed ${user}.`)
     },
   )

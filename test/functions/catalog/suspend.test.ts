@@ -127,6 +127,23 @@ describe('a push of a machine that runs', () => {
     expect(await stateOf(call)).toBe('suspended')
     expect((await call('PUT', `/api/v1/machines/${id}/resume`)).status).toBe(200)
   })
+
+  test('reports the machine that cannot be resumed, even if the push failed before', async ({ call, driver }) => {
+    await create(call, 'start')
+    const { run } = driver
+    const exportFiles = driver.export
+    driver.export = async (...args) => {
+      const exported = await exportFiles(...args)
+      return { ...exported, files: [{ name: 'gone', path: '/nonexistent/gone' }] }
+    }
+    driver.run = async (which, verb, how) => {
+      if (verb === 'resume') throw new Error('there is not enough memory')
+      return run(which, verb, how)
+    }
+    const { status, body } = await push(call, { suspend: true })
+    expect(status).toBe(502)
+    expect(body.message).toContain('source was suspended for this and could not be resumed: there is not enough memory')
+  })
 })
 
 test.for([

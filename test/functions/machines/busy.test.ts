@@ -21,10 +21,10 @@ const ended = (call: Call, { body: { id } }: Answer): Promise<Answer['body']> =>
     expect(['completed', 'failed']).toContain(job.state)
     return job
   })
-/** Waits until a job has come to its work. */
+/** Waits until a job is running. */
 const running = (call: Call, { body: { id } }: Answer): Promise<void> =>
   until(async () => expect((await call('GET', `/api/v1/jobs/${id}`)).body.state).toBe('running'), 5)
-/** What the machine was told to be, one after the other. */
+/** Returns the states of the machine that were published, in their order. */
 const states = async (call: Call): Promise<readonly string[]> => {
   const { body } = await call('GET', machine)
   const events: EventMessage[] = (await call('GET', '/api/v1/events?limit=1000')).body.events
@@ -34,23 +34,26 @@ const states = async (call: Call): Promise<readonly string[]> => {
 }
 
 describe('clones of one machine', () => {
-  test.for([{}, asJob])('are made side by side, and told of once: %j', async (headers, { call, driver }) => {
-    await create(call)
-    driver.delay = 150
-    const names = Array.from({ length: 10 }, (_, at) => `clone ${at}`)
-    const making = Promise.all(names.map(name => clone(call, name, headers)))
-    await shownAs(call, 'cloning')
-    const answers = await making
-    if (headers === asJob) {
-      const jobs = await Promise.all(answers.map(answer => ended(call, answer)))
-      expect(jobs.map(({ state, error }) => error ?? state)).toEqual(names.map(() => 'completed'))
-    } else expect(answers.map(answer => answer.status)).toEqual(names.map(() => 200))
-    expect((await call('GET', '/api/v1/machines')).body).toHaveLength(11)
-    await shownAs(call, 'stopped')
-    expect(await states(call)).toEqual(['cloning', 'stopped'])
-  })
+  test.for([{}, asJob])(
+    'are created side by side, with one event for the source: %j',
+    async (headers, { call, driver }) => {
+      await create(call)
+      driver.delay = 150
+      const names = Array.from({ length: 10 }, (_, at) => `clone ${at}`)
+      const making = Promise.all(names.map(name => clone(call, name, headers)))
+      await shownAs(call, 'cloning')
+      const answers = await making
+      if (headers === asJob) {
+        const jobs = await Promise.all(answers.map(answer => ended(call, answer)))
+        expect(jobs.map(({ state, error }) => error ?? state)).toEqual(names.map(() => 'completed'))
+      } else expect(answers.map(answer => answer.status)).toEqual(names.map(() => 200))
+      expect((await call('GET', '/api/v1/machines')).body).toHaveLength(11)
+      await shownAs(call, 'stopped')
+      expect(await states(call)).toEqual(['cloning', 'stopped'])
+    },
+  )
 
-  test('leave no time for anything else, and do not come before who waits for them', async ({ call, driver }) => {
+  test('exclude other operations, and do not overtake a waiting one', async ({ call, driver }) => {
     await create(call)
     driver.delay = 150
     const first = clone(call, 'first')
@@ -74,7 +77,7 @@ describe('clones of one machine', () => {
     expect(await states(call)).toEqual(['cloning', 'stopped', 'starting', 'running'])
   })
 
-  test('of one name are one', async ({ call, driver }) => {
+  test('with the same name create one machine', async ({ call, driver }) => {
     await create(call)
     driver.delay = 50
     const answers = await Promise.all([clone(call, 'same'), clone(call, 'SAME', asJob), clone(call, 'same')])
@@ -86,7 +89,7 @@ describe('clones of one machine', () => {
 })
 
 describe('a job that finds its machine busy', () => {
-  test('waits its turn, in the order in which they came', async ({ call, driver }) => {
+  test('waits in the order of the requests', async ({ call, driver }) => {
     await create(call)
     driver.delay = 60
     const verbs = ['start', 'pause', 'resume', 'suspend', 'start', 'reset']
@@ -99,7 +102,7 @@ describe('a job that finds its machine busy', () => {
     expect(await states(call)).toEqual(passing.flatMap((state, at) => [state, stable[at]]))
   })
 
-  test('is let go when it is cancelled, and the next one comes', async ({ call, driver }) => {
+  test('ends when it is cancelled, and the next job starts', async ({ call, driver }) => {
     await create(call)
     driver.delay = 60_000
     const slow = await clone(call, 'slow', asJob)
@@ -118,7 +121,7 @@ describe('a job that finds its machine busy', () => {
     expect(await status(call)).toBe('stopped')
   })
 
-  test('finds the machine gone, and says so', async ({ call, driver }) => {
+  test('fails if the machine was deleted meanwhile', async ({ call, driver }) => {
     await create(call)
     driver.delay = 80
     const deleting = await call('DELETE', machine, { headers: asJob })
@@ -128,7 +131,7 @@ describe('a job that finds its machine busy', () => {
     expect(await ended(call, waiting)).toMatchObject({ state: 'failed', code: 404 })
   })
 
-  test('changes it as it is then, or not at all', async ({ call, driver }) => {
+  test('is checked against the state of the machine when it starts', async ({ call, driver }) => {
     await create(call)
     driver.delay = 80
     const starting = call('PUT', `${machine}/start`)
@@ -168,7 +171,7 @@ describe('Prefer: wait', () => {
     ['WAIT = "20" ; x="a,b;c"', 'wait=20'],
     ['foo="a,wait=1", wait=7, wait=3', 'wait=7'],
     ['wait=100000', 'wait=300'],
-  ] as const)('has a plain call wait its turn: %s', async ([prefer, preference], { call, driver }) => {
+  ] as const)('makes a plain call wait for the machine: %s', async ([prefer, preference], { call, driver }) => {
     const free = await busy(call, driver)
     const waiting = start(call, prefer)
     // It has been heard of before the machine is free.
@@ -189,7 +192,7 @@ describe('Prefer: wait', () => {
     'x; wait=5',
     '"wait=5"',
     ',;=,"',
-  ])('is ignored where it makes no sense: %s', async (prefer, { call, driver }) => {
+  ])('is ignored if it is malformed: %s', async (prefer, { call, driver }) => {
     const free = await busy(call, driver)
     const answer = await start(call, prefer)
     expect(answer.status).toBe(409)
@@ -197,7 +200,7 @@ describe('Prefer: wait', () => {
     await free()
   })
 
-  test('ends in the conflict of before when the time is up', async ({ call, driver }) => {
+  test('ends with a conflict when the time has passed', async ({ call, driver }) => {
     const free = await busy(call, driver)
     for (const prefer of ['wait=0', 'wait=1']) {
       const answer = await start(call, prefer)
@@ -211,7 +214,7 @@ describe('Prefer: wait', () => {
     expect((await start(call, 'wait=0')).status).toBe(200)
   })
 
-  test('ends when who asked goes away', async ({ call, driver, observed }) => {
+  test('ends when the client disconnects', async ({ call, driver, observed }) => {
     const free = await busy(call, driver)
     const gone = new AbortController()
     const waiting = start(call, 'wait=60', gone.signal).catch(() => {})
@@ -225,14 +228,11 @@ describe('Prefer: wait', () => {
     expect(await states(call)).toEqual(['cloning', 'stopped'])
   })
 
-  test('means nothing to what acts on no machine', async ({ call }) => {
+  test('is ignored by endpoints that do not act on a machine', async ({ call }) => {
     expect(applied(await call('GET', '/api/v1/machines', { headers: { prefer: 'wait=5' } }))).toBeNull()
   })
 
-  test('with respond-async the answer is the end where that comes in time, and else the job', async ({
-    call,
-    driver,
-  }) => {
+  test('with respond-async the reply is the result if it comes in time, else the job', async ({ call, driver }) => {
     await create(call)
     const both = { prefer: 'respond-async, wait=20' }
     const done = await call('PUT', `${machine}/start`, { headers: both })

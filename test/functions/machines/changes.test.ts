@@ -53,7 +53,7 @@ describe('POST /v1/machines', () => {
     expect((await call('GET', '/api/v1/machines')).body).toEqual([])
   })
 
-  test('refuses a name in use, in any case, also when both come at once', async ({ call, driver }) => {
+  test('refuses a name in use, in any case, also for two requests at once', async ({ call, driver }) => {
     driver.delay = 30
     const both = await Promise.all([
       call('POST', '/api/v1/machines', { body: demo }),
@@ -64,7 +64,7 @@ describe('POST /v1/machines', () => {
 })
 
 describe('PUT /v1/machines/{id}/clone', () => {
-  test('makes a machine of its own', async ({ call }) => {
+  test('creates an independent machine', async ({ call }) => {
     const { body: made } = await call('POST', '/api/v1/machines', { body: demo })
     const clone = await call('PUT', '/api/v1/machines/one/clone', { body: { clone_name: 'Two' } })
     expect(clone).toMatchObject({ status: 200, body: { id: expect.stringMatching(uuid), status: 'Success' } })
@@ -75,7 +75,7 @@ describe('PUT /v1/machines/{id}/clone', () => {
     expect(await call('PUT', '/api/v1/machines/one/clone', { body: {} })).toMatchObject({ status: 400 })
   })
 
-  test('a linked clone keeps its base from being deleted', async ({ call }) => {
+  test('the source of a linked clone cannot be deleted', async ({ call }) => {
     await call('POST', '/api/v1/machines', { body: demo })
     await call('PUT', '/api/v1/machines/one/clone?linked=true', { body: { clone_name: 'Two' } })
     expect(await call('DELETE', '/api/v1/machines/one?force=true')).toMatchObject({
@@ -155,14 +155,14 @@ describe('PUT /v1/machines/{id}/set', () => {
     expect((await call('GET', '/api/v1/machines/one')).body[0].Hardware.cpu.cpus).toBe(1)
   })
 
-  test('the network is only what this host has', async ({ call }) => {
+  test('refuses a network that the host does not have', async ({ call }) => {
     await call('POST', '/api/v1/machines', { body: demo })
     const body = { operations: [set('network', 'set', 'nat')] }
     const answer = await call('PUT', '/api/v1/machines/one/set', { body })
     expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining('must be isolated') } })
   })
 
-  test('a dry run tells what would change and changes nothing', async ({ call }) => {
+  test('a dry run shows the changes and applies none', async ({ call }) => {
     await call('POST', '/api/v1/machines', { body: demo })
     const operations = [set('cpu', 'set', '4'), set('cpu', 'set', '6')]
     const answer = await call('PUT', '/api/v1/machines/one/set?dry_run=true', { body: { operations } })
@@ -173,7 +173,7 @@ describe('PUT /v1/machines/{id}/set', () => {
     expect((await call('GET', '/api/v1/machines/one')).body[0].Hardware.cpu.cpus).toBe(1)
   })
 
-  test('gives a machine no more than the host has', async ({ call }) => {
+  test('refuses more than the host has', async ({ call }) => {
     await call('POST', '/api/v1/machines', { body: demo })
     for (const [group, value, limit] of [
       ['cpu', '65', '64'],
@@ -185,7 +185,7 @@ describe('PUT /v1/machines/{id}/set', () => {
     expect((await call('GET', '/api/v1/machines/one')).body[0].Hardware.cpu.cpus).toBe(1)
   })
 
-  test('changes on a running machine what can change there, and refuses the rest', async ({ call }) => {
+  test('changes the fields of a running machine that can change, and refuses the others', async ({ call }) => {
     await call('POST', '/api/v1/machines', { body: demo })
     await call('PUT', '/api/v1/machines/one/start')
     const renamed = { operations: [set('machine', 'rename', 'Uno')] }

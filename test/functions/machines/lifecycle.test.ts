@@ -6,7 +6,7 @@ const verbs = ['start', 'stop', 'restart', 'suspend', 'resume', 'reset', 'pause'
 const demo = { name: 'Build 1', cpus: 2, memory: 64, disks: [{ size: 10 }] }
 
 describe.each(['GET', 'PUT'])('%s /v1/machines/{id}/VERB', method => {
-  test('walks a machine through its life', async ({ call }) => {
+  test('takes a machine through all states', async ({ call }) => {
     const { body: made } = await call('POST', '/api/v1/machines', { body: demo })
     const walk = [
       ['start', 'running'],
@@ -46,8 +46,8 @@ describe.each(['GET', 'PUT'])('%s /v1/machines/{id}/VERB', method => {
   )
 })
 
-describe('an operation that is under way', () => {
-  test('is joined by the same verb, refuses another, and shows', async ({ call, driver }) => {
+describe('a running operation', () => {
+  test('is joined by the same verb, refuses another, and is visible in the state', async ({ call, driver }) => {
     const { body: made } = await call('POST', '/api/v1/machines', { body: demo })
     driver.delay = 500
     const both = [call('PUT', `/api/v1/machines/${made.id}/start`), call('PUT', `/api/v1/machines/${made.id}/start`)]
@@ -71,7 +71,11 @@ describe('an operation that is under way', () => {
     expect(await call('PUT', `/api/v1/machines/${made.id}/stop?force=true`)).toMatchObject({ status: 200 })
   })
 
-  test('a driver that fails is told of, and its own words stay inside', async ({ call, driver, observed }) => {
+  test('an unexpected error of the driver is logged, and its message is not sent to the client', async ({
+    call,
+    driver,
+    observed,
+  }) => {
     const { body: made } = await call('POST', '/api/v1/machines', { body: demo })
     driver.failure = new Error('secret detail at /src/driver.ts:12')
     const answer = await call('PUT', `/api/v1/machines/${made.id}/start`)

@@ -15,7 +15,7 @@ const shapeOf = (value: unknown, path = ''): [string, string][] => {
 }
 
 describe('GET /v1/machines/{id}', () => {
-  test('is an array of one record with every key of the contract and its type', async ({ call }) => {
+  test('returns an array of one record with the keys and types of the spec', async ({ call }) => {
     const { body: made } = await call('POST', '/api/v1/machines', { body: demo })
     const { status, body } = await call('GET', `/api/v1/machines/${made.id.toUpperCase()}`)
     expect(status).toBe(200)
@@ -39,14 +39,14 @@ describe('GET /v1/machines/{id}', () => {
 })
 
 describe('GET /v1/machines', () => {
-  test('is empty without machines, and lists them by name', async ({ call }) => {
+  test('returns an empty list without machines, else the machines by name', async ({ call }) => {
     expect(await call('GET', '/api/v1/machines')).toMatchObject({ status: 200, body: [] })
     for (const name of ['b', 'a', 'c']) await call('POST', '/api/v1/machines', { body: { ...demo, name } })
     const { body } = await call('GET', '/api/v1/machines', { as: ['LIST_VM'] })
     expect(body.map((record: { Name: string }) => record.Name)).toEqual(['a', 'b', 'c'])
   })
 
-  test('answers 304 to who has it, until something changes', async ({ call, driver }) => {
+  test('returns 304 to a client with the present list, until something changes', async ({ call, driver }) => {
     const { body: made } = await call('POST', '/api/v1/machines', { body: demo })
     const ask = async (etag = '') => call('GET', '/api/v1/machines', { headers: { 'if-none-match': etag } })
     const first = (await ask()).headers.get('etag')!
@@ -59,7 +59,7 @@ describe('GET /v1/machines', () => {
     expect(changed.headers.get('vary')).toBe('Authorization, X-Api-Key, X-Filter')
   })
 
-  test('shows what happened to a machine by itself', async ({ call, driver }) => {
+  test('shows changes of a machine that no request caused', async ({ call, driver }) => {
     const { body: made } = await call('POST', '/api/v1/machines', { body: demo })
     await call('PUT', '/api/v1/machines/one/start')
     driver.simulateChange(made.id, 'stopped', 'crashed')

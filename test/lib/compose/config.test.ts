@@ -37,13 +37,13 @@ describe('the configuration', () => {
     expect(read('', { VMHOST_ROUTES_EXCLUDE: ' a, b ,' }).routes_exclude).toEqual(['a', 'b'])
   })
 
-  test('the file that is named is the file that is read', () => {
+  test('the configured file is the one that is read', () => {
     const named = file('log = "warning"')
     expect(read('log = "debug"', { VMHOST_CONFIG: named }).log).toBe('warning')
     expect(read('log = "debug"', { VMHOST_CONFIG: named }, { config: file('log = "error"') }).log).toBe('error')
   })
 
-  test('an unknown key is told with the setting that was probably meant, in one short line', () => {
+  test('an unknown key is refused with the most similar setting, in one short line', () => {
     expect(() => read('', { VMHOST_LISTN: 'x' })).toThrow(
       /^VMHOST_LISTN is not a setting; did you mean listen\? vmhost serve --help shows the settings$/,
     )
@@ -51,7 +51,7 @@ describe('the configuration', () => {
     expect(() => read('', { VMHOST_SERVICE: '1' })).toThrow(/^VMHOST_SERVICE is not a setting; vmhost serve --help/)
   })
 
-  test('what Kubernetes tells of a Service called vmhost is no setting', () => {
+  test('the variables that Kubernetes sets for a Service called vmhost are not settings', () => {
     const environment = {
       VMHOST_SERVICE_HOST: '10.96.0.7',
       VMHOST_SERVICE_PORT: '8443',
@@ -98,7 +98,7 @@ describe('the configuration', () => {
     expect(() => read('', {}, { [key]: value })).toThrow(`--${key.replaceAll('_', '-')} is wrong: ${told}`)
   })
 
-  test('whatever a setting is given that it cannot be, it says what it must be', () => {
+  test('the refusal of a wrong value says what the value must be', () => {
     const inFile = [
       'true',
       '0',
@@ -128,7 +128,7 @@ describe('the configuration', () => {
     expect(told.filter(message => /expected|received|invalid|NaN/i.test(message))).toEqual([])
   })
 
-  test('packs that must be signed by nobody are no packs at all', () => {
+  test('required signatures without trusted keys are refused', () => {
     const key = `${'A'.repeat(43)}=`
     expect(() => read('pack_trust = "require"')).toThrow(/^pack_trust is require, but pack_trusted_keys is empty/)
     expect(read(`pack_trust = "require"\npack_trusted_keys = ["${key}"]`).pack_trusted_keys).toEqual([key])

@@ -4,8 +4,8 @@ import { HttpResponse, http } from 'msw'
 import { expect, vi } from 'vitest'
 import { pushJob } from '#lib/transfers/contracts.ts'
 import { PushManifest } from '#lib/transfers/schemas.ts'
-import { transferred } from '#lib/entry/commands/transfer.ts'
-import type { Ask } from '#lib/entry/admin/admin-client.ts'
+import { runTransfer } from '#lib/entry/commands/transfer.ts'
+import type { ApiClient } from '#lib/entry/admin/admin-client.ts'
 import { at, register } from '../../functions/catalog/packs.ts'
 import { test } from '../../support/harness.ts'
 
@@ -37,9 +37,9 @@ test('a deletion that the storage forbids is answered with forbidden', async ({ 
 test('the command line exits with the fault of the failed job', async () => {
   vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   const job = { id: crypto.randomUUID(), state: 'failed', error: 'The storage is away.', code: 502 }
-  const ask = (async (_: string, path: string) => (path === '/jobs' ? [] : job)) as Ask
+  const ask = (async (_: string, path: string) => (path === '/jobs' ? [] : job)) as ApiClient
   const body = { catalog_id: 'demo', version: '1', connection: 'provider=local-storage', uuid: 'source' }
   const transfer = { kind: pushJob, schema: PushManifest, method: 'POST', path: '/push', body, flags: {} } as const
-  await expect(transferred(ask, transfer)).rejects.toMatchObject({ fault: 'upstream', message: 'The storage is away.' })
+  await expect(runTransfer(ask, transfer)).rejects.toMatchObject({ fault: 'upstream', message: 'The storage is away.' })
   vi.restoreAllMocks()
 })

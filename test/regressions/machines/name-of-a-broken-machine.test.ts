@@ -24,7 +24,7 @@ const withDefinition = async (folder: string, change: (definition: object) => st
   const file = join(home, 'machine.json')
   writeFileSync(file, change(JSON.parse(readFileSync(file, 'utf8'))))
   const driver = createEmbeddedDriver({ folder, startWorker, ...usual })
-  const machines = await openMachines({ driver, host, stopLimit: 1_000, ...(await newEventLog()) })
+  const machines = await openMachines({ driver, host, stopTimeout: 1_000, ...(await newEventLog()) })
   return { id, machines }
 }
 
@@ -34,7 +34,7 @@ test('a machine of which one value is wrong is found by its name as it is listed
   const listed = JSON.parse(machines.list().text).map((one: { Name: string }) => one.Name)
   expect(listed).toEqual(['Broken', 'demo'])
   for (const name of [id, 'Broken', 'broken'])
-    expect(machines.status(name)).toMatchObject({ id, status: 'invalid', problem: expect.stringContaining('cpus') })
+    expect(machines.showStatus(name)).toMatchObject({ id, status: 'invalid', problem: expect.stringContaining('cpus') })
   await machines.close()
 })
 
@@ -45,8 +45,8 @@ test.for(['{}', '', '{"name":7}'])(
     const { id, machines } = await withDefinition(folder.path, () => text)
     const listed = JSON.parse(machines.list().text).map((one: { Name: string }) => one.Name)
     expect(listed).toContain(id)
-    expect(machines.status(id)).toMatchObject({ id, status: 'invalid' })
-    expect(() => machines.status('Broken')).toThrow('no machine')
+    expect(machines.showStatus(id)).toMatchObject({ id, status: 'invalid' })
+    expect(() => machines.showStatus('Broken')).toThrow('no machine')
     await machines.close()
   },
 )
@@ -56,7 +56,7 @@ test('a machine that is whole keeps its name beside a broken one of the same', a
   const { id, machines } = await withDefinition(folder.path, definition =>
     JSON.stringify({ ...definition, name: 'demo', cpus: 'x' }),
   )
-  expect(machines.status('demo').status).toBe('stopped')
-  expect(machines.status(id).status).toBe('invalid')
+  expect(machines.showStatus('demo').status).toBe('stopped')
+  expect(machines.showStatus(id).status).toBe('invalid')
   await machines.close()
 })

@@ -34,7 +34,7 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'a QEMU who
     const machines = await openMachines({
       driver: await createQemu(join(bench.folder, 'machines')),
       host,
-      stopLimit: 60_000,
+      stopTimeout: 60_000,
       ...(await newEventLog()),
     })
     stack.defer(() => machines.close())
@@ -53,7 +53,7 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'a QEMU who
     expect(await machines.run('one', 'stop', { force: true })).toMatchObject({ status: 'Success' })
     await suspended
     await isGone(pid)
-    expect(machines.status('one')).toMatchObject({ status: 'stopped' })
+    expect(machines.showStatus('one')).toMatchObject({ status: 'stopped' })
   })
 
   test('is ended and deleted by a forced deletion in the middle of a suspension', async () => {
@@ -64,18 +64,18 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'a QEMU who
     await machines.remove('one', { force: true })
     await suspended
     await isGone(pid)
-    expect(() => machines.status('one')).toThrow('There is no machine')
+    expect(() => machines.showStatus('one')).toThrow('There is no machine')
   })
   test('keeps nobody from cancelling the suspension, and then has its other verbs', async () => {
     await using hostile = await open()
     const { machines, server } = hostile
     const cancelled = new AbortController()
-    const work = { ...noProgress, signal: cancelled.signal }
-    const suspended = expect(machines.run('one', 'suspend', { work })).rejects.toThrow('not wanted any more')
+    const progress = { ...noProgress, signal: cancelled.signal }
+    const suspended = expect(machines.run('one', 'suspend', { progress })).rejects.toThrow('not wanted any more')
     await begins(server)
     cancelled.abort(new ServiceError('conflict', 'not wanted any more'))
     await suspended
-    expect(machines.status('one')).toMatchObject({ status: 'running' })
+    expect(machines.showStatus('one')).toMatchObject({ status: 'running' })
     expect(await machines.run('one', 'pause')).toMatchObject({ status: 'Success' })
   })
 })

@@ -5,7 +5,7 @@ import { byteSize } from '#lib/byte-size.ts'
 import { createProgress } from '#lib/entry/admin/job-progress.ts'
 import type { JobStep } from '#lib/jobs/schemas.ts'
 
-/** What a terminal shows after all that was written to it, without its colors. */
+/** Returns what a terminal shows after this output, without colors. */
 const screenOf = (written: string): string => {
   const rows = ['']
   let row = 0
@@ -50,12 +50,12 @@ describe('progress', () => {
   const checked = step('Check', { state: 'completed' })
   const unpacking = step('Unpack', { unit: 'bytes', state: 'running' })
 
-  test('on a terminal what is under way is drawn in its place, below what has ended', () => {
+  test('on a terminal, running steps are redrawn below the ended ones', () => {
     const { progress, written } = open(100)
     progress.show([step('Check', { state: 'running' }), step('Fetch the pack', { unit: 'bytes' })])
     expect(screenOf(written())).toBe('▸ Check')
     progress.show([checked, fetching, unpacking])
-    progress.say('said')
+    progress.print('said')
     progress.show([checked, fetching, unpacking])
     expect(screenOf(written()).split('\n')).toEqual([
       '✔ Check',
@@ -75,7 +75,7 @@ describe('progress', () => {
     expect(written()).toContain('60%'.slice(0, columns < 24 ? 0 : 3))
   })
 
-  test('what is to be said of a step stays with it, and what a failure kept from beginning is not told of', () => {
+  test('the message of a step is printed with it, and steps that a failure skipped are not printed', () => {
     const steps = [
       { ...checked, message: 'nobody\x1b[2J has signed it' },
       step('Fetch the pack', { unit: 'bytes', state: 'skipped', message: 'not needed' }),
@@ -92,7 +92,7 @@ describe('progress', () => {
     )
   })
 
-  test('a figure has its place on a narrow terminal or is left out', () => {
+  test('on a narrow terminal a number is printed whole or left out', () => {
     const ended = { ...fetching, state: 'completed' } as const
     const long = step('a title that is long enough for it', { unit: 'bytes' })
     for (const [columns, line] of [
@@ -108,14 +108,14 @@ describe('progress', () => {
     }
   })
 
-  test('on a pipe each step is a line when it has ended', () => {
+  test('on a pipe, each ended step is a line', () => {
     const { progress, written } = open(100, false)
     progress.show([checked, fetching, unpacking])
     progress.show([checked, { ...fetching, state: 'completed' }, { ...unpacking, state: 'failed' }])
     expect(written()).toBe('Check: done\nFetch the pack: done, 2.0 GB at 210.0 MB/s\nUnpack: failed\n')
   })
 
-  test('on a pipe a step that takes long is told of every 30 seconds', () => {
+  test('on a pipe, a running step is printed every 30 seconds', () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     try {
       const { progress, written } = open(100, false)
