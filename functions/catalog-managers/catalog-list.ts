@@ -1,8 +1,8 @@
 import { endpoint } from '#lib/http/endpoint.ts'
 import {
-  Catalog,
-  passedManifests,
-  PassedQuery,
+  ManagedCatalogParams,
+  passThroughManifests,
+  PassThroughQuery,
   RemoteManifests,
 } from '#lib/remote-catalogs/managers/catalog-schemas.ts'
 import { encodePage } from '#lib/remote-catalogs/managers/encode-page.ts'
@@ -16,13 +16,13 @@ export default endpoint({
   access: { anyClaim: ['LIST_CATALOG_MANIFEST', 'CATALOG_MANAGER_LIST_CATALOG_MANIFEST_OWN'] },
   effect: 'read',
   uses: ['managedCatalogs'],
-  params: Catalog,
-  query: PassedQuery,
+  params: ManagedCatalogParams,
+  query: PassThroughQuery,
   filter: 'handled',
   faults: remoteFaults,
   hasETag: true,
   paged: true,
-  passThrough: { ...passedManifests, query: CatalogQuery },
+  passThrough: { ...passThroughManifests, query: CatalogQuery },
   reply: RemoteManifests,
 }).handle(async (call, { managedCatalogs }) =>
   encodePage(call.params.id, await managedCatalogs.list(call), call.filter?.matches),

@@ -1,10 +1,10 @@
 import { endpoint } from '#lib/http/endpoint.ts'
 import {
   bodyLimit,
-  Catalog,
-  passedManifests,
-  PassedQuery,
-  RegisteredBody,
+  ManagedCatalogParams,
+  passThroughManifests,
+  PassThroughQuery,
+  PassThroughRegistration,
   RemoteManifests,
 } from '#lib/remote-catalogs/managers/catalog-schemas.ts'
 import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
@@ -17,12 +17,12 @@ export default endpoint({
   access: { anyClaim: ['CREATE_CATALOG_MANIFEST', 'CATALOG_MANAGER_CREATE_CATALOG_MANIFEST_OWN'] },
   effect: 'change',
   uses: ['managedCatalogs'],
-  params: Catalog,
-  query: PassedQuery,
-  body: RegisteredBody,
+  params: ManagedCatalogParams,
+  query: PassThroughQuery,
+  body: PassThroughRegistration,
   bodyLimit,
   audited: ['catalog_id', 'version', 'architecture'],
   faults: remoteFaults,
-  passThrough: { ...passedManifests, body: RegisterManifest },
+  passThrough: { ...passThroughManifests, body: RegisterManifest },
   reply: RemoteManifests,
 }).handle((call, { managedCatalogs }) => managedCatalogs.register(call))

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type Fault, ServiceError } from '#lib/errors.ts'
 import type { OutgoingReply } from '#lib/platform/outgoing.ts'
-import { jsonOf } from './read-json.ts'
+import { parseReply } from './parse-reply.ts'
 import { mask, type RemoteServer } from './server.ts'
 
 const Said = z.string().optional()
@@ -10,10 +10,10 @@ const Refusal = z.object({ message: Said, error: Said, error_description: Said }
 const longest = 1_000
 
 /** What a service says of its refusal, in one of the shapes of the field, without a secret that it may have repeated. */
-const refusalIn = (reply: OutgoingReply, secrets: readonly string[]): z.infer<typeof Refusal> => {
+const parseRefusal = (reply: OutgoingReply, secrets: readonly string[]): z.infer<typeof Refusal> => {
   let json: unknown
   try {
-    json = jsonOf(reply)
+    json = parseReply(reply)
   } catch {
     // A page of some proxy: its status says enough.
   }
@@ -38,14 +38,14 @@ const faults: Readonly<Record<number, Fault>> = {
 /** What a call that asks a remote service can end with. */
 export const remoteFaults: readonly Fault[] = ['upstream', 'timeout', ...new Set(Object.values(faults))]
 
-const isCallers = (status: number): boolean => status >= 400 && status < 500 && status !== 401 && status !== 407
+const isCallerError = (status: number): boolean => status >= 400 && status < 500 && status !== 401 && status !== 407
 
 /** Whether a reply says that the request was done. */
-export const isDone = ({ status }: OutgoingReply): boolean => status >= 200 && status < 300
+export const isSuccess = ({ status }: OutgoingReply): boolean => status >= 200 && status < 300
 
 /** What a reply says that is not a success, in one sentence. `secrets` are left out of it. */
-export const failureText = (server: RemoteServer, reply: OutgoingReply, secrets: readonly string[]): string => {
-  const { message, error_description, error } = refusalIn(reply, secrets)
+export const formatFailure = (server: RemoteServer, reply: OutgoingReply, secrets: readonly string[]): string => {
+  const { message, error_description, error } = parseRefusal(reply, secrets)
   const words = message ?? error_description ?? error
   if (reply.status === 401) return `The catalog of ${server.name} refuses the credentials that are kept for it.`
   if (reply.status >= 300 && reply.status < 400)
@@ -54,10 +54,10 @@ export const failureText = (server: RemoteServer, reply: OutgoingReply, secrets:
 }
 
 /** The refusal that a caller gets for one of the remote service: its own where it is about what they asked for. */
-export const refusalOf = (server: RemoteServer, reply: OutgoingReply, secrets: readonly string[]): ServiceError => {
-  const text = failureText(server, reply, secrets)
-  if (!isCallers(reply.status)) return new ServiceError('upstream', text)
-  const { message, error, error_description } = refusalIn(reply, secrets)
+export const toRefusal = (server: RemoteServer, reply: OutgoingReply, secrets: readonly string[]): ServiceError => {
+  const text = formatFailure(server, reply, secrets)
+  if (!isCallerError(reply.status)) return new ServiceError('upstream', text)
+  const { message, error, error_description } = parseRefusal(reply, secrets)
   const { 'retry-after': wait, allow } = reply.headers
   return new ServiceError(faults[reply.status] ?? 'invalid', message ?? text, {
     headers: { ...(wait && { 'Retry-After': wait }), ...(allow && { Allow: allow }) },

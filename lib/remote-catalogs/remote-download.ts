@@ -2,18 +2,18 @@ import { ServiceError } from '#lib/errors.ts'
 import type { OutgoingReply } from '#lib/platform/outgoing.ts'
 import type { ByteRange } from '#lib/objects/port/provider.ts'
 import { bodyLimit } from '#lib/catalog/schemas.ts'
-import type { Peer } from './session.ts'
+import type { RemoteCatalogSession } from './session.ts'
 
 /** What is asked for of a peer's download: its `content`, and what belongs to that. */
-type Part = Readonly<Record<string, string>>
+type DownloadPart = Readonly<Record<string, string>>
 
-const wrong = (): ServiceError =>
+const createWrongBytesError = (): ServiceError =>
   new ServiceError('upstream', 'The other catalog sent other bytes of the pack than it was asked for.')
 
-const ask = async (
-  { remote, server, caller, headers: own }: Peer,
+const requestPart = async (
+  { remote, server, caller, headers: own }: RemoteCatalogSession,
   path: string,
-  query: Part,
+  query: DownloadPart,
   headers: Readonly<Record<string, string>>,
   most: number,
   signal: AbortSignal,
@@ -27,21 +27,21 @@ const ask = async (
     headers: { ...own, ...headers },
     signal,
   }
-  const reply = await remote.read(server, request, most)
+  const reply = await remote.request(server, request, most)
   return reply.headers['content-type'] === 'application/octet-stream' ? reply : undefined
 }
 
 /** The whole of a part, of at most so many bytes; undefined where the service does not hand out bytes. */
-export const readWhole = async (
-  peer: Peer,
+export const readRemotePart = async (
+  peer: RemoteCatalogSession,
   path: string,
-  part: Part,
+  part: DownloadPart,
   most: number,
   signal: AbortSignal,
-): Promise<Buffer<ArrayBuffer> | undefined> => (await ask(peer, path, part, {}, most, signal))?.body
+): Promise<Buffer<ArrayBuffer> | undefined> => (await requestPart(peer, path, part, {}, most, signal))?.body
 
 /** Bytes that a peer hands out. */
-export interface HandedOut {
+export interface RemoteContent {
   readonly size: number
   /** Stands for them, with its quotes; undefined where the service does not say. */
   readonly etag: string | undefined
@@ -50,25 +50,25 @@ export interface HandedOut {
 }
 
 /** A part that is read in ranges; undefined where the service does not hand out bytes. Throws as `HandedOut.read`. */
-export const handedOut = async (
-  peer: Peer,
+export const openRemoteContent = async (
+  peer: RemoteCatalogSession,
   path: string,
-  part: Part,
+  part: DownloadPart,
   signal: AbortSignal,
-): Promise<HandedOut | undefined> => {
+): Promise<RemoteContent | undefined> => {
   // One that hands out no bytes answers with its manifest again.
-  const first = await ask(peer, path, part, { Range: 'bytes=0-0' }, bodyLimit, signal)
+  const first = await requestPart(peer, path, part, { Range: 'bytes=0-0' }, bodyLimit, signal)
   if (!first) return undefined
   const size = Number(/\/(\d+)$/.exec(first.headers['content-range'] ?? '')?.[1])
-  if (first.status !== 206 || !Number.isSafeInteger(size)) throw wrong()
+  if (first.status !== 206 || !Number.isSafeInteger(size)) throw createWrongBytesError()
   return {
     size,
     etag: /^"[\x21\x23-\x7e]+"$/.exec(first.headers.etag ?? '')?.[0],
     async read({ start, end }, reading, etag) {
       // Where the tag is another by now the whole is sent, which is not what was asked for.
       const headers = { Range: `bytes=${start}-${end - 1}`, ...(etag !== undefined && { 'If-Range': etag }) }
-      const reply = await ask(peer, path, part, headers, end - start, reading)
-      if (reply?.status !== 206 || reply.body.length !== end - start) throw wrong()
+      const reply = await requestPart(peer, path, part, headers, end - start, reading)
+      if (reply?.status !== 206 || reply.body.length !== end - start) throw createWrongBytesError()
       return reply.body
     },
   }

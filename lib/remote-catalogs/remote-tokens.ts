@@ -1,15 +1,15 @@
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
 import type { Outgoing } from '#lib/platform/outgoing.ts'
-import { addressOf } from './address.ts'
+import { toServiceUrl } from './service-url.ts'
 import type { RemoteServer } from './server.ts'
-import { jsonOf } from './read-json.ts'
+import { parseReply } from './parse-reply.ts'
 
 /**
  * The token that a remote catalog takes from this service: asked for once, kept until it ends. `refused` is one that it
  * does not take any more. Throws `upstream` when the sign-in is refused, and what sending throws.
  */
-export type TokenOf = (server: RemoteServer, refused?: string) => Promise<string>
+export type GetToken = (server: RemoteServer, refused?: string) => Promise<string>
 
 type Outcome = { readonly token: string; readonly until: number } | { readonly refusal: ServiceError }
 
@@ -33,11 +33,11 @@ const pause = 30_000
 const mostBytes = 64 * 1024
 
 /** `limit`: milliseconds that a sign-in may take. */
-export const createTokenOf = (outgoing: Outgoing, limit: number): TokenOf => {
+export const createTokenSource = (outgoing: Outgoing, limit: number): GetToken => {
   const signIn = async (server: RemoteServer): Promise<Outcome> => {
     const reply = await outgoing({
       method: 'POST',
-      url: addressOf(server, '/auth/token'),
+      url: toServiceUrl(server, '/auth/token'),
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ email: server.username, password: server.password }),
       signal: AbortSignal.timeout(limit),
@@ -49,7 +49,7 @@ export const createTokenOf = (outgoing: Outgoing, limit: number): TokenOf => {
     )
     if (reply.status >= 400 && reply.status < 500) return { refusal }
     if (reply.status !== 200) throw refusal
-    const parsed = Reply.safeParse(jsonOf(reply))
+    const parsed = Reply.safeParse(parseReply(reply))
     if (!parsed.success)
       throw new ServiceError('upstream', `The catalog of ${server.name} answers a sign-in without a token.`)
     const { token, expires_at: end = 0 } = parsed.data
@@ -71,7 +71,7 @@ export const createTokenOf = (outgoing: Outgoing, limit: number): TokenOf => {
     return entry
   }
 
-  const tokenOf: TokenOf = async (server, refused) => {
+  const tokenOf: GetToken = async (server, refused) => {
     const entry = entryOf(server)
     const outcome = await entry.outcome
     if ('refusal' in outcome) throw outcome.refusal

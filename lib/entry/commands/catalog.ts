@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { Command } from 'commander'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
-import { CatalogPlace } from '#lib/catalog/reference.ts'
+import { CatalogReferenceParams } from '#lib/catalog/reference.ts'
 import { parseSideFile, signersOf } from '#lib/packs/sidecar.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { takeConnection } from '../admin/read-connection.ts'
@@ -17,7 +17,7 @@ const at = (...place: readonly string[]): string => ['/catalog', ...place.map(en
 /** Where manifests are. Throws `invalid` for words that lead elsewhere: `/catalog/cache` is no manifest. */
 const placeOf = (args: readonly string[]): string => {
   const [catalogId = '', version, architecture] = args
-  const read = CatalogPlace.safeParse({ catalogId, version, architecture })
+  const read = CatalogReferenceParams.safeParse({ catalogId, version, architecture })
   const issue = read.error?.issues[0]
   if (issue) {
     const word = { catalogId, version, architecture }[String(issue.path[0])]

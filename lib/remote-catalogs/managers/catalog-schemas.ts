@@ -1,38 +1,38 @@
 import * as z from 'zod'
 import {
-  CatalogManifestPlace,
-  CatalogPlace as PlaceInCatalog,
-  isNoRoute,
-  notAnId,
+  ManifestReferenceParams,
+  CatalogReferenceParams as PlaceInCatalog,
+  isNotReserved,
+  reservedNameMessage,
   Segment,
 } from '#lib/catalog/reference.ts'
 import { CatalogManifest as Manifest } from '#lib/catalog/manifest-schema.ts'
 import { ImportResult } from '#lib/catalog/schemas.ts'
-import { orEmpty } from '#lib/catalog/schemas.ts'
+import { optionalOrEmpty } from '#lib/catalog/schemas.ts'
 import { CatalogManagerReference } from './schemas.ts'
 
-export const Catalog = CatalogManagerReference
-export const CatalogManifest = Catalog.extend(CatalogManifestPlace.shape)
+export const ManagedCatalogParams = CatalogManagerReference
+export const ManagedManifestParams = ManagedCatalogParams.extend(ManifestReferenceParams.shape)
 /** Any depth. */
-export const CatalogPlace = Catalog.extend(PlaceInCatalog.shape)
+export const ManagedReferenceParams = ManagedCatalogParams.extend(PlaceInCatalog.shape)
 
 /** Passed on, but for what browsers sign in with. */
-export const PassedQuery = z.record(z.string(), z.string()).transform(given => {
+export const PassThroughQuery = z.record(z.string(), z.string()).transform(given => {
   const { access_token: _, authorization: __, ...query } = given
   return query
 })
 
 /** Read by the remote service, in its own way. */
-export const PassedBody = z.record(z.string(), z.unknown())
+export const PassThroughBody = z.record(z.string(), z.unknown())
 
 /** What such a body is about has to be known: it may be there, and not to be seen. */
-export const RegisteredBody = z.looseObject({
+export const PassThroughRegistration = z.looseObject({
   catalog_id: z
     .string()
     .trim()
     .regex(/^(?!\.{1,2}$)\P{C}{1,256}$/u, 'must be a name')
-    .refine(isNoRoute, notAnId),
-  version: orEmpty(Segment),
+    .refine(isNotReserved, reservedNameMessage),
+  version: optionalOrEmpty(Segment),
 })
 
 /** Bytes of such a body: a manifest names every file of its machine. */
@@ -48,8 +48,8 @@ const RemoteManifest = Manifest.partial().loose().meta({
 })
 
 /** The form of such manifests, where the remote service is one of this kind. */
-export const passedManifests = { reply: z.array(RemoteManifest) } as const
-export const passedImport = {
+export const passThroughManifests = { reply: z.array(RemoteManifest) } as const
+export const passThroughImport = {
   reply: ImportResult.partial()
     .extend({ manifest: RemoteManifest.optional() })
     .loose()

@@ -2,41 +2,41 @@ import { remoteFaults } from '../error-mapping.ts'
 import { EditManifest } from '#lib/catalog/schemas.ts'
 import {
   bodyLimit,
-  Catalog,
-  CatalogManifest,
-  PassedBody,
-  PassedQuery,
-  RegisteredBody,
-  passedManifests,
+  ManagedCatalogParams,
+  ManagedManifestParams,
+  PassThroughBody,
+  PassThroughQuery,
+  PassThroughRegistration,
+  passThroughManifests,
   RemoteImport,
   RemoteManifests,
 } from './catalog-schemas.ts'
 
 const manifest = {
-  passed: passedManifests,
+  passed: passThroughManifests,
   faults: remoteFaults,
   effect: 'change',
   uses: ['managedCatalogs'],
-  params: CatalogManifest,
-  query: PassedQuery,
+  params: ManagedManifestParams,
+  query: PassThroughQuery,
   reply: RemoteManifests,
 } as const
 
 /** What the endpoints share that edit what a manifest of a remote catalog says. */
-export const editing = {
+export const editContract = {
   ...manifest,
   access: {
     anyClaim: ['UPDATE_CATALOG_MANIFEST', 'CATALOG_MANAGER_UPDATE', 'CATALOG_MANAGER_UPDATE_CATALOG_MANIFEST_OWN'],
   },
-  body: PassedBody,
-  passed: { ...passedManifests, body: EditManifest },
+  body: PassThroughBody,
+  passed: { ...passThroughManifests, body: EditManifest },
 } as const
 
 /** What the endpoints share that say whether a manifest of a remote catalog is to be used. */
-export const marking = { ...manifest, access: { roles: ['SUPER_USER'] } } as const
+export const flagContract = { ...manifest, access: { roles: ['SUPER_USER'] } } as const
 
 /** What the endpoints share that take into a remote catalog what is on its storage. */
-export const importing = {
+export const importContract = {
   faults: remoteFaults,
   method: 'PUT',
   access: {
@@ -49,9 +49,9 @@ export const importing = {
   },
   effect: 'change',
   uses: ['managedCatalogs'],
-  params: Catalog,
-  query: PassedQuery,
-  body: RegisteredBody,
+  params: ManagedCatalogParams,
+  query: PassThroughQuery,
+  body: PassThroughRegistration,
   bodyLimit,
   audited: ['catalog_id', 'version', 'architecture'],
   reply: RemoteImport,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { PreparedBody } from '#lib/calls/prepared-body.ts'
-import { servedPath } from '#lib/calls/paths.ts'
+import { toServedPath } from '#lib/calls/paths.ts'
 import type { Filter } from '#lib/calls/list-filter.ts'
 import type { ManifestPage } from './managed-catalogs.ts'
 
@@ -11,7 +11,7 @@ import type { ManifestPage } from './managed-catalogs.ts'
 export const encodePage = (id: string, { manifests, next }: ManifestPage, keep: Filter | undefined): PreparedBody => {
   const json = JSON.stringify(keep ? manifests.filter(keep) : manifests)
   const digest = createHash('sha256').update(json).digest('base64url').slice(0, 16)
-  const path = servedPath(`/v1/catalog-managers/${encodeURIComponent(id)}/catalog`)
+  const path = toServedPath(`/v1/catalog-managers/${encodeURIComponent(id)}/catalog`)
   return new PreparedBody(
     json,
     `"${digest}${next ? '.more' : ''}"`,

@@ -1,29 +1,29 @@
 import type { ClaimName } from '#lib/access/claims.ts'
 import { normalizeName } from '#lib/access/normal-name.ts'
 import type { Principal } from '#lib/access/principal.ts'
-import { visibleTo } from '#lib/catalog/visibility.ts'
+import { createVisibilityCheck } from '#lib/catalog/visibility.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { identityHeaders } from './identity-headers.ts'
+import { createIdentityHeaders } from './identity-headers.ts'
 import type { CatalogManagers } from './managers.ts'
-import { type Manifest, refuseHiddenId, shownManifestsIn } from '../manifest-replies.ts'
-import { jsonOf } from '../read-json.ts'
-import type { Peer } from '../session.ts'
+import { type RemoteManifest, refuseHiddenId, parseMaskedManifests } from '../manifest-replies.ts'
+import { parseReply } from '../parse-reply.ts'
+import type { RemoteCatalogSession } from '../session.ts'
 import type { RangeSource } from '#lib/calls/range-reply.ts'
 import type { OutgoingReply } from '#lib/platform/outgoing.ts'
-import { nextPage } from './next-page.ts'
-import { createRemoteContents } from './remote-content.ts'
-import type { Remote } from '../remote-client.ts'
+import { parseNextPage } from './next-page.ts'
+import { createContentForwarder } from './content-forwarder.ts'
+import type { RemoteClient } from '../remote-client.ts'
 import type { CatalogManager } from './schemas.ts'
 
 /** A call of an endpoint below `/v1/catalog-managers/{id}/catalog`. */
 export interface CatalogCall {
   readonly caller: Principal | undefined
-  readonly params: Place & { readonly id: string }
+  readonly params: ManagedReference & { readonly id: string }
   readonly query: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
 
-interface Place {
+interface ManagedReference {
   readonly catalogId?: string | undefined
   readonly version?: string | undefined
   readonly architecture?: string | undefined
@@ -31,7 +31,7 @@ interface Place {
 
 /** What of a page can be seen, and the query of the one after it. */
 export interface ManifestPage {
-  readonly manifests: readonly Manifest[]
+  readonly manifests: readonly RemoteManifest[]
   readonly next: URLSearchParams | undefined
 }
 
@@ -50,105 +50,117 @@ interface Registration extends CatalogCall {
  */
 export interface ManagedCatalogs {
   /** The catalog of a manager, for a pull by this caller, or a push to it. */
-  peer(caller: Principal, id: string, use: 'pull' | 'push'): Promise<Peer>
+  openSession(caller: Principal, id: string, use: 'pull' | 'push'): Promise<RemoteCatalogSession>
   list(call: CatalogCall): Promise<ManifestPage>
   /** Throws `not-found` when nothing there can be seen. */
-  show(call: CatalogCall): Promise<Manifest[]>
-  download(call: CatalogCall): Promise<Manifest[]>
+  show(call: CatalogCall): Promise<RemoteManifest[]>
+  download(call: CatalogCall): Promise<RemoteManifest[]>
   /** The bytes of one manifest that the query asks for; throws also as `createRemoteContents` says. */
   content(call: CatalogCall): Promise<RangeSource>
   /** Changes one manifest; `action` is the last segment of the path. */
-  change(call: CatalogChange, method: 'PATCH' | 'PUT' | 'DELETE', action: string): Promise<Manifest[]>
+  change(call: CatalogChange, method: 'PATCH' | 'PUT' | 'DELETE', action: string): Promise<RemoteManifest[]>
   /** Deletes what can be seen of a catalog id, a version or an architecture. */
   remove(call: CatalogCall): Promise<void>
   /** Throws `conflict` where a manifest is in the way that cannot be seen. */
-  register(call: Registration): Promise<Manifest[]>
+  register(call: Registration): Promise<RemoteManifest[]>
   /** As `register`. */
   import(call: Registration, action: 'import' | 'import-vm'): Promise<Record<string, unknown>>
 }
 
-const pathOf = ({ catalogId, version, architecture }: Place, action?: string): string => {
+const formatPath = ({ catalogId, version, architecture }: ManagedReference, action?: string): string => {
   const parts = [catalogId, version, architecture, action].filter(part => part !== undefined)
   return ['/catalog', ...parts.map(part => encodeURIComponent(part.toWellFormed()))].join('/')
 }
 
 interface Options {
-  readonly managers: Pick<CatalogManagers, 'forUse'>
-  readonly remote: Remote
+  readonly managers: Pick<CatalogManagers, 'getForUse'>
+  readonly remote: RemoteClient
 }
 
 export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCatalogs => {
-  const contentAt = createRemoteContents()
+  const contentAt = createContentForwarder()
   /** The manager's catalog as this caller is shown it. */
-  const enter = async ({ caller: someone, params, query, signal }: CatalogCall, ...toChange: readonly ClaimName[]) => {
+  const openCatalog = async (
+    { caller: someone, params, query, signal }: CatalogCall,
+    ...toChange: readonly ClaimName[]
+  ) => {
     const caller = someone!
-    const manager: CatalogManager = await managers.forUse(caller, params.id, toChange.length > 0 ? toChange : undefined)
-    const headers = identityHeaders(caller)
+    const manager: CatalogManager = await managers.getForUse(
+      caller,
+      params.id,
+      toChange.length > 0 ? toChange : undefined,
+    )
+    const headers = createIdentityHeaders(caller)
     const common = { caller: caller.id, headers }
-    const sees = visibleTo(caller)
+    const canSee = createVisibilityCheck(caller)
     /** Reading ends when the caller goes away. */
     const get = (path: string, query?: CatalogCall['query']): Promise<OutgoingReply> =>
-      remote.read(manager, { ...common, method: 'GET', path, query, signal })
+      remote.request(manager, { ...common, method: 'GET', path, query, signal })
     return {
       caller,
-      sees,
-      peer: { server: manager, remote, caller, headers, sees } satisfies Peer,
+      canSee,
+      peer: { server: manager, remote, caller, headers, canSee } satisfies RemoteCatalogSession,
       get,
       /** All that a place holds. */
-      read: async (path: string, query?: CatalogCall['query']): Promise<readonly Manifest[]> =>
-        shownManifestsIn(jsonOf(await get(path, query))),
+      read: async (path: string, query?: CatalogCall['query']): Promise<readonly RemoteManifest[]> =>
+        parseMaskedManifests(parseReply(await get(path, query))),
       /** What was begun goes on. */
       send: (method: string, path: string, body?: unknown): Promise<unknown> =>
-        remote.ask(manager, { ...common, method, path, query, body }),
+        remote.requestJson(manager, { ...common, method, path, query, body }),
     }
   }
-  type Catalog = Awaited<ReturnType<typeof enter>>
+  type Catalog = Awaited<ReturnType<typeof openCatalog>>
 
-  const nothing = (): ServiceError => new ServiceError('not-found', 'There is no such manifest in the remote catalog.')
+  const createNotFoundError = (): ServiceError =>
+    new ServiceError('not-found', 'There is no such manifest in the remote catalog.')
 
-  const seen = async ({ read, sees }: Catalog, path: string, query?: CatalogCall['query']): Promise<Manifest[]> => {
-    const found = (await read(path, query)).filter(sees)
-    if (found.length === 0) throw nothing()
+  const seen = async (
+    { read, canSee }: Catalog,
+    path: string,
+    query?: CatalogCall['query'],
+  ): Promise<RemoteManifest[]> => {
+    const found = (await read(path, query)).filter(canSee)
+    if (found.length === 0) throw createNotFoundError()
     return found
   }
-  /** Passes a place where something can be seen; a super user sees all. */
-  const checkSeen = async (catalog: Catalog, place: Place): Promise<void> => {
-    if (!catalog.caller.superUser) await seen(catalog, pathOf(place))
+  /** Passes a place where something can be seen; a super user canSee all. */
+  const checkVisible = async (catalog: Catalog, place: ManagedReference): Promise<void> => {
+    if (!catalog.caller.superUser) await seen(catalog, formatPath(place))
   }
-  const checkFree = async ({ caller, read, sees }: Catalog, { catalog_id, version }: Registration['body']) => {
+  const checkMayRegister = async ({ caller, read, canSee }: Catalog, { catalog_id, version }: Registration['body']) => {
     if (caller.superUser) return
-    const versions = await read(pathOf({ catalogId: normalizeName(catalog_id) })).catch((error: unknown) => {
+    const versions = await read(formatPath({ catalogId: normalizeName(catalog_id) })).catch((error: unknown) => {
       if (isFault(error, 'not-found')) return []
       throw error
     })
     // Of all architectures, and by spellings that may mean the same there: it decides which version is meant.
-    const isMeant = (one: Manifest): boolean =>
+    const isMeant = (one: RemoteManifest): boolean =>
       version === undefined || normalizeName(one.version ?? '') === normalizeName(version)
-    if (versions.some(one => isMeant(one) && !sees(one)))
+    if (versions.some(one => isMeant(one) && !canSee(one)))
       throw new ServiceError('conflict', 'The remote catalog has this manifest already, and it is not yours to change.')
-    refuseHiddenId(versions, sees)
+    refuseHiddenId(versions, canSee)
   }
 
   return {
-    async peer(caller, id, use) {
-      const server = await managers.forUse(caller, id, use === 'push' ? ['PUSH_CATALOG_MANIFEST'] : undefined)
-      return { server, remote, caller, headers: identityHeaders(caller), sees: visibleTo(caller) }
+    async openSession(caller, id, use) {
+      const server = await managers.getForUse(caller, id, use === 'push' ? ['PUSH_CATALOG_MANIFEST'] : undefined)
+      return { server, remote, caller, headers: createIdentityHeaders(caller), canSee: createVisibilityCheck(caller) }
     },
     async list(call) {
-      const { get, sees } = await enter(call)
-      const reply = await get(pathOf({}), call.query)
-      return { manifests: shownManifestsIn(jsonOf(reply)).filter(sees), next: nextPage(reply) }
+      const { get, canSee } = await openCatalog(call)
+      const reply = await get(formatPath({}), call.query)
+      return { manifests: parseMaskedManifests(parseReply(reply)).filter(canSee), next: parseNextPage(reply) }
     },
-    show: async call => seen(await enter(call), pathOf(call.params), call.query),
+    show: async call => seen(await openCatalog(call), formatPath(call.params), call.query),
     async download(call) {
-      const catalog = await enter(call)
+      const catalog = await openCatalog(call)
       // It is counted there, so it must not reach what is not shown here.
-      await checkSeen(catalog, call.params)
-      return seen(catalog, pathOf(call.params, 'download'), call.query)
+      await checkVisible(catalog, call.params)
+      return seen(catalog, formatPath(call.params, 'download'), call.query)
     },
     async content(call) {
-      const catalog = await enter(call)
-      const [found] = await seen(catalog, pathOf(call.params))
+      const catalog = await openCatalog(call)
+      const [found] = await seen(catalog, formatPath(call.params))
       // By what was seen: a version may have other names, which lead elsewhere by now.
       const { catalogId, version, architecture } = call.params
       const place = {
@@ -156,41 +168,43 @@ export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCat
         version: found?.version || version,
         architecture: found?.architecture || architecture,
       }
-      return contentAt(catalog.peer, pathOf(place, 'download'), call.query, call.signal)
+      return contentAt(catalog.peer, formatPath(place, 'download'), call.query, call.signal)
     },
     async change(call, method, action) {
-      const catalog = await enter(call, 'UPDATE_CATALOG_MANIFEST', 'CATALOG_MANAGER_UPDATE')
-      await checkSeen(catalog, call.params)
-      return shownManifestsIn(await catalog.send(method, pathOf(call.params, action), call.body)).filter(catalog.sees)
+      const catalog = await openCatalog(call, 'UPDATE_CATALOG_MANIFEST', 'CATALOG_MANAGER_UPDATE')
+      await checkVisible(catalog, call.params)
+      return parseMaskedManifests(await catalog.send(method, formatPath(call.params, action), call.body)).filter(
+        catalog.canSee,
+      )
     },
     async remove({ params, ...call }) {
-      const catalog = await enter({ params, ...call }, 'DELETE_CATALOG_MANIFEST')
-      const { caller, read, sees, send } = catalog
-      const all = caller.superUser ? [] : await read(pathOf(params))
-      const mine = all.filter(sees)
-      if (!caller.superUser && mine.length === 0) throw nothing()
-      if (mine.length === all.length) await send('DELETE', pathOf(params))
+      const catalog = await openCatalog({ params, ...call }, 'DELETE_CATALOG_MANIFEST')
+      const { caller, read, canSee, send } = catalog
+      const all = caller.superUser ? [] : await read(formatPath(params))
+      const mine = all.filter(canSee)
+      if (!caller.superUser && mine.length === 0) throw createNotFoundError()
+      if (mine.length === all.length) await send('DELETE', formatPath(params))
       else
         for (const { catalog_id: catalogId, version, architecture } of mine) {
           // A place that is not complete would hold others as well.
           if (!catalogId || !version || !architecture)
             throw new ServiceError('upstream', 'The remote catalog has manifests without a version or an architecture.')
-          await send('DELETE', pathOf({ catalogId, version, architecture }))
+          await send('DELETE', formatPath({ catalogId, version, architecture }))
         }
     },
     async register(call) {
-      const catalog = await enter(call, 'CREATE_CATALOG_MANIFEST')
-      await checkFree(catalog, call.body)
-      return shownManifestsIn(await catalog.send('POST', pathOf({}), call.body)).filter(catalog.sees)
+      const catalog = await openCatalog(call, 'CREATE_CATALOG_MANIFEST')
+      await checkMayRegister(catalog, call.body)
+      return parseMaskedManifests(await catalog.send('POST', formatPath({}), call.body)).filter(catalog.canSee)
     },
     async import(call, action) {
-      const catalog = await enter(call, 'IMPORT_CATALOG_MANIFEST', 'PUSH_CATALOG_MANIFEST')
-      await checkFree(catalog, call.body)
+      const catalog = await openCatalog(call, 'IMPORT_CATALOG_MANIFEST', 'PUSH_CATALOG_MANIFEST')
+      await checkMayRegister(catalog, call.body)
       const reply = await catalog.send('PUT', `/catalog/${action}`, call.body)
       if (typeof reply !== 'object' || reply === null || Array.isArray(reply))
         throw new ServiceError('upstream', 'The remote catalog does not say what it imported.')
       const { manifest, ...result }: { manifest?: unknown } = reply
-      const shown = manifest ? shownManifestsIn(manifest).filter(catalog.sees) : []
+      const shown = manifest ? parseMaskedManifests(manifest).filter(catalog.canSee) : []
       return { ...result, ...(shown.length > 0 && { manifest: shown[0] }) }
     },
   }

@@ -4,9 +4,9 @@ import { mask } from '../server.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import type { Publish } from '#lib/events/events.ts'
 import type { Store, Stored, Write } from '#lib/storage/store.ts'
-import { nextCredentials } from './credentials.ts'
+import { mergeCredentials } from './credentials.ts'
 import type { ManagerRecords } from './records.ts'
-import type { Remote } from '../remote-client.ts'
+import type { RemoteClient } from '../remote-client.ts'
 import { checkMayChange, checkMayChangeBy, checkMayPublish, maySee, mayUse } from './rights.ts'
 import { CatalogManager, type CatalogManagerRecord } from './schemas.ts'
 import type { CreateCatalogManager, UpdateCatalogManager } from './schemas.ts'
@@ -19,23 +19,28 @@ import type { CreateCatalogManager, UpdateCatalogManager } from './schemas.ts'
 export interface CatalogManagers {
   list(caller: Principal): Promise<readonly CatalogManagerRecord[]>
   show(caller: Principal, id: string): Promise<CatalogManagerRecord>
-  create(caller: Principal, request: CreateCatalogManager, again: Again): Promise<CatalogManagerRecord>
+  create(caller: Principal, request: CreateCatalogManager, again: Reauthenticate): Promise<CatalogManagerRecord>
   /** Throws `conflict` when the manager was changed meanwhile. */
-  update(caller: Principal, id: string, changes: UpdateCatalogManager, again: Again): Promise<CatalogManagerRecord>
+  update(
+    caller: Principal,
+    id: string,
+    changes: UpdateCatalogManager,
+    again: Reauthenticate,
+  ): Promise<CatalogManagerRecord>
   remove(caller: Principal, id: string): Promise<void>
   /**
    * With its credentials, for a request to it. Throws `conflict` when it is switched off.
    * @param toChange the claims of which one lets its catalog be changed by a manager of somebody else
    */
-  forUse(caller: Principal, id: string, toChange?: readonly ClaimName[]): Promise<CatalogManager>
+  getForUse(caller: Principal, id: string, toChange?: readonly ClaimName[]): Promise<CatalogManager>
 }
 
 /** Who the caller is by now: a catalog takes as long as it likes to answer. Throws `unauthenticated` for nobody. */
-type Again = () => Promise<Principal>
+type Reauthenticate = () => Promise<Principal>
 
 const most = 100
 
-const recordOf = ({ username, password, api_key, ...manager }: CatalogManager): CatalogManagerRecord => ({
+const toRecord = ({ username, password, api_key, ...manager }: CatalogManager): CatalogManagerRecord => ({
   id: manager.id,
   name: manager.name,
   url: manager.url,
@@ -56,25 +61,29 @@ interface Options {
   readonly store: Store
   readonly records: ManagerRecords
   readonly publish: Publish
-  readonly remote: Pick<Remote, 'check'>
+  readonly remote: Pick<RemoteClient, 'check'>
 }
 
 const usual = { internal: false, active: true, global: false, required_claims: [] }
 
 /** A manager after a request: what that leaves out stays. Throws `invalid`. */
-const merged = (before: CatalogManager | undefined, base: object, request: UpdateCatalogManager): CatalogManager => {
+const applyRequest = (
+  before: CatalogManager | undefined,
+  base: object,
+  request: UpdateCatalogManager,
+): CatalogManager => {
   const { username: _, password: __, api_key: ___, ...open } = { ...before, ...request }
   return CatalogManager.parse({
     ...base,
     ...open,
-    ...nextCredentials(before, request),
+    ...mergeCredentials(before, request),
     updated_at: new Date().toISOString(),
   })
 }
 
 export const createCatalogManagers = ({ store, records, publish, remote }: Options): CatalogManagers => {
   /** Whoever can see it is told, and could before; an event cannot ask for all of several claims. */
-  const told = (what: string, { id, owner_id }: CatalogManager, versions: readonly CatalogManager[]): Write => {
+  const publishEvent = (what: string, { id, owner_id }: CatalogManager, versions: readonly CatalogManager[]): Write => {
     const open = versions.some(({ global, required_claims }) => global && required_claims.length === 0)
     return publish({
       type: 'system',
@@ -100,37 +109,37 @@ export const createCatalogManagers = ({ store, records, publish, remote }: Optio
     })
 
   return {
-    list: async caller => (await records.list()).filter(manager => maySee(caller, manager)).map(recordOf),
-    show: async (caller, id) => recordOf(await find(caller, id)),
+    list: async caller => (await records.list()).filter(manager => maySee(caller, manager)).map(toRecord),
+    show: async (caller, id) => toRecord(await find(caller, id)),
     async create(caller, request, again) {
       if ((await records.list()).filter(({ owner_id }) => owner_id === caller.id).length >= most)
         throw new ServiceError('conflict', `You have ${most} catalog managers, which is all that one user can have.`)
       const base = { ...usual, id: crypto.randomUUID(), owner_id: caller.id, created_at: new Date().toISOString() }
-      const made = merged(undefined, base, request)
+      const made = applyRequest(undefined, base, request)
       checkMayPublish(caller, made, 'CREATE')
       await check(made, caller)
       checkMayPublish(await again(), made, 'CREATE')
-      await commit([records.put(made), told('ADDED', made, [made])])
-      return recordOf(made)
+      await commit([records.put(made), publishEvent('ADDED', made, [made])])
+      return toRecord(made)
     },
     async update(caller, id, changes, again) {
       const before = await find(caller, id)
       checkMayChange(caller, before, 'UPDATE')
-      const next = merged(before, {}, changes)
+      const next = applyRequest(before, {}, changes)
       checkMayPublish(caller, next, 'UPDATE')
       await check(next, caller)
       const callerNow = await again()
       checkMayChange(callerNow, before, 'UPDATE')
       checkMayPublish(callerNow, next, 'UPDATE')
-      await commit([records.put({ ...next, rev: before.rev }), told('UPDATED', next, [before, next])])
-      return recordOf(next)
+      await commit([records.put({ ...next, rev: before.rev }), publishEvent('UPDATED', next, [before, next])])
+      return toRecord(next)
     },
     async remove(caller, id) {
       const manager = await find(caller, id)
       checkMayChange(caller, manager, 'DELETE')
-      await commit([records.remove(manager), told('REMOVED', manager, [manager])])
+      await commit([records.remove(manager), publishEvent('REMOVED', manager, [manager])])
     },
-    async forUse(caller, id, toChange) {
+    async getForUse(caller, id, toChange) {
       const manager = await find(caller, id)
       if (!mayUse(caller, manager))
         throw new ServiceError('forbidden', `The catalog manager ${manager.name} is its owner's to use.`)

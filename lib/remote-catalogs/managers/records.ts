@@ -4,7 +4,7 @@ import { CatalogManager } from './schemas.ts'
 /** The managers as they are kept. */
 export interface ManagerRecords extends Collection<CatalogManager> {
   /** The writes that delete what a user keeps for themselves, for the commit that deletes the user. */
-  removalOf(userId: string): Promise<readonly Write[]>
+  prepareRemoval(userId: string): Promise<readonly Write[]>
 }
 
 export const openManagerRecords = (store: Store): ManagerRecords => {
@@ -12,7 +12,7 @@ export const openManagerRecords = (store: Store): ManagerRecords => {
   return {
     ...managers,
     // A global one is in use by others.
-    removalOf: async userId =>
+    prepareRemoval: async userId =>
       (await managers.list()).filter(({ owner_id, global }) => owner_id === userId && !global).map(managers.remove),
   }
 }

@@ -14,7 +14,7 @@ const isOffered = ({ superUser, claims }: Principal, { global, required_claims }
 export const mayUse = (caller: Principal, manager: CatalogManager): boolean =>
   caller.superUser || owns(caller, manager) || isOffered(caller, manager)
 
-/** Whether a manager is there for somebody; who lists all of them sees some that they cannot use. */
+/** Whether a manager is there for somebody; who lists all of them canSee some that they cannot use. */
 export const maySee = (caller: Principal, manager: CatalogManager): boolean =>
   mayUse(caller, manager) || holds(caller, 'CATALOG_MANAGER_LIST')
 

@@ -22,12 +22,12 @@ export const CatalogManager = z.object({
 })
 export type CatalogManager = z.infer<typeof CatalogManager>
 
-const Masked = z.literal(mask).optional().meta({ description: 'Stands for what is kept' })
+const MaskedSecret = z.literal(mask).optional().meta({ description: 'Stands for what is kept' })
 
 export const CatalogManagerRecord = CatalogManager.extend({
-  username: Masked,
-  password: Masked,
-  api_key: Masked,
+  username: MaskedSecret,
+  password: MaskedSecret,
+  api_key: MaskedSecret,
 }).meta({ id: 'CatalogManager' })
 export type CatalogManagerRecord = z.infer<typeof CatalogManagerRecord>
 
@@ -77,4 +77,4 @@ export type UpdateCatalogManager = z.infer<typeof UpdateCatalogManager>
 export const CatalogManagerReference = z.object({ id: z.string().min(1) })
 
 /** What the audit tells of a request. */
-export const audited = ['name', 'url', 'active', 'global', 'internal', 'required_claims'] as const
+export const auditedMembers = ['name', 'url', 'active', 'global', 'internal', 'required_claims'] as const

@@ -1,15 +1,15 @@
 import { delay, http, HttpResponse, type JsonBodyType } from 'msw'
 import type { SetupServer } from 'msw/node'
 import { describe, expect } from 'vitest'
-import type { Limits } from '#lib/remote-catalogs/remote-client.ts'
+import type { RemoteLimits } from '#lib/remote-catalogs/remote-client.ts'
 import type { Answer, Call } from '../../support/harness.ts'
 import { apiKey, password, test as base } from './remote-catalog.ts'
 
 const url = 'https://peer.example.test'
 const root = { as: ['*'] }
 
-const withLimits = (limits: Limits) =>
-  base.extend<{ remoteLimits: Limits }>({
+const withLimits = (limits: RemoteLimits) =>
+  base.extend<{ remoteLimits: RemoteLimits }>({
     // oxlint-disable-next-line no-empty-pattern -- vitest reads the fixtures that are used off the pattern
     remoteLimits: async ({}, use) => use(limits),
   })

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { undoAfter } from '#lib/catalog/undo.ts'
+import { undoAfterFailure } from '#lib/catalog/undo.ts'
 import { ServiceError } from '#lib/errors.ts'
 
 afterEach(() => void vi.useRealTimers())
@@ -7,11 +7,11 @@ afterEach(() => void vi.useRealTimers())
 const wrong = new ServiceError('precondition-failed', 'The manifest was changed.')
 
 test('an undo that works leaves the error as it is', async () => {
-  expect(await undoAfter(wrong, async () => {})).toBe(wrong)
+  expect(await undoAfterFailure(wrong, async () => {})).toBe(wrong)
 })
 
 test('an undo that fails says so beside what was wrong, and not in its place', async () => {
-  const told = await undoAfter(wrong, async () => {
+  const told = await undoAfterFailure(wrong, async () => {
     throw new ServiceError('upstream', 'The storage is away.')
   })
   expect(told).toMatchObject({
@@ -23,7 +23,7 @@ test('an undo that fails says so beside what was wrong, and not in its place', a
 test('an undo that never ends is given up, with its signal', async () => {
   vi.useFakeTimers()
   let signal: AbortSignal | undefined
-  const told = undoAfter(wrong, given => {
+  const told = undoAfterFailure(wrong, given => {
     signal = given
     return new Promise(() => {})
   })

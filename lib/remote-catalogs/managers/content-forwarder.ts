@@ -1,9 +1,9 @@
 import { ServiceError } from '#lib/errors.ts'
 import type { RangeSource } from '#lib/calls/range-reply.ts'
 import { toStream } from '#lib/objects/http/response-body.ts'
-import { createReaders } from '#lib/catalog/reader-limit.ts'
-import { handedOut } from '../remote-download.ts'
-import type { Peer } from '../session.ts'
+import { createStreamLimit } from '#lib/catalog/stream-limit.ts'
+import { openRemoteContent } from '../remote-download.ts'
+import type { RemoteCatalogSession } from '../session.ts'
 
 /** Bytes that are asked for at once: so many of each reader are in memory, however large the pack is. */
 const piece = 4 * 1024 * 1024
@@ -16,10 +16,10 @@ type Query = Readonly<Record<string, string>>
  * Opens bytes that a peer hands out at a path, to be passed on piece by piece as fast as they are read. Throws what the
  * peer refuses with, and `upstream` when it hands out none; reading, `unavailable` for who reads too many at once.
  */
-export const createRemoteContents = () => {
-  const openFor = createReaders(most)
-  return async (peer: Peer, path: string, query: Query, signal: AbortSignal): Promise<RangeSource> => {
-    const bytes = await handedOut(peer, path, query, signal)
+export const createContentForwarder = () => {
+  const openFor = createStreamLimit(most)
+  return async (peer: RemoteCatalogSession, path: string, query: Query, signal: AbortSignal): Promise<RangeSource> => {
+    const bytes = await openRemoteContent(peer, path, query, signal)
     const etag = bytes?.etag
     if (!bytes || etag === undefined)
       throw new ServiceError(

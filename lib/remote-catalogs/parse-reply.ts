@@ -1,11 +1,11 @@
 import { ServiceError } from '#lib/errors.ts'
 import type { OutgoingReply } from '#lib/platform/outgoing.ts'
-import { isModest } from '#lib/json-limits.ts'
+import { isWithinJsonLimits } from '#lib/json-limits.ts'
 
 /** A reply as data; undefined when it is empty. Throws `upstream` for what is no JSON, or too much of it. */
-export const jsonOf = ({ body }: OutgoingReply): unknown => {
+export const parseReply = ({ body }: OutgoingReply): unknown => {
   if (body.length === 0) return undefined
-  if (!isModest(body))
+  if (!isWithinJsonLimits(body))
     throw new ServiceError(
       'upstream',
       'The reply of the remote catalog has too many values, or too deep in each other.',
