@@ -1,26 +1,26 @@
 import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { type RemoteManifest, parseManifests } from './manifest-replies.ts'
+import { parseManifests, type RemoteManifest } from './manifest-replies.ts'
 import type { RemoteClient, RemoteRequest } from './remote-client.ts'
 import type { RemoteServer } from './server.ts'
 
-/** The catalog of another service, as somebody reaches it. */
+/** Access of a caller to the catalog of another service. */
 export interface RemoteCatalogSession {
   readonly server: RemoteServer
   readonly remote: RemoteClient
   readonly caller: Principal
-  /** Told with each request. */
+  /** Headers of each request. */
   readonly headers: Readonly<Record<string, string>>
-  /** What of it the caller may know of: who goes there with the credentials of others canSee no more than their own show. */
+  /** Whether the caller may see a manifest. A caller with the credentials of somebody else sees only what the caller's own rights show. */
   readonly canSee: (manifest: RemoteManifest) => boolean
 }
 
-type Asked = Omit<RemoteRequest, 'caller'>
+type SessionRequest = Omit<RemoteRequest, 'caller'>
 
-/** Asks a peer; throws what `Remote.ask` does. */
+/** Sends a request to the service of a session, and gives the reply as data. Throws what `RemoteClient.requestJson` throws. */
 export const requestJson = (
   { remote, server, caller, headers }: RemoteCatalogSession,
-  request: Asked,
+  request: SessionRequest,
 ): Promise<unknown> =>
   remote.requestJson(server, {
     ...request,
@@ -29,7 +29,7 @@ export const requestJson = (
     headers: { ...headers, ...request.headers },
   })
 
-/** The manifest of a reply. Throws `not-found` when there is none that the caller may know of. */
+/** Finds the first manifest of a reply that the caller may see. Throws `not-found` when there is none. */
 export const findVisibleManifest = ({ server, canSee }: RemoteCatalogSession, reply: unknown): RemoteManifest => {
   const found = parseManifests(reply).find(canSee)
   if (!found) throw new ServiceError('not-found', `The catalog of ${server.name} has no such manifest.`)

@@ -1,31 +1,29 @@
 import * as z from 'zod'
 import {
-  ManifestReferenceParams,
-  CatalogReferenceParams as PlaceInCatalog,
+  CatalogReferenceParams,
   isNotReserved,
+  ManifestReferenceParams,
   reservedNameMessage,
   Segment,
 } from '#lib/catalog/reference.ts'
-import { CatalogManifest as Manifest } from '#lib/catalog/manifest-schema.ts'
-import { ImportResult } from '#lib/catalog/schemas.ts'
-import { optionalOrEmpty } from '#lib/catalog/schemas.ts'
+import { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
+import { ImportResult, optionalOrEmpty } from '#lib/catalog/schemas.ts'
 import { CatalogManagerReference } from './schemas.ts'
 
-export const ManagedCatalogParams = CatalogManagerReference
-export const ManagedManifestParams = ManagedCatalogParams.extend(ManifestReferenceParams.shape)
-/** Any depth. */
-export const ManagedReferenceParams = ManagedCatalogParams.extend(PlaceInCatalog.shape)
+export const ManagedManifestParams = CatalogManagerReference.extend(ManifestReferenceParams.shape)
+/** A reference of any depth. */
+export const ManagedReferenceParams = CatalogManagerReference.extend(CatalogReferenceParams.shape)
 
-/** Passed on, but for what browsers sign in with. */
+/** A query that is forwarded without the tokens that browsers put there. */
 export const PassThroughQuery = z.record(z.string(), z.string()).transform(given => {
   const { access_token: _, authorization: __, ...query } = given
   return query
 })
 
-/** Read by the remote service, in its own way. */
+/** A body that only the remote service parses. */
 export const PassThroughBody = z.record(z.string(), z.unknown())
 
-/** What such a body is about has to be known: it may be there, and not to be seen. */
+/** A registration, which the remote service parses. This one reads which manifest it names, because that may be a hidden one. */
 export const PassThroughRegistration = z.looseObject({
   catalog_id: z
     .string()
@@ -35,23 +33,20 @@ export const PassThroughRegistration = z.looseObject({
   version: optionalOrEmpty(Segment),
 })
 
-/** Bytes of such a body: a manifest names every file of its machine. */
-export const bodyLimit = 4 * 1024 * 1024
-
-/** Manifests as the remote service writes them. */
+/** Manifests in the format of the remote service. */
 export const RemoteManifests = z.array(z.record(z.string(), z.unknown()))
 export const RemoteImport = z.record(z.string(), z.unknown())
 
-const RemoteManifest = Manifest.partial().loose().meta({
+const RemoteManifest = CatalogManifest.partial().loose().meta({
   id: 'RemoteManifest',
-  description: 'A manifest as the remote service writes it: it may lack members, or have more',
+  description: 'A manifest in the format of the remote service: it may lack members, or have more',
 })
 
-/** The form of such manifests, where the remote service is one of this kind. */
+/** The reply of a remote service of this kind, for the OpenAPI document. */
 export const passThroughManifests = { reply: z.array(RemoteManifest) } as const
 export const passThroughImport = {
   reply: ImportResult.partial()
     .extend({ manifest: RemoteManifest.optional() })
     .loose()
-    .meta({ id: 'RemoteImport', description: 'What the remote service says of an import' }),
+    .meta({ id: 'RemoteImport', description: 'The result of an import in the format of the remote service' }),
 } as const

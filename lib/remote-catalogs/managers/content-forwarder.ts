@@ -5,39 +5,43 @@ import { createStreamLimit } from '#lib/catalog/stream-limit.ts'
 import { openRemoteContent } from '../remote-download.ts'
 import type { RemoteCatalogSession } from '../session.ts'
 
-/** Bytes that are asked for at once: so many of each reader are in memory, however large the pack is. */
-const piece = 4 * 1024 * 1024
-/** Streams that one caller may have open. */
-const most = 8
+/** Bytes of one request to the remote service: each stream has that many in memory, however large the object is. */
+const requestBytes = 4 * 1024 * 1024
+/** The most streams that one caller may have open. */
+const maxStreams = 8
 
 type Query = Readonly<Record<string, string>>
 
 /**
- * Opens bytes that a peer hands out at a path, to be passed on piece by piece as fast as they are read. Throws what the
- * peer refuses with, and `upstream` when it hands out none; reading, `unavailable` for who reads too many at once.
+ * Opens an object of a remote catalog. Its bytes are requested as fast as the caller reads them. Throws the refusal of the
+ * remote service, and `upstream` when it does not send bytes. Reading throws `unavailable` when the caller has too many open.
  */
-export const createContentForwarder = () => {
-  const openFor = createStreamLimit(most)
-  return async (peer: RemoteCatalogSession, path: string, query: Query, signal: AbortSignal): Promise<RangeSource> => {
-    const bytes = await openRemoteContent(peer, path, query, signal)
-    const etag = bytes?.etag
-    if (!bytes || etag === undefined)
-      throw new ServiceError(
-        'upstream',
-        'The remote catalog does not hand out the bytes of its packs: pull the manifest in place of it.',
-      )
+export type ForwardContent = (
+  session: RemoteCatalogSession,
+  path: string,
+  query: Query,
+  signal: AbortSignal,
+) => Promise<RangeSource>
+
+export const createContentForwarder = (): ForwardContent => {
+  const openLimited = createStreamLimit(maxStreams)
+  return async (session, path, query, signal) => {
+    const content = await openRemoteContent(session, path, query, signal)
+    const etag = content?.etag
+    if (!content || etag === undefined)
+      throw new ServiceError('upstream', 'The remote catalog does not send the bytes of its packs: pull the manifest.')
     return {
-      size: bytes.size,
+      size: content.size,
       etag,
       read: ({ start, end }) =>
-        openFor(peer.caller.id, async () => {
-          const gone = new AbortController()
-          const reading = AbortSignal.any([signal, gone.signal])
-          const pieces = async function* (): AsyncGenerator<Uint8Array> {
-            for (let at = start; at < end; at += piece)
-              yield await bytes.read({ start: at, end: Math.min(at + piece, end) }, reading, etag)
+        openLimited(session.caller.id, async () => {
+          const cancelled = new AbortController()
+          const readSignal = AbortSignal.any([signal, cancelled.signal])
+          const readRanges = async function* (): AsyncGenerator<Uint8Array> {
+            for (let at = start; at < end; at += requestBytes)
+              yield await content.read({ start: at, end: Math.min(at + requestBytes, end) }, readSignal, etag)
           }
-          return toStream(pieces(), () => gone.abort())
+          return toStream(readRanges(), () => cancelled.abort())
         }),
     }
   }

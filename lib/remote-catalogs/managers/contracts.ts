@@ -1,8 +1,6 @@
 import { remoteFaults } from '../error-mapping.ts'
-import { EditManifest } from '#lib/catalog/schemas.ts'
+import { bodyLimit, EditManifest } from '#lib/catalog/schemas.ts'
 import {
-  bodyLimit,
-  ManagedCatalogParams,
   ManagedManifestParams,
   PassThroughBody,
   PassThroughQuery,
@@ -11,9 +9,10 @@ import {
   RemoteImport,
   RemoteManifests,
 } from './catalog-schemas.ts'
+import { CatalogManagerReference } from './schemas.ts'
 
-const manifest = {
-  passed: passThroughManifests,
+const changeContract = {
+  passThrough: passThroughManifests,
   faults: remoteFaults,
   effect: 'change',
   uses: ['managedCatalogs'],
@@ -22,20 +21,20 @@ const manifest = {
   reply: RemoteManifests,
 } as const
 
-/** What the endpoints share that edit what a manifest of a remote catalog says. */
+/** The contract fields of the endpoints that edit a manifest of a remote catalog. */
 export const editContract = {
-  ...manifest,
+  ...changeContract,
   access: {
     anyClaim: ['UPDATE_CATALOG_MANIFEST', 'CATALOG_MANAGER_UPDATE', 'CATALOG_MANAGER_UPDATE_CATALOG_MANIFEST_OWN'],
   },
   body: PassThroughBody,
-  passed: { ...passThroughManifests, body: EditManifest },
+  passThrough: { ...passThroughManifests, body: EditManifest },
 } as const
 
-/** What the endpoints share that say whether a manifest of a remote catalog is to be used. */
-export const flagContract = { ...manifest, access: { roles: ['SUPER_USER'] } } as const
+/** The contract fields of the endpoints that set a flag of a manifest of a remote catalog. */
+export const flagContract = { ...changeContract, access: { roles: ['SUPER_USER'] } } as const
 
-/** What the endpoints share that take into a remote catalog what is on its storage. */
+/** The contract fields of the endpoints that import packs from the storage of a remote catalog into that catalog. */
 export const importContract = {
   faults: remoteFaults,
   method: 'PUT',
@@ -49,7 +48,7 @@ export const importContract = {
   },
   effect: 'change',
   uses: ['managedCatalogs'],
-  params: ManagedCatalogParams,
+  params: CatalogManagerReference,
   query: PassThroughQuery,
   body: PassThroughRegistration,
   bodyLimit,

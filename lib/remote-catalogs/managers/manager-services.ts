@@ -14,7 +14,7 @@ interface Options {
   readonly limits?: RemoteLimits
 }
 
-/** The managers, and the catalogs that they stand for: the services that are about them, made to fit. */
+/** Creates the services for catalog managers and for their catalogs. Both use one client. */
 export const createManagerServices = ({
   store,
   records,
@@ -23,6 +23,6 @@ export const createManagerServices = ({
   limits,
 }: Options): { readonly catalogManagers: CatalogManagers; readonly managedCatalogs: ManagedCatalogs } => {
   const remote = createRemoteClient(outgoing, limits)
-  const managers = createCatalogManagers({ store, records, publish, remote })
-  return { catalogManagers: managers, managedCatalogs: createManagedCatalogs({ managers, remote }) }
+  const catalogManagers = createCatalogManagers({ store, records, publish, remote })
+  return { catalogManagers, managedCatalogs: createManagedCatalogs({ managers: catalogManagers, remote }) }
 }

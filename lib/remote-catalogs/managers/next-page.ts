@@ -7,8 +7,8 @@ const isNextRelation = (parameters: string): boolean => {
 }
 
 /**
- * What a reply asks for the next page by (RFC 8288), as a query; undefined on the last page. Where that would be is left
- * out: the remote service is asked in its place by this one.
+ * Parses the query of the next page from the Link of a reply (RFC 8288); undefined on the last page. The rest of the URL is
+ * ignored, because clients request the page from this service.
  */
 export const parseNextPage = ({ headers: { link = '' } }: OutgoingReply): URLSearchParams | undefined => {
   for (const [, target = '', parameters = ''] of [link]
