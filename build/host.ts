@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild'
 import type { Route } from '#lib/http/endpoint.ts'
-import { servedPath } from '#lib/calls/paths.ts'
+import { toServedPath } from '#lib/calls/paths.ts'
 import { licensesOf } from './licenses.ts'
 import { tableText } from './table.ts'
 
@@ -22,7 +22,7 @@ const onlyRoutes = (routes: readonly Route[]): Plugin => ({
 const tableRow = ({ id, endpoint }: Route) => ({
   id,
   method: endpoint.method,
-  path: servedPath(endpoint.path),
+  path: toServedPath(endpoint.path),
   also: endpoint.also ?? [],
   access: endpoint.access,
   effect: endpoint.effect,

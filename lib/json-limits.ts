@@ -9,7 +9,7 @@ const [quote, backslash, comma, openList, closeList, openObject, closeObject] = 
  * Whether JSON that somebody sends can be made into data without stopping the service or filling its memory. Judges by the
  * signs alone, before anything is made of them; in UTF-8 each of them is one byte that is nothing else.
  */
-export const isModest = (body: Uint8Array, most = mostValues): boolean => {
+export const isWithinJsonLimits = (body: Uint8Array, most = mostValues): boolean => {
   let depth = 0
   let values = 0
   let inText = false

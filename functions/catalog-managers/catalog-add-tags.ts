@@ -1,8 +1,8 @@
 import { endpoint } from '#lib/http/endpoint.ts'
-import { editing } from '#lib/remote-catalogs/managers/contracts.ts'
+import { editContract } from '#lib/remote-catalogs/managers/contracts.ts'
 
 export default endpoint({
-  ...editing,
+  ...editContract,
   method: 'PATCH',
   path: '/v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/tags',
   summary: 'Add tags to a manifest of a remote catalog',

@@ -1,6 +1,6 @@
 import { DeletionReply, confirmDeletion } from '#lib/calls/deletion-reply.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
-import { CatalogPlace, PassedQuery } from '#lib/remote-catalogs/managers/catalog-schemas.ts'
+import { ManagedReferenceParams, PassThroughQuery } from '#lib/remote-catalogs/managers/catalog-schemas.ts'
 import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
 import { DeleteQuery } from '#lib/catalog/schemas.ts'
 
@@ -15,8 +15,8 @@ export default endpoint({
   access: { anyClaim: ['DELETE_CATALOG_MANIFEST', 'CATALOG_MANAGER_DELETE_CATALOG_MANIFEST_OWN'] },
   effect: 'change',
   uses: ['managedCatalogs'],
-  params: CatalogPlace,
-  query: PassedQuery,
+  params: ManagedReferenceParams,
+  query: PassThroughQuery,
   faults: remoteFaults,
   passThrough: { query: DeleteQuery },
   reply: DeletionReply,

@@ -1,9 +1,9 @@
 import { endpoint } from '#lib/http/endpoint.ts'
 import { RangeReply } from '#lib/calls/range-reply.ts'
 import {
-  CatalogManifest,
-  passedManifests,
-  PassedQuery,
+  ManagedManifestParams,
+  passThroughManifests,
+  PassThroughQuery,
   RemoteManifests,
 } from '#lib/remote-catalogs/managers/catalog-schemas.ts'
 import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
@@ -16,11 +16,11 @@ export default endpoint({
   access: { anyClaim: ['LIST_CATALOG_MANIFEST', 'CATALOG_MANAGER_LIST_CATALOG_MANIFEST_OWN'] },
   effect: 'read',
   uses: ['managedCatalogs'],
-  params: CatalogManifest,
-  query: PassedQuery,
+  params: ManagedManifestParams,
+  query: PassThroughQuery,
   media: 'application/octet-stream',
   faults: remoteFaults,
-  passThrough: { ...passedManifests, query: DownloadQuery },
+  passThrough: { ...passThroughManifests, query: DownloadQuery },
   reply: RemoteManifests,
 }).handle(async (call, { managedCatalogs }) =>
   'content' in call.query ? new RangeReply(await managedCatalogs.content(call)) : managedCatalogs.download(call),

@@ -1,11 +1,11 @@
 import { endpoint } from '#lib/http/endpoint.ts'
 import {
-  Catalog,
-  passedManifests,
-  PassedQuery,
+  passThroughManifests,
+  PassThroughQuery,
   RemoteManifests,
 } from '#lib/remote-catalogs/managers/catalog-schemas.ts'
 import { encodePage } from '#lib/remote-catalogs/managers/encode-page.ts'
+import { CatalogManagerReference } from '#lib/remote-catalogs/managers/schemas.ts'
 import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
 import { CatalogQuery } from '#lib/catalog/schemas.ts'
 
@@ -16,13 +16,13 @@ export default endpoint({
   access: { anyClaim: ['LIST_CATALOG_MANIFEST', 'CATALOG_MANAGER_LIST_CATALOG_MANIFEST_OWN'] },
   effect: 'read',
   uses: ['managedCatalogs'],
-  params: Catalog,
-  query: PassedQuery,
+  params: CatalogManagerReference,
+  query: PassThroughQuery,
   filter: 'handled',
   faults: remoteFaults,
   hasETag: true,
   paged: true,
-  passThrough: { ...passedManifests, query: CatalogQuery },
+  passThrough: { ...passThroughManifests, query: CatalogQuery },
   reply: RemoteManifests,
 }).handle(async (call, { managedCatalogs }) =>
   encodePage(call.params.id, await managedCatalogs.list(call), call.filter?.matches),

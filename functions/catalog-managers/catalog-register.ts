@@ -1,14 +1,13 @@
 import { endpoint } from '#lib/http/endpoint.ts'
 import {
-  bodyLimit,
-  Catalog,
-  passedManifests,
-  PassedQuery,
-  RegisteredBody,
+  passThroughManifests,
+  PassThroughQuery,
+  PassThroughRegistration,
   RemoteManifests,
 } from '#lib/remote-catalogs/managers/catalog-schemas.ts'
+import { CatalogManagerReference } from '#lib/remote-catalogs/managers/schemas.ts'
 import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
-import { RegisterManifest } from '#lib/catalog/schemas.ts'
+import { bodyLimit, RegisterManifest } from '#lib/catalog/schemas.ts'
 
 export default endpoint({
   method: 'POST',
@@ -17,12 +16,12 @@ export default endpoint({
   access: { anyClaim: ['CREATE_CATALOG_MANIFEST', 'CATALOG_MANAGER_CREATE_CATALOG_MANIFEST_OWN'] },
   effect: 'change',
   uses: ['managedCatalogs'],
-  params: Catalog,
-  query: PassedQuery,
-  body: RegisteredBody,
+  params: CatalogManagerReference,
+  query: PassThroughQuery,
+  body: PassThroughRegistration,
   bodyLimit,
   audited: ['catalog_id', 'version', 'architecture'],
   faults: remoteFaults,
-  passThrough: { ...passedManifests, body: RegisterManifest },
+  passThrough: { ...passThroughManifests, body: RegisterManifest },
   reply: RemoteManifests,
 }).handle((call, { managedCatalogs }) => managedCatalogs.register(call))

@@ -1,8 +1,8 @@
 import { endpoint } from '#lib/http/endpoint.ts'
 import {
-  CatalogPlace,
-  passedManifests,
-  PassedQuery,
+  ManagedReferenceParams,
+  passThroughManifests,
+  PassThroughQuery,
   RemoteManifests,
 } from '#lib/remote-catalogs/managers/catalog-schemas.ts'
 import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
@@ -18,9 +18,9 @@ export default endpoint({
   access: { anyClaim: ['LIST_CATALOG_MANIFEST', 'CATALOG_MANAGER_LIST_CATALOG_MANIFEST_OWN'] },
   effect: 'read',
   uses: ['managedCatalogs'],
-  params: CatalogPlace,
-  query: PassedQuery,
+  params: ManagedReferenceParams,
+  query: PassThroughQuery,
   faults: remoteFaults,
-  passThrough: passedManifests,
+  passThrough: passThroughManifests,
   reply: RemoteManifests,
 }).handle((call, { managedCatalogs }) => managedCatalogs.show(call))

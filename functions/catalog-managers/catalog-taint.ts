@@ -1,8 +1,8 @@
 import { endpoint } from '#lib/http/endpoint.ts'
-import { marking } from '#lib/remote-catalogs/managers/contracts.ts'
+import { flagContract } from '#lib/remote-catalogs/managers/contracts.ts'
 
 export default endpoint({
-  ...marking,
+  ...flagContract,
   method: 'PATCH',
   path: '/v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/taint',
   summary: 'Taint a manifest of a remote catalog: nobody can use it until it is untainted',

@@ -1,5 +1,5 @@
 import { endpoint } from '#lib/http/endpoint.ts'
-import { audited, CatalogManagerRecord, CreateCatalogManager } from '#lib/remote-catalogs/managers/schemas.ts'
+import { auditedMembers, CatalogManagerRecord, CreateCatalogManager } from '#lib/remote-catalogs/managers/schemas.ts'
 import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
 
 export default endpoint({
@@ -10,7 +10,7 @@ export default endpoint({
   effect: 'change',
   uses: ['catalogManagers'],
   body: CreateCatalogManager,
-  audited,
+  audited: auditedMembers,
   faults: remoteFaults,
   reply: CatalogManagerRecord,
   status: 201,

@@ -1,6 +1,6 @@
 import { endpoint } from '#lib/http/endpoint.ts'
 import {
-  audited,
+  auditedMembers,
   CatalogManagerRecord,
   CatalogManagerReference,
   UpdateCatalogManager,
@@ -16,7 +16,7 @@ export default endpoint({
   uses: ['catalogManagers'],
   params: CatalogManagerReference,
   body: UpdateCatalogManager,
-  audited,
+  audited: auditedMembers,
   faults: remoteFaults,
   reply: CatalogManagerRecord,
 }).handle(({ params, body, caller, reauthenticate }, { catalogManagers }) =>

@@ -1,12 +1,12 @@
-import { manifestCall } from '#lib/catalog/manifest-call.ts'
-import { editing } from '#lib/catalog/contracts.ts'
+import { toManifestCall } from '#lib/catalog/manifest-call.ts'
+import { editContract } from '#lib/catalog/contracts.ts'
 import { ConnectManifest } from '#lib/catalog/schemas.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
 export default endpoint({
-  ...editing,
+  ...editContract,
   method: 'PATCH',
   path: '/v1/catalog/{catalogId}/{version}/{architecture}/connection',
   summary: 'Change the connection of a manifest whose pack is on the new provider already',
   body: ConnectManifest,
-}).handle((call, { catalog }) => catalog.connect(manifestCall(call), call.body.connection))
+}).handle((call, { catalog }) => catalog.connect(toManifestCall(call), call.body.connection))

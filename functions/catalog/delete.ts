@@ -1,8 +1,16 @@
-import { CatalogPlace } from '#lib/catalog/reference.ts'
+import { CatalogReferenceParams } from '#lib/catalog/reference.ts'
 import { DeleteQuery } from '#lib/catalog/schemas.ts'
 import { DeletionReply, confirmDeletion } from '#lib/calls/deletion-reply.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 import { storageFaults } from '#lib/catalog/contracts.ts'
+
+const maxListedPacks = 3
+
+const formatRemainingPacks = (packs: readonly string[]): string => {
+  const listed = packs.slice(0, maxListedPacks).join(', ')
+  const more = packs.length > maxListedPacks ? ` and ${packs.length - maxListedPacks} more` : ''
+  return `These packs stay on the provider, because no push of this service wrote them: ${listed}${more}.`
+}
 
 export default endpoint({
   method: 'DELETE',
@@ -12,18 +20,16 @@ export default endpoint({
   access: { claims: ['DELETE_CATALOG_MANIFEST'] },
   effect: 'change',
   uses: ['catalog'],
-  params: CatalogPlace,
+  params: CatalogReferenceParams,
   query: DeleteQuery,
   conditional: true,
   faults: storageFaults,
   reply: DeletionReply,
   status: 202,
 }).handle(async ({ caller, params, query, ifMatch, signal }, { catalog }) => {
-  const how = { cleanRemote: query.clean_remote, ifMatch, signal }
-  const { count, left } = await catalog.remove(caller!, params, how)
-  const what = count === 1 ? '1 manifest' : `${count} manifests`
-  const shown = left.length > 3 ? `${left.slice(0, 3).join(', ')} and ${left.length - 3} more` : left.join(', ')
-  const stays = `Left on the provider, for no push of this service put it there: ${shown}.`
-  const told = `${Object.values(params).join(' ')} was deleted from the catalog: ${what}.`
-  return confirmDeletion(left.length === 0 ? told : `${told} ${stays}`)
+  const options = { cleanRemote: query.clean_remote, ifMatch, signal }
+  const { count, remainingPacks } = await catalog.remove(caller!, params, options)
+  const deleted = count === 1 ? '1 manifest' : `${count} manifests`
+  const message = `${Object.values(params).join(' ')} was deleted from the catalog: ${deleted}.`
+  return confirmDeletion(remainingPacks.length === 0 ? message : `${message} ${formatRemainingPacks(remainingPacks)}`)
 })

@@ -1,6 +1,6 @@
 import { DownloadQuery } from '#lib/catalog/schemas.ts'
 import { CatalogManifests } from '#lib/catalog/manifest-schema.ts'
-import { CatalogManifestPlace } from '#lib/catalog/reference.ts'
+import { ManifestReferenceParams } from '#lib/catalog/reference.ts'
 import { RangeReply } from '#lib/calls/range-reply.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 import { storageFaults } from '#lib/catalog/contracts.ts'
@@ -12,7 +12,7 @@ export default endpoint({
   access: { claims: ['LIST_CATALOG_MANIFEST'] },
   effect: 'read',
   uses: ['catalog'],
-  params: CatalogManifestPlace,
+  params: ManifestReferenceParams,
   query: DownloadQuery,
   media: 'application/octet-stream',
   hasETag: true,

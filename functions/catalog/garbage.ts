@@ -1,4 +1,4 @@
-import { aboutGarbage, CollectedGarbage, CollectGarbage } from '#lib/catalog/chunk-garbage.ts'
+import { summarizeRequest, CollectedGarbage, CollectGarbage } from '#lib/catalog/chunk-garbage.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 import { storageFaults } from '#lib/catalog/contracts.ts'
 
@@ -13,5 +13,5 @@ export default endpoint({
   audited: ['dry_run', 'grace_hours'],
   faults: storageFaults,
   reply: CollectedGarbage,
-  job: { type: 'catalog', operation: 'garbage', always: true, summarize: aboutGarbage },
+  job: { type: 'catalog', operation: 'garbage', always: true, summarize: summarizeRequest },
 }).handle(({ body, progress }, { catalog }) => catalog.collectGarbage(body, progress))

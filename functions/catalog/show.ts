@@ -1,5 +1,5 @@
 import { CatalogManifests } from '#lib/catalog/manifest-schema.ts'
-import { CatalogPlace } from '#lib/catalog/reference.ts'
+import { CatalogReferenceParams } from '#lib/catalog/reference.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
 export default endpoint({
@@ -10,7 +10,7 @@ export default endpoint({
   access: { claims: ['LIST_CATALOG_MANIFEST'] },
   effect: 'read',
   uses: ['catalog'],
-  params: CatalogPlace,
+  params: CatalogReferenceParams,
   hasETag: true,
   reply: CatalogManifests,
 }).handle(({ caller, params }, { catalog }) => catalog.show(caller!, params))

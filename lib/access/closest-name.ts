@@ -1,5 +1,5 @@
 /** The Levenshtein distance: the number of changed, added or removed letters between two texts. */
-const editDistance = (a: string, b: string): number => {
+const computeEditDistance = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)
   for (const [i, letter] of [...a].entries()) {
     const next = [i + 1]
@@ -17,7 +17,7 @@ const maxLength = 128
 export const findClosestName = (text: string, names: readonly string[]): string | undefined => {
   if (text.length > maxLength || names.length === 0) return undefined
   const [closest, changes] = names
-    .map(name => [name, editDistance(text, name)] as const)
+    .map(name => [name, computeEditDistance(text, name)] as const)
     .reduce((best, one) => (one[1] < best[1] ? one : best))
   return changes <= Math.max(2, text.length / 3) ? closest : undefined
 }

@@ -16,17 +16,17 @@ const maxProgramSize = 1_000
 /** Limit for instructions times characters of one filter: about half a second at worst. */
 const maxSteps = 50_000_000
 
-const invalidFilter = (why: string): ServiceError =>
+const createInvalidFilterError = (why: string): ServiceError =>
   new ServiceError('invalid', `The filter is not valid: ${why}. ${usage}.`)
 
 /** The value of the property at a path in lower case. Dots lead into nested objects; a name may contain dots itself. */
-const valueAt = (item: unknown, path: string): unknown => {
+const readPath = (item: unknown, path: string): unknown => {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) return undefined
   for (const [name, value] of Object.entries(item)) {
     const key = name.toLowerCase()
     if (key === path) return value
     if (!path.startsWith(`${key}.`)) continue
-    const inner = valueAt(value, path.slice(key.length + 1))
+    const inner = readPath(value, path.slice(key.length + 1))
     if (inner !== undefined) return inner
   }
   return undefined
@@ -36,7 +36,7 @@ const isScalar = (value: unknown): value is string | number | boolean =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 
 /** The text that a pattern is matched against: a scalar as text, a list of scalars as `[a b]`, undefined for anything else. */
-const textOf = (value: unknown): string | undefined => {
+const toText = (value: unknown): string | undefined => {
   if (isScalar(value)) return String(value)
   return Array.isArray(value) && value.every(isScalar) ? `[${value.join(' ')}]` : undefined
 }
@@ -47,32 +47,32 @@ const textOf = (value: unknown): string | undefined => {
  * `invalid`; the filter itself throws it too when the items are too much work.
  */
 export const parseFilter = async (header: string, isField: (path: string) => boolean = () => true): Promise<Filter> => {
-  if (header.length > maxLength) throw invalidFilter(`it has more than ${maxLength} characters`)
+  if (header.length > maxLength) throw createInvalidFilterError(`it has more than ${maxLength} characters`)
   const [property = '', rest, ...more] = header.split('=')
-  if (rest === undefined || more.length > 0) throw invalidFilter('it has to have exactly one =')
+  if (rest === undefined || more.length > 0) throw createInvalidFilterError('it has to have exactly one =')
   const [pattern = '', ...options] = rest.split(',')
   const path = property.trim().toLowerCase()
-  if (path === '' || pattern === '') throw invalidFilter('a property and a pattern are needed')
+  if (path === '' || pattern === '') throw createInvalidFilterError('a property and a pattern are needed')
   // An empty list would look as if no item matched.
-  if (!isField(path)) throw invalidFilter(`the listed items have no property ${property.trim()}`)
+  if (!isField(path)) throw createInvalidFilterError(`the listed items have no property ${property.trim()}`)
   if (options.length > 1 || (options.length === 1 && options[0]?.trim() !== 'i'))
-    throw invalidFilter('the only option, after a comma, is i')
+    throw createInvalidFilterError('the only option, after a comma, is i')
   // Loaded on demand: filters are rare and the library is large.
   const { RE2JS, RE2JSException } = await import('re2js')
   try {
     const expression = RE2JS.compile(pattern, options.length === 1 ? RE2JS.CASE_INSENSITIVE : 0)
     const size = expression.programSize()
-    if (size > maxProgramSize) throw invalidFilter('its pattern repeats too much')
+    if (size > maxProgramSize) throw createInvalidFilterError('its pattern repeats too much')
     let stepsLeft = maxSteps
     return item => {
-      const text = textOf(valueAt(item, path))
+      const text = toText(readPath(item, path))
       if (text === undefined) return false
       stepsLeft -= size * text.length
-      if (stepsLeft < 0) throw invalidFilter('there is too much text for its pattern; use a shorter pattern')
+      if (stepsLeft < 0) throw createInvalidFilterError('there is too much text for its pattern; use a shorter pattern')
       return expression.matcher(text).find()
     }
   } catch (error) {
-    if (error instanceof RE2JSException) throw invalidFilter(error.message)
+    if (error instanceof RE2JSException) throw createInvalidFilterError(error.message)
     throw error
   }
 }

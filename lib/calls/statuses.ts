@@ -41,7 +41,7 @@ export const faultOf = (status: number): Fault =>
  * The body of an error, with both shapes of spec section 7. Empty members are left out. `oauthRequest` adds an OAuth error
  * type to a 400 too.
  */
-export const errorBody = (error: ServiceError, oauthRequest = false): Record<string, unknown> => {
+export const createErrorBody = (error: ServiceError, oauthRequest = false): Record<string, unknown> => {
   const code = statusOf(error.fault)
   const oauth = oauthTypes[code] ?? (oauthRequest && code === 400 ? 'invalid_request' : undefined)
   return {
@@ -68,7 +68,7 @@ export const toServiceError = (thrown: unknown, requestId: string): ServiceError
 const maxIssues = 100
 
 /** Removes further issues of a path that already has the wrong type: they follow from that. */
-const withoutImplied = (issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] => {
+const removeImpliedIssues = (issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] => {
   const mistypedPaths = new Set<string>()
   return issues.filter(({ code, path }) => {
     const at = path.join('.')
@@ -79,8 +79,8 @@ const withoutImplied = (issues: readonly z.core.$ZodIssue[]): readonly z.core.$Z
 }
 
 /** The 400 error that names the invalid fields. `where` is the part of the request: body, query, … */
-export const invalidInput = (where: string, issues: readonly z.core.$ZodIssue[]): ServiceError => {
-  const stack: Cause[] = withoutImplied(issues)
+export const createInvalidInputError = (where: string, issues: readonly z.core.$ZodIssue[]): ServiceError => {
+  const stack: Cause[] = removeImpliedIssues(issues)
     .slice(0, maxIssues)
     .map(issue => ({ error: issue.message, path: issue.path.join('.') || where }))
   const details = stack.map(cause => (cause.path === where ? cause.error : `${cause.path}: ${cause.error}`)).join('; ')

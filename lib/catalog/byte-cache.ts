@@ -1,31 +1,31 @@
-/** Keeps values as long as all together take no more than a budget of bytes; the one that was asked for last always. */
+/** A least-recently-used cache with a limit for the size of all values. The value that was used last always stays. */
 export interface ByteCache<T> {
   get(key: string): T | undefined
   set(key: string, value: T): void
 }
 
-export const createByteCache = <T>(budget: number, bytesOf: (value: T) => number): ByteCache<T> => {
-  /** The one that was asked for last comes last. */
-  const kept = new Map<string, T>()
-  let all = 0
+export const createByteCache = <T>(maxBytes: number, getSize: (value: T) => number): ByteCache<T> => {
+  /** The entry that was used last comes last. */
+  const entries = new Map<string, T>()
+  let totalBytes = 0
   return {
     get(key) {
-      const value = kept.get(key)
+      const value = entries.get(key)
       if (value === undefined) return undefined
-      kept.delete(key)
-      kept.set(key, value)
+      entries.delete(key)
+      entries.set(key, value)
       return value
     },
     set(key, value) {
-      const before = kept.get(key)
-      if (before !== undefined) all -= bytesOf(before)
-      kept.delete(key)
-      kept.set(key, value)
-      all += bytesOf(value)
-      for (const [oldest, old] of kept) {
-        if (all <= budget || kept.size === 1) return
-        kept.delete(oldest)
-        all -= bytesOf(old)
+      const replaced = entries.get(key)
+      if (replaced !== undefined) totalBytes -= getSize(replaced)
+      entries.delete(key)
+      entries.set(key, value)
+      totalBytes += getSize(value)
+      for (const [oldestKey, oldest] of entries) {
+        if (totalBytes <= maxBytes || entries.size === 1) return
+        entries.delete(oldestKey)
+        totalBytes -= getSize(oldest)
       }
     },
   }

@@ -7,73 +7,72 @@ import type { ParsedFilter } from '#lib/calls/list-filter.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import type { Store } from '#lib/storage/store.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
-import { type CatalogContext, changeManifest, type ManifestCall, turnOf } from './changes.ts'
+import { type CatalogContext, changeManifest, type ManifestCall, toLockKey } from './changes.ts'
 import { connectManifest } from './connect.ts'
 import { slackMilliseconds } from '#lib/packs/chunk-store/repository-lock.ts'
 import { createIndexParser } from '#lib/packs/chunks/index-parser.ts'
-import { openOwnHolds } from './own-locks.ts'
-import { createChunkContents } from './chunk-download.ts'
+import { openOwnLocks } from './own-locks.ts'
+import { createChunkReader } from './chunk-download.ts'
 import { createClock } from './timestamps.ts'
-import { createContents } from './contents.ts'
-import { type ContentPart, contentOf } from './download.ts'
+import { createContentStore } from './contents.ts'
+import { type ContentPart, openContent } from './download.ts'
 import { countDownload } from './download-count.ts'
-import { describe, editLists, type listsOf } from './edits.ts'
+import { createDescriptionEdit, createListEdit, type listsByEndpoint } from './edits.ts'
 import { findManifest, findManifests } from './find.ts'
-import { type Mark, refuseMarked, revoke, taint, untaint } from './flags.ts'
-import { type CollectedGarbage, collectFrom, type CollectGarbage } from './chunk-garbage.ts'
+import { type FlagChange, assertUsable, revoke, taint, untaint } from './flags.ts'
+import { type CollectedGarbage, collectProviderGarbage, type CollectGarbage } from './chunk-garbage.ts'
 import { openInventory } from './inventory.ts'
 import { StoredManifest } from './manifest-schema.ts'
 import { refuseHiddenObjects } from './owners.ts'
-import { encodeFound, encodeManifest, type ListQuery, listManifests } from './list.ts'
-import type { Place } from './reference.ts'
-import { createReaders } from './reader-limit.ts'
+import { encodeFoundManifests, encodeManifest, type ListQuery, listManifests } from './list.ts'
+import type { CatalogReference, ManifestReference } from './reference.ts'
+import { createStreamLimit } from './stream-limit.ts'
 import { registerManifest } from './register.ts'
-import { type Removal, type Removed, removeManifests } from './removal.ts'
+import { type RemovalOptions, type RemovalResult, removeManifests } from './removal.ts'
 import type { DescribeManifest, EditManifest, RegisterManifest } from './schemas.ts'
-import type { Kept } from './view.ts'
+import type { ManifestRow } from './view.ts'
 import type { Storages } from '#lib/objects/storages.ts'
 import { createKeyedMutex } from '#lib/async/keyed-mutex.ts'
 
 /**
- * The inventory of machine packs. What somebody may not see is not there for them. Replies are arrays of manifests as
- * text. Each throws `not-found`; changes also `precondition-failed`, and `upstream` when the provider fails, which then
- * have changed nothing.
+ * The catalog: the manifests of machine packs. A manifest that a caller may not see does not exist for that caller. Replies
+ * are arrays of manifests as JSON. Each method throws `not-found`. Changes throw `precondition-failed` too, and `upstream` when
+ * the provider fails; then they have changed nothing.
  */
 export interface Catalog {
-  /** Throws `invalid` for a cursor that is none. */
+  /** Throws `invalid` for a bad cursor. */
   list(caller: Principal, query: ListQuery, filter?: ParsedFilter): Promise<PreparedBody | PreparedParts>
-  show(caller: Principal, place: Place): Promise<PreparedBody | PreparedParts>
+  show(caller: Principal, reference: CatalogReference): Promise<PreparedBody | PreparedParts>
   /**
-   * What a download needs, which is counted, once for its job. Throws `invalid` for a tainted manifest and `forbidden` for a
-   * revoked one.
+   * Gives the manifest that a download needs, and counts the download, once for its job. Throws `invalid` for a tainted
+   * manifest and `forbidden` for a revoked one.
    */
-  download(caller: Principal, place: Required<Place>, job: string | undefined): Promise<PreparedBody>
-  /** The bytes of an object of a manifest. Throws as `download`; reading, `unavailable` for who reads too many at once. */
-  content(caller: Principal, place: Required<Place>, part: ContentPart, signal: AbortSignal): Promise<RangeSource>
-  /** What is kept of a chunk of a manifest. Throws as `download`. */
-  chunk(caller: Principal, place: Required<Place>, sha256: string, signal: AbortSignal): Promise<RangeSource>
-  /** Throws `invalid` and `forbidden` where the flag is not one to set. */
-  mark(call: ManifestCall, flag: keyof typeof flags): Promise<PreparedBody>
-  /** Adds or removes names. Throws `invalid` when there are none. */
+  download(caller: Principal, reference: ManifestReference, job: string | undefined): Promise<PreparedBody>
+  /** Opens an object of a manifest. Throws as `download`. Reading throws `unavailable` when the caller has too many open. */
+  content(caller: Principal, reference: ManifestReference, part: ContentPart, signal: AbortSignal): Promise<RangeSource>
+  /** Opens a stored chunk of a manifest. Throws as `content`. */
+  chunk(caller: Principal, reference: ManifestReference, sha256: string, signal: AbortSignal): Promise<RangeSource>
+  /** Throws `invalid` and `forbidden` when the manifest's flags do not allow the change. */
+  setFlag(call: ManifestCall, flag: keyof typeof flags): Promise<PreparedBody>
+  /** Adds names to the lists of an endpoint, or removes them. Throws `invalid` when the request has none. */
   edit(
     call: ManifestCall,
-    how: 'add' | 'remove',
-    which: keyof typeof listsOf,
+    action: 'add' | 'remove',
+    endpoint: keyof typeof listsByEndpoint,
     request: EditManifest,
   ): Promise<PreparedBody>
   describe(call: ManifestCall, request: DescribeManifest): Promise<PreparedBody>
   connect(call: ManifestCall, connection: string): Promise<PreparedBody>
   register(caller: Principal, request: RegisterManifest, signal: AbortSignal): Promise<PreparedBody>
-  /** Gives how many manifests were deleted. */
-  remove(caller: Principal, place: Place, how: Removal): Promise<Removed>
-  collectGarbage(request: CollectGarbage, work: ProgressReporter): Promise<CollectedGarbage>
+  remove(caller: Principal, reference: CatalogReference, options: RemovalOptions): Promise<RemovalResult>
+  collectGarbage(request: CollectGarbage, progress: ProgressReporter): Promise<CollectedGarbage>
 }
 
 const flags = {
   taint: [taint, 'TAINTED'],
   untaint: [untaint, 'UNTAINTED'],
   revoke: [revoke, 'REVOKED'],
-} as const satisfies Readonly<Record<string, readonly [Mark, string]>>
+} as const satisfies Readonly<Record<string, readonly [FlagChange, string]>>
 
 interface Options {
   readonly store: Store
@@ -83,7 +82,7 @@ interface Options {
   readonly manifestsPerUser: number
 }
 
-/** Opens the records of the catalog, and what its parts share. */
+/** Opens the records of the catalog, and makes the state that its parts share. */
 export const openCatalogContext = async ({
   store,
   publish,
@@ -92,84 +91,84 @@ export const openCatalogContext = async ({
   manifestsPerUser,
 }: Options): Promise<CatalogContext> => {
   const manifests = store.collection('catalog-manifests', StoredManifest, {
-    unique: { place: ({ catalog_id, version, architecture }) => `${catalog_id} ${version} ${architecture}` },
+    unique: { reference: ({ catalog_id, version, architecture }) => `${catalog_id} ${version} ${architecture}` },
   })
   const inventory = await openInventory(manifests)
   return {
     manifests,
     inventory,
-    contents: createContents(store.texts('catalog-contents')),
+    contents: createContentStore(store.texts('catalog-contents')),
     storages,
     indexParser: createIndexParser(startWorker),
-    clock: createClock(inventory.all().flatMap(one => [one.created_at, one.updated_at])),
+    clock: createClock(inventory.list().flatMap(manifest => [manifest.created_at, manifest.updated_at])),
     manifestsPerUser,
-    ownHolds: await openOwnHolds(store, Date.now() - slackMilliseconds),
-    turns: createKeyedMutex(),
+    ownLocks: await openOwnLocks(store, Date.now() - slackMilliseconds),
+    withLock: createKeyedMutex(),
     commit: writes => store.commit(writes),
     publish,
   }
 }
 
 export const createCatalog = (context: CatalogContext): Catalog => {
-  const { inventory, contents, turns } = context
-  const openFor = createReaders()
-  const chunks = createChunkContents(context)
-  const usable = (caller: Principal, place: Required<Place>): Kept => {
-    const manifest = findManifest(inventory, caller, place)
-    refuseMarked(manifest)
+  const { inventory, contents, withLock } = context
+  const openLimited = createStreamLimit()
+  const chunkReader = createChunkReader(context)
+  /** Finds a manifest whose objects the caller may read. */
+  const findReadable = async (caller: Principal, reference: ManifestReference): Promise<ManifestRow> => {
+    const manifest = findManifest(inventory, caller, reference)
+    assertUsable(manifest)
+    await refuseHiddenObjects(context, caller, manifest)
     return manifest
   }
-  const edited = async (
+  const limitReads = (caller: Principal, { read, ...content }: RangeSource): RangeSource => ({
+    ...content,
+    read: range => openLimited(caller.id, () => read(range)),
+  })
+  const applyEdit = async (
     call: ManifestCall,
     apply: (manifest: StoredManifest) => StoredManifest,
   ): Promise<PreparedBody> =>
-    encodeManifest(contents, await changeManifest(context, call, { event: 'UPDATED', described: true, apply }))
+    encodeManifest(contents, await changeManifest(context, call, { event: 'UPDATED', updatesMetadata: true, apply }))
 
   return {
     list: async (caller, query, filter) => listManifests(context, caller, query, filter),
-    show: async (caller, place) => encodeFound(contents, findManifests(inventory, caller, place)),
-    async download(caller, place, job) {
-      return encodeManifest(
-        contents,
-        await countDownload(context, caller, findManifest(inventory, caller, place).id, job),
-      )
+    show: async (caller, reference) => encodeFoundManifests(contents, findManifests(inventory, caller, reference)),
+    async download(caller, reference, job) {
+      const { id } = findManifest(inventory, caller, reference)
+      return encodeManifest(contents, await countDownload(context, caller, id, job))
     },
-    async content(caller, place, part, signal) {
-      const manifest = usable(caller, place)
-      await refuseHiddenObjects(context, caller, manifest)
-      const { read, ...content } = await contentOf(context.storages, manifest, part, signal)
-      return { ...content, read: range => openFor(caller.id, () => read(range)) }
+    async content(caller, reference, part, signal) {
+      const manifest = await findReadable(caller, reference)
+      return limitReads(caller, await openContent(context.storages, manifest, part, signal))
     },
-    async chunk(caller, place, sha256, signal) {
-      const manifest = usable(caller, place)
-      await refuseHiddenObjects(context, caller, manifest)
-      const { read, ...content } = await chunks.of(caller.id, manifest, sha256, signal)
-      return { ...content, read: range => openFor(caller.id, () => read(range)) }
+    async chunk(caller, reference, sha256, signal) {
+      const manifest = await findReadable(caller, reference)
+      return limitReads(caller, await chunkReader.open(caller.id, manifest, sha256, signal))
     },
-    async mark(call, flag) {
+    async setFlag(call, flag) {
       const [change, event] = flags[flag]
       const { username } = call.caller
       const at = new Date().toISOString()
       const apply = (manifest: StoredManifest): StoredManifest => change(manifest, username, at)
-      return encodeManifest(contents, await changeManifest(context, call, { event, described: false, apply }))
+      return encodeManifest(contents, await changeManifest(context, call, { event, updatesMetadata: false, apply }))
     },
-    edit: (call, how, which, request) => edited(call, editLists(how, which, request)),
+    edit: (call, action, endpoint, request) => applyEdit(call, createListEdit(action, endpoint, request)),
     describe(call, request) {
       if (Object.values(request).every(value => value === undefined))
         throw new ServiceError(
           'invalid',
           'There is nothing to change: send description, tags or required claims and roles.',
         )
-      return edited(call, describe(request))
+      return applyEdit(call, createDescriptionEdit(request))
     },
     connect: async (call, connection) => encodeManifest(contents, await connectManifest(context, call, connection)),
     register: (caller, request, signal) =>
-      turns(
-        turnOf(request),
+      withLock(
+        toLockKey(request),
         async () => encodeManifest(contents, await registerManifest(context, caller, request, signal)),
         signal,
       ),
-    remove: (caller, place, how) => removeManifests(context, caller, place, how),
-    collectGarbage: (request, work) => collectFrom(context, request, work),
+    remove: (caller, reference, options) => removeManifests(context, caller, reference, options),
+    collectGarbage: (request, progress) => collectProviderGarbage(context, request, progress),
   }
 }

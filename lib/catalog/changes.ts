@@ -5,128 +5,135 @@ import type { Collection, Write } from '#lib/storage/store.ts'
 import type { IndexParser } from '#lib/packs/chunks/index-parser.ts'
 import type { OwnHolds } from '#lib/packs/chunk-store/own-locks.ts'
 import type { Clock } from './timestamps.ts'
-import type { Contents } from './contents.ts'
+import type { ContentStore } from './contents.ts'
 import { findManifest, findManifests } from './find.ts'
 import type { Inventory } from './inventory.ts'
 import { refuseHiddenObjects } from './owners.ts'
 import type { StoredManifest } from './manifest-schema.ts'
-import { describeOnProvider } from './metadata.ts'
-import { manifestName } from './identifiers.ts'
-import type { Place } from './reference.ts'
-import { limitProvider } from './provider-limit.ts'
-import { foundTag, type Kept } from './view.ts'
+import { updateMetadata } from './metadata.ts'
+import { formatManifestName } from './identifiers.ts'
+import type { ManifestReference } from './reference.ts'
+import { createProviderTimeLimit } from './provider-limit.ts'
+import { formatCommonETag, type ManifestRow } from './view.ts'
 import type { Storages } from '#lib/objects/storages.ts'
 import type { KeyedMutex } from '#lib/async/keyed-mutex.ts'
-import { undoAfter } from './undo.ts'
+import { undoAfterFailure } from './undo.ts'
 
-/** What changes of the catalog share. */
+/** The state that all parts of the catalog share. */
 export interface CatalogContext {
   readonly manifests: Collection<StoredManifest>
   readonly inventory: Inventory
-  readonly contents: Contents
+  readonly contents: ContentStore
   readonly storages: Storages
-  readonly ownHolds: OwnHolds
+  readonly ownLocks: OwnHolds
   readonly indexParser: IndexParser
-  /** The times of manifests. */
+  /** Gives the times of manifests. */
   readonly clock: Clock
-  /** How many manifests one user may have registered. */
+  /** The most manifests that one user may have registered. */
   readonly manifestsPerUser: number
   /**
-   * By `turnOf` a manifest for what its provider is asked for, which may take its time; within that by catalog id, whose
-   * versions decide together which is the latest.
+   * Locks a manifest by `toLockKey` during calls of its provider, which can take long. The lock of its catalog id is taken
+   * inside that, because the versions of a catalog id decide together which of them is the latest.
    */
-  readonly turns: KeyedMutex
+  readonly withLock: KeyedMutex
   readonly commit: (writes: readonly Write[]) => Promise<void>
   readonly publish: Publish
 }
 
-/** The key of a manifest's turns. */
-export const turnOf = ({
+/** The key of a manifest's lock. */
+export const toLockKey = ({
   catalog_id,
   architecture,
   version,
-}: Pick<StoredManifest, 'catalog_id' | 'architecture' | 'version'>) =>
-  `manifest ${manifestName(catalog_id, architecture, version)}`
+}: Pick<StoredManifest, 'catalog_id' | 'architecture' | 'version'>): string =>
+  `manifest ${formatManifestName(catalog_id, architecture, version)}`
 
-/** Who asks for a change of one manifest. */
+/** A request for a change of one manifest. */
 export interface ManifestCall {
   readonly caller: Principal
-  readonly place: Required<Place>
-  /** Tags of which the manifest must have one; any when undefined. */
+  readonly reference: ManifestReference
+  /** The manifest must have one of these ETags; any when undefined. */
   readonly ifMatch: readonly string[] | undefined
-  /** Of who waits for it. */
+  /** Aborted when the caller has gone. */
   readonly signal: AbortSignal
 }
 
-/** Whoever could see the manifest is told: a claim of its own is asked of them, and of roles an event knows nothing. */
-export const manifestEvent = (
+/**
+ * Publishes an event about a manifest. Its audience are the holders of any required claim. An event cannot ask for roles, so
+ * only super users get the events of a manifest that requires one.
+ */
+export const publishManifestEvent = (
   publish: Publish,
-  what: string,
+  event: string,
   { id, catalog_id, version, architecture, required_claims, required_roles }: StoredManifest,
 ): Write =>
   publish({
     type: 'system',
-    message: `CATALOG_MANIFEST_${what}`,
+    message: `CATALOG_MANIFEST_${event}`,
     body: { id, catalog_id, version, architecture },
     audience: {
       claims: required_roles.length > 0 ? [] : required_claims.length > 0 ? required_claims : ['LIST_CATALOG_MANIFEST'],
     },
   })
 
-/** What of a tag a download leaves as it is. */
-const editionOf = (tag: string): string => tag.replace(/\.\d+"$/, '')
+/** Removes the revision from an ETag, because a counted download changes it. */
+const removeRevision = (etag: string): string => etag.replace(/\.\d+"$/, '')
 
-/** Throws `precondition-failed` when manifests that were shown together have none of these tags any more. */
-export const checkMatch = (manifests: readonly Kept[], ifMatch: readonly string[] | undefined): void => {
+/** Throws `precondition-failed` when the manifests of one reply have none of these ETags any more. */
+export const checkIfMatch = (manifests: readonly ManifestRow[], ifMatch: readonly string[] | undefined): void => {
   const [first, ...others] = manifests
-  if (ifMatch && first && !ifMatch.map(editionOf).includes(editionOf(foundTag(manifests))))
+  if (ifMatch && first && !ifMatch.map(removeRevision).includes(removeRevision(formatCommonETag(manifests))))
     throw new ServiceError(
       'precondition-failed',
       others.length === 0
-        ? `The manifest ${first.name} was changed since it was read. Look at it, then try again.`
-        : `The manifests of ${first.catalog_id} were changed since they were read. Look at them, then try again.`,
+        ? `The manifest ${first.name} was changed since it was read. Read it again, then repeat the change.`
+        : `The manifests of ${first.catalog_id} were changed since they were read. Read them again, then repeat the change.`,
     )
 }
 
-interface Change {
+interface ManifestChange {
   readonly event: string
-  /** Throws where the change is not possible, which takes its time to find out. */
-  readonly check?: (manifest: Kept, signal: AbortSignal) => Promise<void>
-  /** Pure; throws where the change is not possible. */
+  /** Checks with the provider whether the change is possible, and throws if it is not. */
+  readonly check?: (manifest: ManifestRow, signal: AbortSignal) => Promise<void>
+  /** A pure function. Throws if the manifest does not allow the change. */
   readonly apply: (manifest: StoredManifest) => StoredManifest
-  /** Whether the description on the provider tells of it. */
-  readonly described: boolean
+  /** The description on the provider has the changed fields, so it is written too. */
+  readonly updatesMetadata: boolean
 }
 
 /**
- * Changes one manifest: on the provider first, then on record, and back there when that fails. Throws `not-found`,
- * `precondition-failed`, and what the provider refuses with; then nothing has changed.
+ * Changes one manifest: its description on the provider first, then its record. If the record cannot be written, the
+ * description is restored. Throws `not-found`, `precondition-failed`, and the errors of the provider; then nothing has changed.
  */
-export const changeManifest = (context: CatalogContext, call: ManifestCall, change: Change): Promise<Kept> => {
-  const { manifests, inventory, turns, publish, clock } = context
-  const found = findManifest(inventory, call.caller, call.place)
-  const changed = async (): Promise<Kept> => {
-    using limited = limitProvider()
-    // By its id: a tag may lead to another one by now.
+export const changeManifest = (
+  context: CatalogContext,
+  call: ManifestCall,
+  change: ManifestChange,
+): Promise<ManifestRow> => {
+  const { manifests, inventory, withLock, publish, clock } = context
+  const found = findManifest(inventory, call.caller, call.reference)
+  const applyChange = async (): Promise<ManifestRow> => {
+    using timeLimit = createProviderTimeLimit()
+    // Found by its id: a tag in the reference may name another manifest by now.
     const before = findManifests(inventory, call.caller, { catalogId: found.id })[0]!
-    checkMatch([before], call.ifMatch)
-    if (change.described) await refuseHiddenObjects(context, call.caller, before)
-    await change.check?.(before, AbortSignal.any([limited.signal, call.signal]))
-    const now = change.described ? clock.next() : before.updated_at
+    checkIfMatch([before], call.ifMatch)
+    if (change.updatesMetadata) await refuseHiddenObjects(context, call.caller, before)
+    await change.check?.(before, AbortSignal.any([timeLimit.signal, call.signal]))
+    const updatedAt = change.updatesMetadata ? clock.next() : before.updated_at
     const apply = (manifest: StoredManifest): StoredManifest => ({
       ...change.apply(manifest),
       edition: manifest.edition + 1,
-      updated_at: now,
+      updated_at: updatedAt,
     })
     const next = apply(before)
-    const undo = change.described ? await describeOnProvider(context, next, limited.signal) : async () => {}
+    const undo = change.updatesMetadata ? await updateMetadata(context, next, timeLimit.signal) : async () => {}
     try {
-      const after = await manifests.update(before.id, apply, [manifestEvent(publish, change.event, next)])
+      const after = await manifests.update(before.id, apply, [publishManifestEvent(publish, change.event, next)])
       await inventory.refresh(before.id)
       return after
     } catch (error) {
-      throw await undoAfter(error, undo)
+      throw await undoAfterFailure(error, undo)
     }
   }
-  return turns(turnOf(found), changed, call.signal)
+  return withLock(toLockKey(found), applyChange, call.signal)
 }

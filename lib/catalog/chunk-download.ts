@@ -8,89 +8,97 @@ import type { CatalogContext } from './changes.ts'
 import { hasDigest } from '#lib/packs/chunks/compact-index.ts'
 import { readIndexDigests } from '#lib/packs/chunk-store/index-object.ts'
 import { chunkPath } from '#lib/packs/chunk-store/stored-chunk.ts'
-import { packPath, requireStorage } from './manifest-objects.ts'
+import { requireStorage, toPackPath } from './manifest-objects.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
-import type { Kept } from './view.ts'
+import type { ManifestRow } from './view.ts'
 
-/** Bytes of all indexes that are kept; the largest takes 22 MB. */
-const budget = 256 * 1024 * 1024
-/** Bytes that an entry takes beside its digests. */
-const overhead = 1024
-/** Indexes of one user that are read at once: each is large before only its digests are left of it. */
-const mostAtOnce = 4
-/** Milliseconds in which an index has to come: 64 MiB over a slow line. */
-const limit = 10 * 60_000
+/** Bytes of all cached indexes. The largest possible index takes 22 MB. */
+const maxCacheBytes = 256 * 1024 * 1024
+/** Bytes that a cached index takes beside its digests. */
+const entryOverhead = 1024
+/** The most indexes that one user has loaded at the same time, because each is large until it is reduced to its digests. */
+const maxConcurrentLoads = 4
+/** Milliseconds that loading an index may take: 64 MiB over a slow line. */
+const loadTimeout = 10 * 60_000
 
-/** Hands out what is kept of single chunks. */
-export interface ChunkContents {
+/** Opens single stored chunks of manifests. */
+export interface ChunkReader {
   /**
-   * What is kept of a chunk that the list of this manifest names, to be read in parts. Throws `not-found` for any other,
-   * whether or not the provider has it. `caller`: the id of the user who asks.
+   * Opens a stored chunk that the manifest's chunk index names. Throws `not-found` for any other chunk, also when the
+   * provider has it. `caller` is the id of the user.
    */
-  of(caller: string, manifest: Kept, sha256: string, signal: AbortSignal): Promise<RangeSource>
+  open(caller: string, manifest: ManifestRow, sha256: string, signal: AbortSignal): Promise<RangeSource>
 }
 
-/** Where an index is read from, and which one it is. */
-interface Origin {
-  /** The storage with all that opens it. */
+/** A chunk index and the provider that has it. */
+interface IndexOrigin {
+  /** The storage as text, with its secrets. */
   readonly storage: string
   readonly provider: Provider
   readonly path: string
   readonly sha256: string
 }
 
-export const createChunkContents = ({
+export const createChunkReader = ({
   storages,
   indexParser,
-}: Pick<CatalogContext, 'storages' | 'indexParser'>): ChunkContents => {
-  const kept = createByteCache<Uint8Array>(budget, digests => overhead + digests.length)
-  const running = new Map<string, Promise<Uint8Array | undefined>>()
-  // A storage that does not answer holds up what its user wants of it, and nothing else.
-  const [ofStorage, ofCaller] = [createKeyedLimiter(1), createKeyedLimiter(mostAtOnce)]
+}: Pick<CatalogContext, 'storages' | 'indexParser'>): ChunkReader => {
+  const cache = createByteCache<Uint8Array>(maxCacheBytes, digests => entryOverhead + digests.length)
+  const loads = new Map<string, Promise<Uint8Array | undefined>>()
+  // One load per user and storage, so that a storage that does not answer blocks only the requests to itself.
+  const [storageLimiter, callerLimiter] = [createKeyedLimiter(1), createKeyedLimiter(maxConcurrentLoads)]
 
-  /** The digests of an index; undefined for a pack that is none. */
-  const read = async ({ provider, path, sha256 }: Origin): Promise<Uint8Array | undefined> => {
-    using limited = createTimeLimit(limit, `The chunk index ${path} did not come within ${limit / 60_000} minutes.`)
-    const { signal } = limited
-    // Also where the provider does not heed the signal.
+  /** Reads the digests of an index; undefined for an object that is not an index. */
+  const readDigests = async ({ provider, path, sha256 }: IndexOrigin): Promise<Uint8Array | undefined> => {
+    using timeLimit = createTimeLimit(
+      loadTimeout,
+      `The chunk index ${path} could not be read within ${loadTimeout / 60_000} minutes.`,
+    )
+    const { signal } = timeLimit
+    // Abortable, because the provider may ignore the signal.
     return await abortable(readIndexDigests(provider, path, indexParser, { sha256, signal }), signal)
   }
-  /** By its origin: a digest can be registered by anybody, also for a storage that never answers. */
-  const digestsOf = async (caller: string, origin: Origin, signal: AbortSignal) => {
+  /**
+   * Gives the digests of an index from the cache, or loads them once for all who wait. The cache key has the storage, because
+   * anybody can register the same digest for a storage that never answers.
+   */
+  const loadDigests = async (caller: string, origin: IndexOrigin, signal: AbortSignal) => {
     const key = JSON.stringify([origin.storage, origin.path, origin.sha256])
-    const begin = (): Promise<Uint8Array | undefined> => {
-      const one = read(origin)
+    const startLoad = (): Promise<Uint8Array | undefined> => {
+      const load = readDigests(origin)
         .then(digests => {
-          if (digests) kept.set(key, digests)
+          if (digests) cache.set(key, digests)
           return digests
         })
-        .finally(() => running.delete(key))
-      running.set(key, one)
-      return one
+        .finally(() => loads.delete(key))
+      loads.set(key, load)
+      return load
     }
-    const load = async (): Promise<Uint8Array | undefined> => {
-      const underWay = running.get(key)
-      return kept.get(key) ?? (underWay ? abortable(underWay, signal) : begin())
+    const joinLoad = async (): Promise<Uint8Array | undefined> => {
+      const running = loads.get(key)
+      return cache.get(key) ?? (running ? abortable(running, signal) : startLoad())
     }
-    const inTurn = () => ofCaller.run(caller, load, signal)
-    return kept.get(key) ?? abortable(ofStorage.run(JSON.stringify([caller, origin.storage]), inTurn, signal), signal)
+    const joinWithinLimit = () => callerLimiter.run(caller, joinLoad, signal)
+    const storageKey = JSON.stringify([caller, origin.storage])
+    return cache.get(key) ?? abortable(storageLimiter.run(storageKey, joinWithinLimit, signal), signal)
   }
 
   return {
-    async of(caller, manifest, sha256, signal) {
-      const none = (): ServiceError => new ServiceError('not-found', `${manifest.name} has no chunk ${sha256}.`)
-      const path = packPath(manifest)
-      if (path === undefined || manifest.pack_sha256 === '') throw none()
+    async open(caller, manifest, sha256, signal) {
+      const createNotFoundError = (): ServiceError =>
+        new ServiceError('not-found', `${manifest.name} has no chunk ${sha256}.`)
+      const packPath = toPackPath(manifest)
+      if (packPath === undefined || manifest.pack_sha256 === '') throw createNotFoundError()
       const storage = requireStorage(manifest)
       const provider = await storages.open(storage)
-      const origin = { storage: JSON.stringify(storage), provider, path, sha256: manifest.pack_sha256 }
-      const digests = await digestsOf(caller, origin, signal)
-      if (!digests || !hasDigest(digests, sha256)) throw none()
-      const at = chunkPath(sha256)
-      const found = await provider.stat(at, signal)
-      if (!found) throw none()
+      const origin = { storage: JSON.stringify(storage), provider, path: packPath, sha256: manifest.pack_sha256 }
+      const digests = await loadDigests(caller, origin, signal)
+      if (!digests || !hasDigest(digests, sha256)) throw createNotFoundError()
+      const path = chunkPath(sha256)
+      const found = await provider.stat(path, signal)
+      if (!found) throw createNotFoundError()
       const { size } = found
-      return { size, etag: `"${sha256}-${size}"`, read: range => provider.read(at, { range, signal }) }
+      return { size, etag: `"${sha256}-${size}"`, read: range => provider.read(path, { range, signal }) }
     },
   }
 }

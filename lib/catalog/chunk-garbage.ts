@@ -12,100 +12,100 @@ import type { ObjectStat, Provider } from '#lib/objects/port/provider.ts'
 import type { CatalogContext } from './changes.ts'
 import { optional, Text } from './schemas.ts'
 
-/** Which chunks are to be looked at. */
+/** Request of a garbage collection. */
 export const CollectGarbage = z.object({
   connection: Text(8192).trim().min(1, 'must name a provider'),
   dry_run: optional(z.boolean())
-    .transform(dry => dry ?? true)
-    .meta({ description: 'true, as when it is left out: only counts' }),
+    .transform(dryRun => dryRun ?? true)
+    .meta({ description: 'true only counts the chunks; the default is true' }),
   grace_hours: optional(z.number().min(0).max(87_600))
     .transform(hours => hours ?? 24)
-    .meta({ description: 'Chunks that are younger stay: a push that was cut off may come again' }),
+    .meta({ description: 'Younger chunks stay, because an interrupted push may continue' }),
 })
 export type CollectGarbage = z.infer<typeof CollectGarbage>
 
 export const CollectedGarbage = z
   .object({
     kept: z.int().meta({ description: 'Chunks that stay' }),
-    young: z.int().meta({ description: 'Of those, the ones that nobody uses and that are too young to go' }),
-    removed: z.int().meta({ description: 'Chunks that went, or in a dry run would go' }),
-    bytes: z.int().meta({ description: 'What these take on the provider' }),
+    young: z.int().meta({ description: 'Of those, unused chunks that are too young to be removed' }),
+    removed: z.int().meta({ description: 'Chunks that were removed, or that would be without dry_run' }),
+    bytes: z.int().meta({ description: 'Bytes of these chunks on the provider' }),
   })
   .meta({ id: 'CollectedGarbage' })
 export type CollectedGarbage = z.infer<typeof CollectedGarbage>
 
-/** What tells a collection from others: never a secret. */
-export const aboutGarbage = ({ connection, dry_run: dryRun }: CollectGarbage): Readonly<Record<string, string>> => {
-  const place = redactConnection(connection)
-  return { dry_run: String(dryRun), ...(place !== undefined && { connection: place }) }
+/** The members of a request that its job shows, without a secret. */
+export const summarizeRequest = ({ connection, dry_run: dryRun }: CollectGarbage): Readonly<Record<string, string>> => {
+  const redacted = redactConnection(connection)
+  return { dry_run: String(dryRun), ...(redacted !== undefined && { connection: redacted }) }
 }
 
-/** Objects that are looked into at once. */
-const lanes = 8
+/** Objects that are read at the same time. */
+const concurrency = 8
 
 /**
- * The paths of all chunk indexes of a provider, under whatever names. What is named as one counts as one: where it is damaged
- * nobody knows which chunks it names.
+ * Finds the paths of all chunk indexes of a provider, whatever their names. An object with the name of an index counts as one
+ * even if it is damaged, because then it is unknown which chunks it names.
  */
-const indexesOf = async (provider: Provider, signal: AbortSignal | undefined): Promise<readonly string[]> => {
+const findIndexPaths = async (provider: Provider, signal: AbortSignal | undefined): Promise<readonly string[]> => {
   const found: string[] = []
   const candidates = async function* (): AsyncGenerator<ObjectStat> {
     for await (const object of provider.list('', signal)) if (!isChunkPath(object.path)) yield object
   }
-  await forEachConcurrent(candidates(), lanes, async object => {
-    const isOne = object.path.endsWith(listEnd) || (await isIndexObject(provider, object, signal).catch(notWhenGone))
-    if (isOne) found.push(object.path)
+  await forEachConcurrent(candidates(), concurrency, async object => {
+    const isIndex =
+      object.path.endsWith(listEnd) || (await isIndexObject(provider, object, signal).catch(falseIfNotFound))
+    if (isIndex) found.push(object.path)
   })
   return found
 }
 
-/** An object that was deleted meanwhile is no index; whatever else keeps one from being read fails the whole. */
-const notWhenGone = (error: unknown): false => {
+/** Gives false for an object that was deleted meanwhile. Rethrows any other error, because the object could be an index. */
+const falseIfNotFound = (error: unknown): false => {
   if (isFault(error, 'not-found')) return false
   throw error
 }
 
-/** All chunk indexes of a provider, whichever host's manifests they belong to. One that cannot be read fails the whole. */
-const listsOf = async function* (
+/** Reads all chunk indexes of a provider, of the manifests of any host. Throws if one of them cannot be read. */
+const readIndexes = async function* (
   provider: Provider,
   parser: IndexParser,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Chunked> {
-  for (const path of await indexesOf(provider, signal)) {
-    const files = await readIndex(provider, path, parser, { signal }).catch(notWhenGone)
+  for (const path of await findIndexPaths(provider, signal)) {
+    const files = await readIndex(provider, path, parser, { signal }).catch(falseIfNotFound)
     if (files === undefined)
       throw new ServiceError(
         'upstream',
-        `${path} on the provider is named as a chunk index, and is none. Remove it or give it another name; until then no chunk is removed.`,
+        `${path} on the provider has the name of a chunk index, but is not one. Remove or rename it; until then no chunk is removed.`,
       )
     if (files) yield* files
   }
 }
 
-const step = 'collect_garbage_stage'
+const stepName = 'collect_garbage_stage'
 
 /**
- * Removes the chunks from the provider of a connection that no list there names. Throws `invalid` for a connection without
- * one, `conflict` while somebody pushes to it, and `upstream` when a list there cannot be read: then nothing is removed.
+ * Removes the chunks of a provider that none of its chunk indexes names. Throws `invalid` for a connection without a provider,
+ * `conflict` while somebody pushes to it, and `upstream` when an index cannot be read: then nothing is removed.
  */
-export const collectFrom = async (
-  { storages, ownHolds, indexParser }: Pick<CatalogContext, 'storages' | 'ownHolds' | 'indexParser'>,
-  { connection, dry_run: dryRun, grace_hours: hours }: CollectGarbage,
+export const collectProviderGarbage = async (
+  { storages, ownLocks, indexParser }: Pick<CatalogContext, 'storages' | 'ownLocks' | 'indexParser'>,
+  { connection, dry_run: dryRun, grace_hours: graceHours }: CollectGarbage,
   { plan, begin, end, signal }: ProgressReporter,
 ): Promise<CollectedGarbage> => {
   const { service, storage } = parseConnection(connection)
   if (service || !storage)
     throw new ServiceError('invalid', 'The connection must name a provider, and no other catalog.')
-  plan([{ name: step, title: 'Look for chunks that nobody uses', weight: 100 }])
-  begin(step)
+  plan([{ name: stepName, title: 'Look for chunks that nobody uses', weight: 100 }])
+  begin(stepName)
   const provider = await storages.open(storage)
-  const graceMilliseconds = hours * 3_600_000
-  const collected = await collectGarbage(provider, () => listsOf(provider, indexParser, signal), {
+  const collected = await collectGarbage(provider, () => readIndexes(provider, indexParser, signal), {
     dryRun,
-    graceMilliseconds,
-    own: ownHolds,
+    graceMilliseconds: graceHours * 3_600_000,
+    own: ownLocks,
     ...(signal && { signal }),
   })
-  end(step)
+  end(stepName)
   return { ...collected }
 }

@@ -1,40 +1,43 @@
 import { isFault } from '#lib/errors.ts'
 import type { Write } from '#lib/storage/store.ts'
 import type { CatalogContext } from './changes.ts'
-import { tagsWith } from './latest.ts'
-import type { Kept } from './view.ts'
+import { setLatestTag } from './latest.ts'
+import type { ManifestRow } from './view.ts'
 
-/** A change of several manifests, worked out from what they are now. */
-interface Plan {
+/** A change of several manifests, computed from their present state. */
+interface CommitPlan {
   readonly writes: readonly Write[]
-  /** Those that are to be as they were seen: when one was changed meanwhile, by a counted download, the plan is made again. */
-  readonly seen: readonly Kept[]
-  /** The ids that the inventory is to look at again. */
-  readonly changed: readonly string[]
+  /** The manifests that the plan was computed from. When one has changed since, by a counted download, the plan is made again. */
+  readonly basedOn: readonly ManifestRow[]
+  /** The ids that the inventory has to reload. */
+  readonly changedIds: readonly string[]
 }
 
-/** Manifests that become the latest, or are it no more, as parts of a plan. */
-export const latestMoved = (
+/** Gives the writes that add the tag of the latest version to manifests, or remove it. */
+export const putLatestTags = (
   { manifests }: CatalogContext,
-  moved: readonly Kept[],
-  isTheLatest: boolean,
+  moved: readonly ManifestRow[],
+  isLatest: boolean,
 ): readonly Write[] =>
-  moved.map(one => manifests.put({ ...one, tags: tagsWith(one.tags, isTheLatest), edition: one.edition + 1 }))
+  moved.map(manifest =>
+    manifests.put({ ...manifest, tags: setLatestTag(manifest.tags, isLatest), edition: manifest.edition + 1 }),
+  )
 
-/** Commits a plan as a whole. To be called in the turn of the catalog id. Throws what the plan does, and the commit. */
-export const commitTogether = async (
+/** Commits a plan as a whole. The caller holds the lock of the catalog id. Throws what the plan and the commit throw. */
+export const commitAll = async (
   { commit, inventory }: CatalogContext,
-  plan: () => Promise<Plan> | Plan,
+  plan: () => Promise<CommitPlan> | CommitPlan,
 ): Promise<void> => {
   for (;;) {
-    const { writes, seen, changed } = await plan()
+    const { writes, basedOn, changedIds } = await plan()
     try {
       await commit(writes)
-      await Promise.all(changed.map(inventory.refresh))
+      await Promise.all(changedIds.map(inventory.refresh))
       return
     } catch (error) {
-      await Promise.all(seen.map(({ id }) => inventory.refresh(id)))
-      if (!isFault(error, 'conflict') || seen.every(({ id, rev }) => inventory.get(id)?.rev === rev)) throw error
+      await Promise.all(basedOn.map(({ id }) => inventory.refresh(id)))
+      // If no revision has changed, the conflict has another reason, and a retry would not help.
+      if (!isFault(error, 'conflict') || basedOn.every(({ id, rev }) => inventory.get(id)?.rev === rev)) throw error
     }
   }
 }

@@ -4,41 +4,43 @@ import { type Chunked, chunksOf } from '#lib/packs/chunks/chunk-index.ts'
 import { readIndex } from '#lib/packs/chunk-store/index-object.ts'
 import { chunkPath } from '#lib/packs/chunk-store/stored-chunk.ts'
 import { parseConnection, type Storage } from '#lib/objects/port/connection.ts'
-import { objectsOf, packPath } from './manifest-objects.ts'
+import { listObjectPaths, toPackPath } from './manifest-objects.ts'
 import { refuseHidden } from './owners.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
-import type { Kept } from './view.ts'
+import type { ManifestRow } from './view.ts'
 
-const storageIn = (connection: string): Storage => {
+/** Parses a connection that names a provider. Throws `invalid` for any other. */
+const parseStorageConnection = (connection: string): Storage => {
   const { storage } = parseConnection(connection)
-  if (!storage) throw new ServiceError('invalid', 'The connection names no provider, which is what this changes.')
+  if (!storage)
+    throw new ServiceError('invalid', 'The connection must name a provider: this changes the provider of the manifest.')
   return storage
 }
 
-/** Throws `invalid` unless the chunks that an index names are on a provider. */
+/** Throws `invalid` when a chunk that an index names is not on the provider. */
 const checkChunks = async (
   provider: Provider,
   files: readonly Chunked[],
   signal: AbortSignal | undefined,
 ): Promise<void> => {
-  const wanted = new Set(chunksOf(files).keys().map(chunkPath))
+  const missing = new Set(chunksOf(files).keys().map(chunkPath))
   for await (const chunk of provider.list('chunks', signal)) {
-    wanted.delete(chunk.path)
-    if (wanted.size === 0) return
+    missing.delete(chunk.path)
+    if (missing.size === 0) return
   }
-  const [missing] = wanted
-  if (missing !== undefined)
-    throw new ServiceError('invalid', `There is no ${missing} at the new connection; copy the chunks there first.`)
+  const [firstMissing] = missing
+  if (firstMissing !== undefined)
+    throw new ServiceError('invalid', `There is no ${firstMissing} at the new connection; copy the chunks there first.`)
 }
 
-/** Throws `invalid` unless a manifest's pack is at the storage, and `upstream` for a damaged or another chunk index. */
+/** Throws `invalid` when a manifest's pack is not in the storage, and `upstream` for a damaged or a different chunk index. */
 const checkPack = async (
   { storages, indexParser }: CatalogContext,
-  manifest: Kept,
+  manifest: ManifestRow,
   storage: Storage,
   signal: AbortSignal | undefined,
 ): Promise<void> => {
-  const path = packPath(manifest)
+  const path = toPackPath(manifest)
   if (path === undefined) return
   const provider = await storages.open(storage)
   const found = await provider.stat(path, signal)
@@ -53,18 +55,18 @@ const checkPack = async (
     )
 }
 
-/** Gives a manifest another storage, where its pack must be already. Throws `invalid` and what `changeManifest` does. */
+/** Gives a manifest another storage, which must have its pack already. Throws `invalid`, and what `changeManifest` throws. */
 export const connectManifest = async (
   context: CatalogContext,
   call: ManifestCall,
   connection: string,
-): Promise<Kept> => {
-  const storage = storageIn(connection)
+): Promise<ManifestRow> => {
+  const storage = parseStorageConnection(connection)
   return changeManifest(context, call, {
     event: 'UPDATED',
-    described: true,
+    updatesMetadata: true,
     async check(manifest, signal) {
-      await refuseHidden(context, call.caller, storage, objectsOf(manifest))
+      await refuseHidden(context, call.caller, storage, listObjectPaths(manifest))
       await checkPack(context, manifest, storage, signal)
     },
     apply: manifest => ({ ...manifest, provider: { type: storage.type, meta: { ...storage.meta } } }),

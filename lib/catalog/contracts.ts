@@ -1,34 +1,34 @@
 import type { Fault } from '#lib/errors.ts'
 import { CatalogManifests } from './manifest-schema.ts'
-import { CatalogManifestPlace } from './reference.ts'
+import { ManifestReferenceParams } from './reference.ts'
 import { bodyLimit, EditManifest } from './schemas.ts'
 
-/** What a storage provider can fail with. */
+/** The faults of a call that asks a storage provider. */
 export const storageFaults = ['upstream', 'timeout'] as const satisfies readonly Fault[]
 
-const changing = {
+const changeContract = {
   conditional: true,
   hasETag: true,
   faults: storageFaults,
   effect: 'change',
   uses: ['catalog'],
-  params: CatalogManifestPlace,
+  params: ManifestReferenceParams,
   reply: CatalogManifests,
   bodyLimit,
 } as const
 
-/** What the endpoints share that say whether a manifest is to be used. */
-export const marking = { ...changing, access: { roles: ['SUPER_USER'] } } as const
+/** The contract fields of the endpoints that set a flag of a manifest. */
+export const flagContract = { ...changeContract, access: { roles: ['SUPER_USER'] } } as const
 
-/** What the endpoints share that edit what a manifest says. */
-export const editing = {
-  ...changing,
+/** The contract fields of the endpoints that edit a manifest. */
+export const editContract = {
+  ...changeContract,
   access: { anyClaim: ['UPDATE_CATALOG_MANIFEST', 'CATALOG_MANAGER_UPDATE'] },
 } as const
 
-/** Those among them that edit its lists of names. */
-export const editingLists = {
-  ...editing,
+/** The contract fields of the endpoints that add names to a manifest's lists, or remove them. */
+export const editListsContract = {
+  ...editContract,
   body: EditManifest,
   audited: ['required_claims', 'required_roles', 'tags'],
 } as const

@@ -1,24 +1,24 @@
 import { ServiceError } from '#lib/errors.ts'
 import type { RangeSource } from '#lib/calls/range-reply.ts'
-import { metadataPath, packPath, requireStorage, sidePath } from './manifest-objects.ts'
-import type { Kept } from './view.ts'
+import { requireStorage, toMetadataPath, toPackPath, toSidecarPath } from './manifest-objects.ts'
+import type { ManifestRow } from './view.ts'
 import type { Storages } from '#lib/objects/storages.ts'
 
-const paths = { pack: packPath, metadata: metadataPath, pieces: sidePath } as const
+const toPath = { pack: toPackPath, metadata: toMetadataPath, pieces: toSidecarPath } as const
 
-/** What of a manifest has bytes of its own: its pack, its description, and the digests of the pack's pieces. */
-export const contentParts = Object.keys(paths) as (keyof typeof paths)[]
-export type ContentPart = keyof typeof paths
+/** The objects of a manifest, as the wire names them: its pack, its description, and the sidecar. */
+export const contentParts = Object.keys(toPath) as (keyof typeof toPath)[]
+export type ContentPart = keyof typeof toPath
 
-/** An object of a manifest, to be read in parts. Throws `not-found` when there is none, `conflict` without a provider. */
-export const contentOf = async (
+/** Opens an object of a manifest. Throws `not-found` when there is none, and `conflict` for a manifest without a provider. */
+export const openContent = async (
   storages: Storages,
-  manifest: Kept,
+  manifest: ManifestRow,
   part: ContentPart,
   signal: AbortSignal,
 ): Promise<RangeSource> => {
   const provider = await storages.open(requireStorage(manifest))
-  const path = paths[part](manifest)
+  const path = toPath[part](manifest)
   const found = path === undefined ? undefined : await provider.stat(path, signal)
   if (path === undefined || !found)
     throw new ServiceError('not-found', `The provider does not have the ${part} of ${manifest.name}.`)

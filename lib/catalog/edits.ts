@@ -2,42 +2,45 @@ import { ServiceError } from '#lib/errors.ts'
 import type { StoredManifest } from './manifest-schema.ts'
 import type { DescribeManifest, EditManifest } from './schemas.ts'
 
-/** The lists of a manifest that are edited name by name. */
-const lists = ['required_claims', 'required_roles', 'tags'] as const
-export type EditedList = (typeof lists)[number]
+/** The lists of a manifest that can be edited name by name. */
+const editableLists = ['required_claims', 'required_roles', 'tags'] as const
+export type EditedList = (typeof editableLists)[number]
 
-/** Which lists an endpoint acts on: `/claims` on all of them (spec 4.2). */
-export const listsOf = { claims: lists, roles: ['required_roles'], tags: ['tags'] } as const satisfies Readonly<
-  Record<string, readonly EditedList[]>
->
+/** The lists that an endpoint edits: `/claims` edits all of them (spec 4.2). */
+export const listsByEndpoint = {
+  claims: editableLists,
+  roles: ['required_roles'],
+  tags: ['tags'],
+} as const satisfies Readonly<Record<string, readonly EditedList[]>>
 
-const key = (name: string): string => name.toLowerCase()
-
-const added = (before: readonly string[], names: readonly string[]): string[] => {
+const addNames = (before: readonly string[], names: readonly string[]): string[] => {
   const all = [...before, ...names]
-  return all.filter((name, at) => all.findIndex(other => key(other) === key(name)) === at)
+  return all.filter((name, at) => all.findIndex(other => other.toLowerCase() === name.toLowerCase()) === at)
 }
-const removed = (before: readonly string[], names: readonly string[]): string[] => {
-  const gone = new Set(names.map(key))
-  return before.filter(name => !gone.has(key(name)))
+const removeNames = (before: readonly string[], names: readonly string[]): string[] => {
+  const removed = new Set(names.map(name => name.toLowerCase()))
+  return before.filter(name => !removed.has(name.toLowerCase()))
 }
 
-/** Adds or removes the names of a request. Throws `invalid` when it has none for these lists. */
-export const editLists =
-  (how: 'add' | 'remove', which: keyof typeof listsOf, request: EditManifest) =>
+/** Makes a change that adds the names of a request, or removes them. The change throws `invalid` without names for its lists. */
+export const createListEdit =
+  (action: 'add' | 'remove', endpoint: keyof typeof listsByEndpoint, request: EditManifest) =>
   (manifest: StoredManifest): StoredManifest => {
-    const acted: readonly EditedList[] = listsOf[which]
-    if (acted.every(list => request[list].length === 0))
-      throw new ServiceError('invalid', `There is nothing to ${how}: send ${acted.join(', ')} with at least one name.`)
-    const change = how === 'add' ? added : removed
-    return { ...manifest, ...Object.fromEntries(acted.map(list => [list, change(manifest[list], request[list])])) }
+    const lists: readonly EditedList[] = listsByEndpoint[endpoint]
+    if (lists.every(list => request[list].length === 0))
+      throw new ServiceError(
+        'invalid',
+        `There is nothing to ${action}: send ${lists.join(', ')} with at least one name.`,
+      )
+    const change = action === 'add' ? addNames : removeNames
+    return { ...manifest, ...Object.fromEntries(lists.map(list => [list, change(manifest[list], request[list])])) }
   }
 
-/** Replaces what a request gives; what it leaves out stays. */
-export const describe =
+/** Makes a change that replaces the fields of a request. It keeps fields that the request leaves out. */
+export const createDescriptionEdit =
   (request: DescribeManifest) =>
   (manifest: StoredManifest): StoredManifest => ({
     ...manifest,
     ...(request.description !== undefined && { description: request.description }),
-    ...Object.fromEntries(lists.flatMap(list => (request[list] ? [[list, added([], request[list])]] : []))),
+    ...Object.fromEntries(editableLists.flatMap(list => (request[list] ? [[list, addNames([], request[list])]] : []))),
   })

@@ -1,9 +1,9 @@
-/** Characters that names of the catalog do not have: they mean something to shells, addresses or file systems. */
-const special = /[ ,:;()[\]{}'"/\\|<>=+*&^%$#@!`~?]/g
+/** Characters that names of the catalog cannot have, because they mean something to shells, URLs or file systems. */
+const specialCharacters = /[ ,:;()[\]{}'"/\\|<>=+*&^%$#@!`~?]/g
 
-/** A catalog id as it is kept and looked up, in one spelling for all that mean the same. */
-export const normalCatalogId = (text: string): string =>
-  text.normalize('NFC').trim().replace(special, '_').toLowerCase()
+/** The form in which catalog ids are stored and compared: lower case, with `_` for special characters. */
+export const normalizeCatalogId = (text: string): string =>
+  text.normalize('NFC').trim().replace(specialCharacters, '_').toLowerCase()
 
 export const architectures = ['x86_64', 'arm64'] as const
 export type Architecture = (typeof architectures)[number]
@@ -15,19 +15,19 @@ const aliases: Readonly<Record<string, Architecture>> = {
   arm: 'arm64',
 }
 
-/** The architecture that a name means, in any case; undefined for none. */
-export const architectureOf = (name: string): Architecture | undefined => {
+/** Finds the architecture of a name or an alias, in any case; undefined for an unknown one. */
+export const parseArchitecture = (name: string): Architecture | undefined => {
   const wanted = name.trim().toLowerCase()
-  return architectures.find(one => one === wanted) ?? aliases[wanted]
+  return architectures.find(architecture => architecture === wanted) ?? aliases[wanted]
 }
 
-/** Types of machines that packs hold. */
+/** The types of machines that packs hold. */
 export const machineTypes = ['pvm', 'macvm', 'qemu', 'embedded'] as const
 
-/** The name of a manifest, which its files have as well. */
-export const manifestName = (catalogId: string, architecture: string, version: string): string =>
+/** The name of a manifest. The names of its objects begin with it. */
+export const formatManifestName = (catalogId: string, architecture: string, version: string): string =>
   `${catalogId}-${architecture}-${version}`
 
-/** Whether a text can be part of the name of a manifest once it is normal: one segment of a path, with room for the rest. */
-export const fitsName = (text: string): boolean =>
-  /^(?!\.)[^\p{C}]+$/u.test(text) && !text.match(special) && Buffer.byteLength(text) <= 100
+/** Whether a normalized text can be part of a manifest's name: it is one segment of a path, and leaves room for the rest. */
+export const isNamePart = (text: string): boolean =>
+  /^(?!\.)[^\p{C}]+$/u.test(text) && !text.match(specialCharacters) && Buffer.byteLength(text) <= 100

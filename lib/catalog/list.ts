@@ -3,43 +3,44 @@ import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { PreparedBody, PreparedParts } from '#lib/calls/prepared-body.ts'
 import type { Filter } from '#lib/calls/list-filter.ts'
-import { servedPath } from '#lib/calls/paths.ts'
+import { toServedPath } from '#lib/calls/paths.ts'
 import type { CatalogContext } from './changes.ts'
-import type { Contents } from './contents.ts'
-import type { Position } from './inventory.ts'
-import { digest, foundTag, type Kept, manifestJson, manifestTag, shownFields } from './view.ts'
-import { visibleTo } from './visibility.ts'
+import type { ContentStore } from './contents.ts'
+import type { ListPosition } from './inventory.ts'
+import { digestTexts, formatCommonETag, type ManifestRow, serializeManifest, formatETag, toViewFields } from './view.ts'
+import { createVisibilityCheck } from './visibility.ts'
 
-/** What of a list is wanted. */
+/** The page of a list that a request asks for. */
 export interface ListQuery {
-  /** Manifests on a page; all when left out. */
+  /** The most manifests on the page; all when left out. */
   readonly limit?: number | undefined
-  /** From the link of the page before. */
+  /** The cursor from the link of the previous page. */
   readonly cursor?: string | undefined
 }
 
-const cursorOf = ({ updated_at, id }: Position): string =>
+const encodeCursor = ({ updated_at, id }: ListPosition): string =>
   Buffer.from(JSON.stringify([updated_at, id])).toString('base64url')
 
 const Cursor = z.tuple([z.string().max(64), z.string().max(64)])
 
-const positionOf = (cursor: string): Position => {
+/** Reads what `encodeCursor` wrote. Throws `invalid` for any other text. */
+const decodeCursor = (cursor: string): ListPosition => {
   try {
     const [updated_at, id] = Cursor.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()))
     return { updated_at, id }
   } catch {
-    throw new ServiceError('invalid', 'The cursor is not one of this list; take it from the Link of the page before.')
+    throw new ServiceError('invalid', 'The cursor is not one of this list; take it from the Link of the previous page.')
   }
 }
 
-/** Characters of a list that is made as one text; of a longer one this is about what each part has. */
-const mostAtOnce = 2 ** 20
+/** Characters after which a part of a list ends. A shorter list is sent as one text. */
+const partLength = 2 ** 20
 
-async function* partsOf(contents: Contents, manifests: readonly Kept[]): AsyncGenerator<string> {
+async function* generateParts(contents: ContentStore, manifests: readonly ManifestRow[]): AsyncGenerator<string> {
   let part = '['
-  for (const [at, one] of manifests.entries()) {
-    part += `${at === 0 ? '' : ','}${await manifestJson(contents, one)}`
-    if (part.length < mostAtOnce) continue
+  for (const [at, manifest] of manifests.entries()) {
+    part += `${at === 0 ? '' : ','}${await serializeManifest(contents, manifest)}`
+    if (part.length < partLength) continue
     yield part
     part = ''
   }
@@ -47,47 +48,50 @@ async function* partsOf(contents: Contents, manifests: readonly Kept[]): AsyncGe
 }
 
 /**
- * Manifests as one JSON array. As text: buffers of many pages would have the whole heap collected again and again. A list
- * that is longer than a text can be is made while it is sent.
+ * Encodes manifests as one JSON array. A list that is longer than one part is generated while it is sent, because it may be
+ * longer than a string can be. It is text, because large buffers would cause frequent collections of the whole heap.
  */
 export const encodeManifests = async (
-  contents: Contents,
-  manifests: readonly Kept[],
+  contents: ContentStore,
+  manifests: readonly ManifestRow[],
   etag: string,
   headers = {},
 ): Promise<PreparedBody | PreparedParts> => {
-  const parts = partsOf(contents, manifests)
+  const parts = generateParts(contents, manifests)
   const [first, second] = [await parts.next(), await parts.next()]
   return second.done
     ? new PreparedBody(first.value ?? '', etag, headers)
-    : new PreparedParts(() => partsOf(contents, manifests), etag, headers)
+    : new PreparedParts(() => generateParts(contents, manifests), etag, headers)
 }
 
-/** One manifest as the array that the spec says, with its own tag. */
-export const encodeManifest = async (contents: Contents, manifest: Kept): Promise<PreparedBody> =>
-  new PreparedBody(`[${await manifestJson(contents, manifest)}]`, manifestTag(manifest))
+/** Encodes one manifest as an array, as the spec requires, with its own ETag. */
+export const encodeManifest = async (contents: ContentStore, manifest: ManifestRow): Promise<PreparedBody> =>
+  new PreparedBody(`[${await serializeManifest(contents, manifest)}]`, formatETag(manifest))
 
-/** Several manifests, with a tag that is theirs. */
-export const encodeFound = (contents: Contents, manifests: readonly Kept[]): Promise<PreparedBody | PreparedParts> =>
+/** Encodes the manifests of a reference, with a common ETag. */
+export const encodeFoundManifests = (
+  contents: ContentStore,
+  manifests: readonly ManifestRow[],
+): Promise<PreparedBody | PreparedParts> =>
   manifests.length === 1
     ? encodeManifest(contents, manifests[0]!)
-    : encodeManifests(contents, manifests, foundTag(manifests))
+    : encodeManifests(contents, manifests, formatCommonETag(manifests))
 
-const rightsOf = new WeakMap<Principal, string>()
+const rightsDigests = new WeakMap<Principal, string>()
 
-/** Stands for all that decides what somebody sees. */
-const rights = (caller: Principal): string => {
-  const known = rightsOf.get(caller)
-  if (known !== undefined) return known
+/** A digest of the rights that decide what a caller sees. Principals are immutable, so it is cached. */
+const digestRights = (caller: Principal): string => {
+  const cached = rightsDigests.get(caller)
+  if (cached !== undefined) return cached
   const { superUser, roles, claims } = caller
-  const text = superUser ? 'all' : digest(...[...roles].sort(), '', ...[...claims].sort())
-  rightsOf.set(caller, text)
+  const text = superUser ? 'all' : digestTexts(...[...roles].sort(), '', ...[...claims].sort())
+  rightsDigests.set(caller, text)
   return text
 }
 
 /**
- * The manifests that a caller may know of, narrowed and cut to a page, newest change first. Throws `invalid` for a
- * cursor that is none.
+ * Encodes a page of the manifests that the caller may see and that match the filter, the latest update first. Throws
+ * `invalid` for a bad cursor.
  */
 export const listManifests = (
   { inventory, contents }: Pick<CatalogContext, 'inventory' | 'contents'>,
@@ -95,23 +99,23 @@ export const listManifests = (
   { limit = Infinity, cursor }: ListQuery,
   filter: { readonly text: string; readonly matches: Filter } | undefined,
 ): Promise<PreparedBody | PreparedParts> => {
-  const candidates = cursor === undefined ? inventory.all() : inventory.after(positionOf(cursor))
-  const sees = visibleTo(caller)
-  const found: Kept[] = []
-  for (const one of candidates) {
-    if (!sees(one) || (filter && !filter.matches(shownFields(one)))) continue
-    found.push(one)
+  const candidates = cursor === undefined ? inventory.list() : inventory.listAfter(decodeCursor(cursor))
+  const canSee = createVisibilityCheck(caller)
+  const found: ManifestRow[] = []
+  for (const manifest of candidates) {
+    if (!canSee(manifest) || (filter && !filter.matches(toViewFields(manifest)))) continue
+    found.push(manifest)
     if (found.length > limit) break
   }
   const page = found.slice(0, limit)
-  const more = found.length > page.length
-  const next = more && new URLSearchParams({ limit: String(limit), cursor: cursorOf(page.at(-1)!) })
-  // Of what is in it alone: others are not told by it that there is more.
-  const tag = `"${digest(rights(caller), filter?.text ?? '', next ? 'more' : '', ...page.map(manifestTag))}"`
+  const next =
+    found.length > page.length && new URLSearchParams({ limit: String(limit), cursor: encodeCursor(page.at(-1)!) })
+  // The ETag depends only on what the caller can see, so it does not reveal changes of hidden manifests.
+  const etag = `"${digestTexts(digestRights(caller), filter?.text ?? '', next ? 'more' : '', ...page.map(formatETag))}"`
   return encodeManifests(
     contents,
     page,
-    tag,
-    next ? { Link: `<${servedPath('/v1/catalog')}?${next}>; rel="next"` } : {},
+    etag,
+    next ? { Link: `<${toServedPath('/v1/catalog')}?${next}>; rel="next"` } : {},
   )
 }

@@ -1,11 +1,11 @@
 import type { Principal } from '#lib/access/principal.ts'
 import type { ManifestCall } from './changes.ts'
-import type { Place } from './reference.ts'
+import type { ManifestReference } from './reference.ts'
 
-/** What a change of a manifest needs of a call. */
-export const manifestCall = (call: {
+/** Takes what a change of a manifest needs from the call of an endpoint. */
+export const toManifestCall = (call: {
   readonly caller: Principal | undefined
-  readonly params: Required<Place>
+  readonly params: ManifestReference
   readonly ifMatch: readonly string[] | undefined
   readonly signal: AbortSignal
-}): ManifestCall => ({ caller: call.caller!, place: call.params, ifMatch: call.ifMatch, signal: call.signal })
+}): ManifestCall => ({ caller: call.caller!, reference: call.params, ifMatch: call.ifMatch, signal: call.signal })

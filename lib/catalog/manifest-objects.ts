@@ -1,30 +1,32 @@
 import { ServiceError } from '#lib/errors.ts'
+import type { Storage } from '#lib/objects/port/connection.ts'
 import type { StoredManifest } from './manifest-schema.ts'
-import { storageOf } from './view.ts'
+import { getStorage } from './view.ts'
 
-type Owner = Pick<StoredManifest, 'path' | 'pack_filename' | 'metadata_filename'>
+/** The fields of a manifest that name its objects. */
+type ObjectOwner = Pick<StoredManifest, 'path' | 'pack_filename' | 'metadata_filename'>
 
-/** What ends the name of the side file, which keeps what the wire's own metadata has no place for. */
-export const sideEnd = '.pack.json'
+/** The end of the name of a sidecar, which has the facts that the wire's own description has no fields for. */
+export const sidecarSuffix = '.pack.json'
 
-const inFolder = ({ path }: Owner, file: string): string =>
+const joinFolder = ({ path }: ObjectOwner, file: string): string =>
   [...path.split('/').filter(part => part !== ''), file].join('/')
 
-/** The object of a manifest's pack; undefined where none is known. */
-export const packPath = (manifest: Owner): string | undefined =>
-  manifest.pack_filename === '' ? undefined : inFolder(manifest, manifest.pack_filename)
+/** The path of a manifest's pack; undefined for one without. */
+export const toPackPath = (manifest: ObjectOwner): string | undefined =>
+  manifest.pack_filename === '' ? undefined : joinFolder(manifest, manifest.pack_filename)
 
-/** The object that describes a manifest on its provider (`.meta` of the wire). */
-export const metadataPath = (manifest: Owner): string | undefined =>
-  manifest.metadata_filename === '' ? undefined : inFolder(manifest, manifest.metadata_filename)
+/** The path of the object that describes a manifest on its provider (`.meta` of the wire); undefined for one without. */
+export const toMetadataPath = (manifest: ObjectOwner): string | undefined =>
+  manifest.metadata_filename === '' ? undefined : joinFolder(manifest, manifest.metadata_filename)
 
-/** The object beside a pack with the digests of its pieces. */
-export const sidePath = (manifest: Owner): string | undefined =>
-  manifest.pack_filename === '' ? undefined : inFolder(manifest, manifest.pack_filename + sideEnd)
+/** The path of the sidecar of a manifest's pack; undefined for one without a pack. */
+export const toSidecarPath = (manifest: ObjectOwner): string | undefined =>
+  manifest.pack_filename === '' ? undefined : joinFolder(manifest, manifest.pack_filename + sidecarSuffix)
 
 /** The storage of a manifest. Throws `conflict` for one that was registered without. */
-export const requireStorage = (manifest: StoredManifest) => {
-  const storage = storageOf(manifest)
+export const requireStorage = (manifest: StoredManifest): Storage => {
+  const storage = getStorage(manifest)
   if (!storage)
     throw new ServiceError(
       'conflict',
@@ -34,8 +36,9 @@ export const requireStorage = (manifest: StoredManifest) => {
 }
 
 /**
- * The objects of a manifest. What others find the pack by comes first: a deletion that is cut off leaves no description of
- * a pack that is gone. What says whose the pack is comes last, so that the deletion can come again.
+ * The paths of a manifest's objects, in the order of their deletion. The description comes first, so that an interrupted
+ * deletion leaves no description of a missing pack. The sidecar says who wrote the pack: it comes last, so that the deletion
+ * can be repeated.
  */
-export const objectsOf = (manifest: Owner): readonly string[] =>
-  [metadataPath(manifest), packPath(manifest), sidePath(manifest)].filter(path => path !== undefined)
+export const listObjectPaths = (manifest: ObjectOwner): readonly string[] =>
+  [toMetadataPath(manifest), toPackPath(manifest), toSidecarPath(manifest)].filter(path => path !== undefined)

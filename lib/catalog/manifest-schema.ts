@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { architectures, machineTypes } from './identifiers.ts'
 import { providerTypes } from '#lib/objects/port/provider-kinds.ts'
 
-/** A file of a pack, of a machine, or on the provider. */
+/** A file of a pack or of a machine. */
 export const ContentItem = z
   .object({
     name: z.string(),
@@ -26,11 +26,11 @@ export const MinimumSpecRequirement = z
   .meta({ id: 'MinimumSpecRequirement' })
 
 const Provider = z.object({
-  type: z.enum(providerTypes as [string, ...string[]]),
+  type: z.enum(providerTypes),
   meta: z.record(z.string(), z.string()),
 })
 
-/** What the inventory keeps of a manifest and shows as it is. Times are RFC 3339; one that is not set is not there. */
+/** The fields of a manifest that are stored and shown without a change. Times are RFC 3339; a time that is not set is left out. */
 const Fields = z.object({
   id: z.uuid(),
   catalog_id: z.string(),
@@ -46,7 +46,7 @@ const Fields = z.object({
   is_compressed: z.boolean(),
   size: z.int().nonnegative().meta({ description: 'Bytes of the machine' }),
   pack_size: z.int().nonnegative().meta({
-    description: 'Bytes of the pack; of one in chunks those of its list and of its chunks as they are kept, compressed',
+    description: 'Bytes of the pack; for a machine in chunks, of the chunk index and of the compressed chunks',
   }),
   pack_sha256: z.string(),
   path: z.string().meta({ description: 'Folder on the provider' }),
@@ -67,22 +67,22 @@ const Fields = z.object({
   updated_at: z.string(),
 })
 
-/** A manifest as it is kept. */
+/** A manifest as it is stored. */
 export const StoredManifest = Fields.extend({
-  /** Where the pack is, with what opens that; not there for one that was registered without. */
+  /** The storage of the pack, with its secrets. A manifest that was registered without a storage has none. */
   provider: Provider.optional(),
-  /** Whether it names files; they are kept apart (`contents.ts`). */
+  /** Whether the manifest lists files. They are stored separately (`contents.ts`). */
   has_contents: z.boolean().optional(),
-  /** Who registered it; not known of those that were registered before this was kept. */
+  /** The user who registered the manifest. Manifests of an early version of the service do not have it. */
   owner_id: z.string().optional(),
-  /** Counts the changes of anything but the downloads: what If-Match is about. */
+  /** The generation: it counts the changes, but not the downloads. If-Match compares it. The name is part of the stored format. */
   edition: z.int().positive(),
-  /** The jobs of the last downloads that were counted: one that goes on after a kill comes by again. */
+  /** The jobs of the last counted downloads. A job that continues after a restart asks again, and is not counted twice. */
   counted_jobs: z.array(z.string()).optional(),
 })
 export type StoredManifest = z.infer<typeof StoredManifest>
 
-/** A manifest as it is shown: spec section 2.3, with both pairs of names that clients of the field read. */
+/** The view of a manifest: spec section 2.3, with both pairs of names that existing clients read. */
 export const CatalogManifest = Fields.extend({
   provider: z
     .object({ type: z.string(), meta: z.record(z.string(), z.string()) })
@@ -94,5 +94,4 @@ export const CatalogManifest = Fields.extend({
 }).meta({ id: 'CatalogManifest' })
 export type CatalogManifest = z.infer<typeof CatalogManifest>
 
-/** What the spec calls an array of manifests. */
 export const CatalogManifests = z.array(CatalogManifest)

@@ -1,20 +1,20 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
-import type { Contents, ManifestContents } from './contents.ts'
-import { isModest } from '#lib/json-limits.ts'
+import type { ContentStore, ManifestContents } from './contents.ts'
+import { isWithinJsonLimits } from '#lib/json-limits.ts'
 import type { StoredManifest } from './manifest-schema.ts'
-import { metadataPath, requireStorage } from './manifest-objects.ts'
+import { toMetadataPath, requireStorage } from './manifest-objects.ts'
 import { readBytes, sourceFromBytes } from '#lib/objects/port/bytes.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
-import { storageOf } from './view.ts'
+import { getStorage } from './view.ts'
 import type { Storages } from '#lib/objects/storages.ts'
 
-/** Bytes of a description: it names every file of its machine. */
-const most = 4 * 1024 * 1024
+/** The most bytes of a description, which lists every file of its machine. */
+const maxBytes = 4 * 1024 * 1024
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What describes a manifest on its provider: the wire's own form. The provider itself is never in it. */
-export const metadataOf = (
+/** Converts a manifest to its description on the provider (the wire's format). It never has the provider and its secrets. */
+export const toMetadata = (
   manifest: StoredManifest,
   { pack_contents, virtual_machine_contents }: ManifestContents,
   before: Fields = {},
@@ -46,37 +46,38 @@ export const metadataOf = (
   updated_at: manifest.updated_at,
 })
 
-/** A description as it is on the provider now. */
-export interface Described {
+/** A description that was read from the provider. */
+export interface VersionedMetadata {
   readonly fields: Fields
-  /** For the write that replaces it; undefined where the provider knows no versions. */
+  /** The version of the object, for a conditional write; undefined when the provider has no versions. */
   readonly version: string | undefined
 }
 
-/** Reads a description; undefined when there is none. Throws `upstream` for what is none. */
+/** Reads a description; undefined when there is none. Throws `upstream` for an object that is not a description. */
 export const readMetadata = async (
   provider: Provider,
   path: string,
   signal?: AbortSignal,
-): Promise<Described | undefined> => {
-  // Before it is read: what is written meanwhile has another version, and a write over that is refused.
-  const there = await provider.stat(path, signal)
-  if (!there) return undefined
-  const bad = (): ServiceError => new ServiceError('upstream', `${path} on the provider does not describe a manifest.`)
-  const bytes = await readBytes(await provider.read(path, { ...(signal && { signal }) }), most, bad)
-  if (!isModest(bytes)) throw bad()
+): Promise<VersionedMetadata | undefined> => {
+  // The version is taken before the content: if the object is replaced in between, the conditional write fails.
+  const found = await provider.stat(path, signal)
+  if (!found) return undefined
+  const createError = (): ServiceError =>
+    new ServiceError('upstream', `${path} on the provider does not describe a manifest.`)
+  const bytes = await readBytes(await provider.read(path, { ...(signal && { signal }) }), maxBytes, createError)
+  if (!isWithinJsonLimits(bytes)) throw createError()
   try {
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return { fields: { ...value }, version: there.version }
+      return { fields: { ...value }, version: found.version }
   } catch {
-    // The parser's words quote what it has read.
+    // The parser's message would quote the content.
   }
-  throw bad()
+  throw createError()
 }
 
-/** The MD5 of a pack (lower-case hex) that its description keeps, in the wire's own form; undefined where it keeps none. */
-export const packMd5 = async (
+/** Reads the MD5 of a pack (lower-case hex) from its description; undefined when the description has none. */
+export const readPackMd5 = async (
   provider: Provider,
   path: string | undefined,
   signal: AbortSignal,
@@ -86,7 +87,10 @@ export const packMd5 = async (
   return typeof md5 === 'string' && /^[0-9a-f]{32}$/i.test(md5) ? md5.toLowerCase() : undefined
 }
 
-/** Writes a description; with `replaces` only over that version. Throws `conflict` where there is another by now. */
+/**
+ * Writes a description. With `replaces` it replaces only that version; null stands for no object. Throws `conflict` when the
+ * provider has another one.
+ */
 export const writeMetadata = async (
   provider: Provider,
   path: string,
@@ -98,51 +102,53 @@ export const writeMetadata = async (
   const options = { ...(signal && { signal }), ...(replaces !== undefined && { replaces }) }
   await provider.write(path, source, options).catch((error: unknown) => {
     if (!isFault(error, 'precondition-failed')) throw error
-    throw new ServiceError('conflict', `Others have changed ${path} on the provider meanwhile; try again.`, {
+    throw new ServiceError('conflict', `Somebody else has changed ${path} on the provider meanwhile; try again.`, {
       cause: error,
     })
   })
 }
 
-/** The version for a write that replaces what was read. */
-export const versionOf = (before: Described | undefined): string | null | undefined => (before ? before.version : null)
+/** The version that a write replaces: that of the description that was read, or null when there was none. */
+export const toReplacedVersion = (before: VersionedMetadata | undefined): string | null | undefined =>
+  before ? before.version : null
 
 /**
- * What a change of a manifest makes of its description. One that leads to another pack is that of another host, which has
- * pushed a newer one to the same place: what it says of its pack stays.
+ * Applies a change of a manifest to its description. A description with another pack was written by another host, which has
+ * pushed a newer pack under the same name: then the facts about the pack stay.
  */
-const describedAnew = (manifest: StoredManifest, contents: ManifestContents, before: Fields = {}): object => {
-  const pack = before['pack_path']
-  if (typeof pack !== 'string' || pack === '' || pack === manifest.pack_filename)
-    return metadataOf(manifest, contents, before)
+const mergeMetadata = (manifest: StoredManifest, contents: ManifestContents, before: Fields = {}): object => {
+  const packName = before['pack_path']
+  if (typeof packName !== 'string' || packName === '' || packName === manifest.pack_filename)
+    return toMetadata(manifest, contents, before)
   const { description, required_roles, required_claims, tags, updated_at } = manifest
   return { ...before, description, required_roles, required_claims, tags, updated_at }
 }
 
 /**
- * Refuses to write over what is no description of this manifest. An import gives a manifest another id than its description
- * has where that is taken, and another host may have pushed it again: then its name is the same.
+ * Throws `conflict` when a description belongs to another manifest. The ids may differ: an import gives a manifest another id
+ * if that of the description is in use, and another host may have pushed the manifest again. Then the names are equal.
  */
-const refuseOther = (path: string, manifest: StoredManifest, { fields }: Described): void => {
-  const isOf = (...keys: readonly (keyof StoredManifest)[]): boolean => keys.every(key => fields[key] === manifest[key])
-  if (isOf('id') || isOf('catalog_id', 'version', 'architecture')) return
+const checkDescribesManifest = (path: string, manifest: StoredManifest, { fields }: VersionedMetadata): void => {
+  const matches = (...keys: readonly (keyof StoredManifest)[]): boolean =>
+    keys.every(key => fields[key] === manifest[key])
+  if (matches('id') || matches('catalog_id', 'version', 'architecture')) return
   throw new ServiceError(
     'conflict',
-    `${path} on the provider does not describe ${manifest.name}, so it is not written over. Register the manifest with another metadata_filename.`,
+    `${path} on the provider does not describe ${manifest.name}, so it is not overwritten. Register the manifest with another metadata_filename.`,
   )
 }
 
-/** How often a description may be changed by others while it is changed here. */
-const mostTries = 5
+/** Writes that are tried while others keep changing the description. */
+const maxTries = 5
 
-/** Takes back what was written. */
+/** Undoes a write. */
 export type Undo = (signal: AbortSignal) => Promise<void>
 
-/** Puts back what a description said before, unless somebody has written another one since. */
+/** Restores the earlier description, unless somebody else has written another one since. */
 const restoreMetadata = async (
   provider: Provider,
   path: string,
-  before: Described | undefined,
+  before: VersionedMetadata | undefined,
   written: string | undefined,
   signal: AbortSignal,
 ): Promise<void> => {
@@ -153,28 +159,33 @@ const restoreMetadata = async (
 }
 
 /**
- * Makes the description on the provider say what the manifest is going to say. Gives what takes that back. A manifest
- * without a provider has none. Throws `conflict` where others go on changing it, and where
- * something else lies in its place.
+ * Writes the description of a changed manifest to its provider, if it has one. Gives a function that undoes the write. Throws
+ * `conflict` when others keep changing the description, and when the object describes another manifest.
  */
-export const describeOnProvider = async (
-  { storages, contents }: { readonly storages: Pick<Storages, 'open'>; readonly contents: Pick<Contents, 'of'> },
+export const updateMetadata = async (
+  { storages, contents }: { readonly storages: Pick<Storages, 'open'>; readonly contents: Pick<ContentStore, 'read'> },
   manifest: StoredManifest,
   signal: AbortSignal,
 ): Promise<Undo> => {
-  const path = metadataPath(manifest)
-  if (path === undefined || !storageOf(manifest)) return async () => {}
+  const path = toMetadataPath(manifest)
+  if (path === undefined || !getStorage(manifest)) return async () => {}
   const provider = await storages.open(requireStorage(manifest))
-  const files = await contents.of(manifest)
+  const files = await contents.read(manifest)
   for (let tries = 1; ; tries += 1) {
     const before = await readMetadata(provider, path, signal)
-    if (before) refuseOther(path, manifest, before)
+    if (before) checkDescribesManifest(path, manifest, before)
     try {
-      await writeMetadata(provider, path, describedAnew(manifest, files, before?.fields), signal, versionOf(before))
+      await writeMetadata(
+        provider,
+        path,
+        mergeMetadata(manifest, files, before?.fields),
+        signal,
+        toReplacedVersion(before),
+      )
       const written = (await provider.stat(path, signal))?.version
-      return undoing => restoreMetadata(provider, path, before, written, undoing)
+      return undoSignal => restoreMetadata(provider, path, before, written, undoSignal)
     } catch (error) {
-      if (!isFault(error, 'conflict') || tries === mostTries) throw error
+      if (!isFault(error, 'conflict') || tries === maxTries) throw error
     }
   }
 }

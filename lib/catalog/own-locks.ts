@@ -2,23 +2,27 @@ import * as z from 'zod'
 import type { OwnHolds } from '#lib/packs/chunk-store/own-locks.ts'
 import type { Store } from '#lib/storage/store.ts'
 
-const Note = z.object({ id: z.uuid(), until: z.int().meta({ description: 'Milliseconds since 1970' }) })
+const LockRecord = z.object({ id: z.uuid(), until: z.int().meta({ description: 'Milliseconds since 1970' }) })
 
-/** Opens the notes of a state that no other process has open; those that ended before `expired` are of no use. */
-export const openOwnHolds = async (store: Store, expired: number): Promise<OwnHolds> => {
-  const notes = store.collection('chunk-holds', Note)
-  const found = await notes.list()
+/**
+ * Opens the records of the repository locks that this service has taken. Locks in the store at the start belong to an earlier
+ * process of this service, because only one process opens a store. Records that ended before `expired` are removed.
+ */
+export const openOwnLocks = async (store: Store, expired: number): Promise<OwnHolds> => {
+  // The name is part of the stored format.
+  const records = store.collection('chunk-holds', LockRecord)
+  const found = await records.list()
   const old = found.filter(({ until }) => until < expired)
-  if (old.length > 0) await store.commit(old.map(({ id }) => notes.remove({ id })))
-  const dead = new Map(found.flatMap(({ id, until }) => (until < expired ? [] : [[id, Date.now()] as const])))
+  if (old.length > 0) await store.commit(old.map(({ id }) => records.remove({ id })))
+  const stale = new Map(found.flatMap(({ id, until }) => (until < expired ? [] : [[id, Date.now()] as const])))
   return {
     async note(id, until) {
-      const known = await notes.get(id)
-      await store.commit([notes.put({ ...known, id, until })])
+      const known = await records.get(id)
+      await store.commit([records.put({ ...known, id, until })])
     },
     async forget(id) {
-      await store.commit([notes.remove({ id })])
+      await store.commit([records.remove({ id })])
     },
-    deadSince: id => dead.get(id),
+    deadSince: id => stale.get(id),
   }
 }

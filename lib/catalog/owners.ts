@@ -3,98 +3,112 @@ import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { CatalogContext } from './changes.ts'
 import type { Storage } from '#lib/objects/port/connection.ts'
-import { objectsOf } from './manifest-objects.ts'
-import { type Kept, storageOf } from './view.ts'
-import { visibleTo } from './visibility.ts'
+import { listObjectPaths } from './manifest-objects.ts'
+import { getStorage, type ManifestRow } from './view.ts'
+import { createVisibilityCheck } from './visibility.ts'
 
-type Context = Pick<CatalogContext, 'inventory' | 'storages'>
+type OwnerContext = Pick<CatalogContext, 'inventory' | 'storages'>
 
-/** Whether a chunk is at a place, or the folders of chunks are: all manifests may share these, and none owns them. */
-const isOfChunks = (place: string): boolean => /\/chunks(\/[0-9a-f]{2}(\/[0-9a-f]{64})?)?$/.test(place)
+/** Answers a question about the object at a path. */
+type ObjectCheck = (path: string) => Promise<boolean>
+
+/** Whether a location is that of a chunk or of a folder of chunks. All manifests share chunks, and none owns them. */
+const isChunkLocation = (location: string): boolean => /\/chunks(\/[0-9a-f]{2}(\/[0-9a-f]{64})?)?$/.test(location)
 
 /**
- * Says of an object of a storage whether it is one of these manifests', or in the folder of one, or around it; or a chunk,
- * which is never of one manifest alone.
+ * Makes the check whether an object of a storage belongs to one of these manifests: it is one of their objects, or inside or
+ * around one. The check is also true for a chunk, which never belongs to one manifest alone.
  */
-const ownedBy = async (
-  { storages }: Context,
-  manifests: readonly Kept[],
+const createOwnerCheck = async (
+  { storages }: OwnerContext,
+  manifests: readonly ManifestRow[],
   storage: Storage,
-): Promise<(path: string) => Promise<boolean>> => {
-  const places = new Map<string, Promise<string>>()
+): Promise<ObjectCheck> => {
+  const storageKeys = new Map<string, Promise<string>>()
   const owned = new Set<string>()
-  const around = new Set<string>()
+  /** The folders that have an owned object. */
+  const parents = new Set<string>()
   for (const manifest of manifests) {
-    const theirs = storageOf(manifest)
-    if (!theirs) continue
-    const key = JSON.stringify(theirs)
-    const place = places.get(key) ?? storages.getStorageKey(theirs)
-    places.set(key, place)
-    for (const path of objectsOf(manifest)) {
-      const object = join(await place, path)
-      owned.add(object)
-      for (let end = object.lastIndexOf('/'); end > 0; end = object.lastIndexOf('/', end - 1)) {
-        const folder = object.slice(0, end)
-        if (around.has(folder)) break
-        around.add(folder)
+    const ownerStorage = getStorage(manifest)
+    if (!ownerStorage) continue
+    const cacheKey = JSON.stringify(ownerStorage)
+    const storageKey = storageKeys.get(cacheKey) ?? storages.getStorageKey(ownerStorage)
+    storageKeys.set(cacheKey, storageKey)
+    for (const path of listObjectPaths(manifest)) {
+      const location = join(await storageKey, path)
+      owned.add(location)
+      for (let end = location.lastIndexOf('/'); end > 0; end = location.lastIndexOf('/', end - 1)) {
+        const folder = location.slice(0, end)
+        if (parents.has(folder)) break
+        parents.add(folder)
       }
     }
   }
-  const isOwned = (object: string): boolean => {
-    for (let end = object.length; end > 0; end = object.lastIndexOf('/', end - 1))
-      if (owned.has(object.slice(0, end))) return true
-    return around.has(object)
+  const isOwned = (location: string): boolean => {
+    for (let end = location.length; end > 0; end = location.lastIndexOf('/', end - 1))
+      if (owned.has(location.slice(0, end))) return true
+    return parents.has(location)
   }
-  return async path =>
-    (await storages.getObjectLocations(storage, path)).some(place => isOfChunks(place) || isOwned(place))
+  return async path => {
+    const locations = await storages.getObjectLocations(storage, path)
+    return locations.some(location => isChunkLocation(location) || isOwned(location))
+  }
 }
 
-/** Says of an object whether it is of a manifest that the caller may not know of, or a chunk. */
-export const hiddenFrom = (context: Context, caller: Principal, storage: Storage) => {
-  const sees = visibleTo(caller)
-  const hidden = context.inventory.all().filter(manifest => !sees(manifest))
-  return ownedBy(context, hidden, storage)
+/** Makes the check whether an object is a chunk, or belongs to a manifest that the caller may not see. */
+export const createHiddenCheck = (context: OwnerContext, caller: Principal, storage: Storage): Promise<ObjectCheck> => {
+  const canSee = createVisibilityCheck(caller)
+  const hidden = context.inventory.list().filter(manifest => !canSee(manifest))
+  return createOwnerCheck(context, hidden, storage)
 }
 
-/** Says of an object of a manifest's storage whether it is another manifest's as well, whoever may know of that. */
-export const ownedByOthers = (context: Context, manifest: Pick<Kept, 'id'>, storage: Storage) =>
-  ownedBy(
-    context,
-    context.inventory.all().filter(({ id }) => id !== manifest.id),
-    storage,
-  )
+/** Makes the check whether an object is a chunk, or belongs to another manifest too, whoever may see that. */
+export const createOtherOwnersCheck = (
+  context: OwnerContext,
+  manifest: Pick<ManifestRow, 'id'>,
+  storage: Storage,
+): Promise<ObjectCheck> => {
+  const others = context.inventory.list().filter(({ id }) => id !== manifest.id)
+  return createOwnerCheck(context, others, storage)
+}
 
-/** What a push puts behind the name of a manifest: of a pack that replaced another, of its kinds, of its side file. */
-const ends = /^(~[0-9a-f]{8})?\.(pdpack|chunks\.json|meta)(\.pack\.json)?$/
+/** What follows a manifest's name in the names of its objects: a suffix if the pack replaced another, a type, the sidecar. */
+const objectSuffix = /^(~[0-9a-f]{8})?\.(pdpack|chunks\.json|meta)(\.pack\.json)?$/
 
-/** Whether an object bears the manifest's own name in its own folder: only a push of this manifest gives it that. */
-const bearsNameOf = ({ catalog_id, name }: Pick<Kept, 'catalog_id' | 'name'>, path: string): boolean =>
-  path.startsWith(`${catalog_id}/${name}`) && ends.test(path.slice(`${catalog_id}/${name}`.length))
+/** Whether an object has the manifest's name and folder. Only a push of this manifest writes such an object. */
+const isNamedAfter = ({ catalog_id, name }: Pick<ManifestRow, 'catalog_id' | 'name'>, path: string): boolean => {
+  const prefix = `${catalog_id}/${name}`
+  return path.startsWith(prefix) && objectSuffix.test(path.slice(prefix.length))
+}
 
 /**
- * Throws `forbidden` when one of these objects is of a manifest that the caller may not know of, or a chunk. Those that bear
- * the name of the manifest `own` are its own, whoever else leads to them.
+ * Throws `forbidden` when one of these objects is a chunk, or belongs to a manifest that the caller may not see. Objects with
+ * the name of the manifest `own` belong to it, even if another manifest refers to them.
  */
 export const refuseHidden = async (
-  context: Context,
+  context: OwnerContext,
   caller: Principal,
   storage: Storage,
   paths: readonly string[],
-  own?: Pick<Kept, 'catalog_id' | 'name'>,
+  own?: Pick<ManifestRow, 'catalog_id' | 'name'>,
 ): Promise<void> => {
-  const asked = own ? paths.filter(path => !bearsNameOf(own, path)) : paths
-  if (asked.length === 0) return
-  const isHidden = await hiddenFrom(context, caller, storage)
-  for (const path of asked)
+  const checkedPaths = own ? paths.filter(path => !isNamedAfter(own, path)) : paths
+  if (checkedPaths.length === 0) return
+  const isHidden = await createHiddenCheck(context, caller, storage)
+  for (const path of checkedPaths)
     if (await isHidden(path))
       throw new ServiceError('forbidden', `${path} on the provider is not yours to put into a manifest or to read.`)
 }
 
 /**
- * The same for what a manifest leads to, each time that it is used: a manifest that was hidden later, or pushed later, may
- * have objects that another one named before. Nothing is asked of a manifest without a storage.
+ * Applies `refuseHidden` to the objects of a manifest. This runs at every use of the manifest, because another manifest that
+ * names the same objects may have been hidden or pushed since. A manifest without a storage passes.
  */
-export const refuseHiddenObjects = async (context: Context, caller: Principal, manifest: Kept): Promise<void> => {
-  const storage = storageOf(manifest)
-  if (storage && !caller.superUser) await refuseHidden(context, caller, storage, objectsOf(manifest), manifest)
+export const refuseHiddenObjects = async (
+  context: OwnerContext,
+  caller: Principal,
+  manifest: ManifestRow,
+): Promise<void> => {
+  const storage = getStorage(manifest)
+  if (storage && !caller.superUser) await refuseHidden(context, caller, storage, listObjectPaths(manifest), manifest)
 }

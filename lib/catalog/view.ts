@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto'
 import { maskStorage, type Storage } from '#lib/objects/port/connection.ts'
-import type { Contents, ManifestContents } from './contents.ts'
+import type { ContentStore, ManifestContents } from './contents.ts'
 import type { CatalogManifest, StoredManifest } from './manifest-schema.ts'
 
 /** A stored manifest with the revision that the store gives it. */
-export type Kept = StoredManifest & { readonly rev: number }
+export type ManifestRow = StoredManifest & { readonly rev: number }
 
-/** The storage of a manifest, with what opens it. */
-export const storageOf = ({ provider }: StoredManifest): Storage | undefined => provider as Storage | undefined
+/** The storage of a manifest, with its secrets; undefined for a manifest that was registered without. */
+export const getStorage = ({ provider }: StoredManifest): Storage | undefined => provider
 
-/** What is shown of a manifest but its contents. */
-type ShownFields = Omit<CatalogManifest, keyof ManifestContents>
+/** The view of a manifest without its contents. */
+type ManifestViewFields = Omit<CatalogManifest, keyof ManifestContents>
 
-const made = new WeakMap<StoredManifest, ShownFields>()
+const viewFields = new WeakMap<StoredManifest, ManifestViewFields>()
 
-/** A manifest as everybody who may know of it sees it, but its contents. Stored manifests never change, so each is made once. */
-export const shownFields = (manifest: StoredManifest): ShownFields => {
-  const known = made.get(manifest)
-  if (known) return known
+/** Converts a manifest to its view without the contents. Stored manifests are immutable, so the result is cached. */
+export const toViewFields = (manifest: StoredManifest): ManifestViewFields => {
+  const cached = viewFields.get(manifest)
+  if (cached) return cached
   const {
     edition: _,
     rev: __,
@@ -26,41 +26,41 @@ export const shownFields = (manifest: StoredManifest): ShownFields => {
     owner_id: _____,
     has_contents: ______,
     ...fields
-  } = manifest as Kept
-  const storage = storageOf(manifest)
-  const shown = {
+  }: StoredManifest & { readonly rev?: number } = manifest
+  const storage = getStorage(manifest)
+  const view = {
     ...fields,
     pack_path: manifest.pack_filename,
     metadata_path: manifest.metadata_filename,
     provider: storage ? { ...maskStorage(storage) } : { type: '', meta: {} },
   }
-  made.set(manifest, shown)
-  return shown
+  viewFields.set(manifest, view)
+  return view
 }
 
-/** A manifest as everybody who may know of it sees it. */
-export const showManifest = async (contents: Contents, manifest: StoredManifest): Promise<CatalogManifest> => ({
-  ...shownFields(manifest),
-  ...(await contents.of(manifest)),
+/** Converts a manifest to its view: what everybody who may see the manifest sees of it. */
+export const toManifestView = async (contents: ContentStore, manifest: StoredManifest): Promise<CatalogManifest> => ({
+  ...toViewFields(manifest),
+  ...(await contents.read(manifest)),
 })
 
-const encoded = new WeakMap<StoredManifest, string>()
+const jsonPrefixes = new WeakMap<StoredManifest, string>()
 
-/** The same as JSON. */
-export const manifestJson = async (contents: Contents, manifest: StoredManifest): Promise<string> => {
-  // All of the object but its end.
-  const begun = encoded.get(manifest) ?? JSON.stringify(shownFields(manifest)).slice(0, -1)
-  encoded.set(manifest, begun)
-  return `${begun},${await contents.membersOf(manifest)}}`
+/** Converts a manifest to its view as JSON. */
+export const serializeManifest = async (contents: ContentStore, manifest: StoredManifest): Promise<string> => {
+  // The object without its closing brace, so that the contents are appended as they are stored.
+  const prefix = jsonPrefixes.get(manifest) ?? JSON.stringify(toViewFields(manifest)).slice(0, -1)
+  jsonPrefixes.set(manifest, prefix)
+  return `${prefix},${await contents.readJsonMembers(manifest)}}`
 }
 
-/** The tag of a manifest as it is: what it says that a download changes comes last. */
-export const manifestTag = ({ id, edition, rev }: Kept): string => `"${id}.${edition}.${rev}"`
+/** The ETag of a manifest. The revision comes last, because If-Match ignores it: it also changes with a counted download. */
+export const formatETag = ({ id, edition, rev }: ManifestRow): string => `"${id}.${edition}.${rev}"`
 
-/** A short text that stands for others. */
-export const digest = (...parts: readonly string[]): string =>
-  createHash('sha256').update(parts.join('\n')).digest('base64url').slice(0, 16)
+/** A short digest of texts. */
+export const digestTexts = (...texts: readonly string[]): string =>
+  createHash('sha256').update(texts.join('\n')).digest('base64url').slice(0, 16)
 
-/** The tag of manifests that are shown together. */
-export const foundTag = (manifests: readonly Kept[]): string =>
-  manifests.length === 1 ? manifestTag(manifests[0]!) : `"${digest(...manifests.map(manifestTag))}"`
+/** The ETag of manifests that are in one reply. */
+export const formatCommonETag = (manifests: readonly ManifestRow[]): string =>
+  manifests.length === 1 ? formatETag(manifests[0]!) : `"${digestTexts(...manifests.map(formatETag))}"`

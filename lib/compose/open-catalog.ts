@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Cache, openCache } from '#lib/transfers/cache/cache.ts'
 import { type Catalog, createCatalog, openCatalogContext } from '#lib/catalog/catalog.ts'
 import type { CatalogContext } from '#lib/catalog/changes.ts'
-import { createRemote } from '#lib/remote-catalogs/remote-client.ts'
+import { createRemoteClient } from '#lib/remote-catalogs/remote-client.ts'
 import { createStorages } from '#lib/objects/storages.ts'
 import { createDownloads } from '#lib/transfers/download/downloads.ts'
 import { createTransfers, type Transfers } from '#lib/transfers/transfers.ts'
@@ -91,7 +91,7 @@ export const openCatalogServices = async (
   const transfers = createTransfers({
     catalog,
     machines,
-    remote: createRemote(createOutgoing({ allowed: privateNetworks })),
+    remote: createRemoteClient(createOutgoing({ allowed: privateNetworks })),
     folders,
     downloads: createDownloads(folders),
     cache: catalogCache,

@@ -132,7 +132,7 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
       tokenLifetime: config.token_lifetime,
     },
     rootPassword: config.root_password,
-    onRemoveUser: [userConfigs.prepareRemoval, managerRecords.removalOf],
+    onRemoveUser: [userConfigs.prepareRemoval, managerRecords.prepareRemoval],
   })
   const audit = stack.adopt(
     openAudit({ store, log: logOf('audit'), retention: { days: config.audit_days, entries: config.audit_kept } }),

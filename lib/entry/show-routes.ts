@@ -1,6 +1,6 @@
 import type { Config } from '#lib/compose/config.ts'
 import type { Endpoint, Route } from '#lib/http/endpoint.ts'
-import { servedPath } from '#lib/calls/paths.ts'
+import { toServedPath } from '#lib/calls/paths.ts'
 import { selectServedRoutes } from '#lib/compose/served-routes.ts'
 import { formatTable } from './admin/text-table.ts'
 
@@ -13,8 +13,8 @@ const formatAccess = ({ access }: Endpoint): string => {
 const toRow = ({ id, endpoint }: Route) => ({
   id,
   method: endpoint.method,
-  path: servedPath(endpoint.path),
-  also: (endpoint.also ?? []).map(pair => pair.replace(/ (.*)/, (_, path: string) => ` ${servedPath(path)}`)),
+  path: toServedPath(endpoint.path),
+  also: (endpoint.also ?? []).map(pair => pair.replace(/ (.*)/, (_, path: string) => ` ${toServedPath(path)}`)),
   access: endpoint.access,
   effect: endpoint.effect,
   uses: endpoint.uses,
@@ -31,7 +31,7 @@ export const showRoutes = (config: Config, json: boolean): void => {
   const rows = routes.map(({ id, endpoint }) => [
     id,
     endpoint.method,
-    servedPath(endpoint.path),
+    toServedPath(endpoint.path),
     endpoint.effect,
     formatAccess(endpoint),
   ])

@@ -68,7 +68,7 @@ export const createStoredEvent = ({ type, message, body, audience }: NewEvent): 
 })
 
 /** The fields of an event that are sent to clients, without its position in the log. */
-export const messageFields = ({
+export const toMessageFields = ({
   id,
   event_type,
   timestamp,

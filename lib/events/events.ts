@@ -7,7 +7,7 @@ import {
   maySee,
   type NewEvent,
   type NumberedEvent,
-  messageFields,
+  toMessageFields,
   StoredEvent,
   createStoredEvent,
 } from './event.ts'
@@ -52,7 +52,7 @@ export interface Events {
 
 /** An event as it is sent to clients: everything but its audience. */
 export const toEventMessage = (epoch: string, event: NumberedEvent): EventMessage => ({
-  ...messageFields(event),
+  ...toMessageFields(event),
   seq: event.seq,
   cursor: formatCursor({ epoch, seq: event.seq }),
 })

@@ -1,6 +1,6 @@
 import type { Principal } from '#lib/access/principal.ts'
 import { type Cursor, formatCursor } from './cursor.ts'
-import { type Audience, maySee, type NumberedEvent, messageFields, type StoredEvent } from './event.ts'
+import { type Audience, maySee, type NumberedEvent, toMessageFields, type StoredEvent } from './event.ts'
 import { type Events, toEventMessage } from './events.ts'
 import { type EncodedMessage, encodeMessage } from './frame.ts'
 
@@ -112,7 +112,7 @@ export const createHub = (events: Pick<Events, 'head' | 'beginning' | 'entries' 
       }
     },
     broadcast(event) {
-      const encoded = encodeMessage(messageFields(event))
+      const encoded = encodeMessage(toMessageFields(event))
       for (const { types, principal, onBroadcast } of subscribers)
         if (types.has(event.event_type) && maySee(event.audience, principal())) onBroadcast(encoded)
     },

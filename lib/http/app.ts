@@ -10,7 +10,7 @@ import { memoize } from '#lib/async/memoize.ts'
 import { createMethodTable, methodPathsOf } from './method-table.ts'
 import type { AppOptions } from './options.ts'
 import type { Outcome } from './outcome.ts'
-import { normalPath, pathPattern, routerPath, servedPath } from '#lib/calls/paths.ts'
+import { normalizePath, toPathPattern, toRouterPath, toServedPath } from '#lib/calls/paths.ts'
 import { pipeline, type Run } from './pipeline.ts'
 import { createReplay, type Replay } from './replay.ts'
 import { createReplies } from './reply.ts'
@@ -61,7 +61,7 @@ const isDirect = ({ endpoint: { effect, media, tokenInQuery } }: Route): boolean
 
 /** Mounts every route with the same steps around each handler. */
 export const createApp = (options: AppOptions): App => {
-  const app = new Hono<{ Bindings: Origin }>({ getPath: request => normalPath(getPath(request)) })
+  const app = new Hono<{ Bindings: Origin }>({ getPath: request => normalizePath(getPath(request)) })
   const { methodsOf, shadowed } = createMethodTable(options.routes)
   const replies = createReplies(options.headers)
   const { cors } = options
@@ -104,14 +104,14 @@ export const createApp = (options: AppOptions): App => {
       })
     }
   const refuse = (request: Request, context: RequestContext): MaybePromise<Response> =>
-    continueWith(answer(context, noRoute(normalPath(getPath(request)), request.method)), toResponse)
+    continueWith(answer(context, noRoute(normalizePath(getPath(request)), request.method)), toResponse)
 
   // Only `assertDocumentedStatus` throws past `answer`, and it runs in tests alone.
   app.onError(error => {
     throw error
   })
   for (const { path, methods } of shadowed)
-    app.on([...methods], routerPath(path), ({ req: { raw }, env }) => refuse(raw, new FetchContext(raw, env)))
+    app.on([...methods], toRouterPath(path), ({ req: { raw }, env }) => refuse(raw, new FetchContext(raw, env)))
   const direct = new Map<unknown, { readonly route: Route; readonly serve: Serve }>()
   for (const route of options.routes) {
     const run = pipeline(route, options, limitWaiting)
@@ -128,7 +128,7 @@ export const createApp = (options: AppOptions): App => {
         return continueWith(serve(context), toResponse)
       }
       if (isDirect(route)) direct.set(handler, { route, serve })
-      app.on(method, routerPath(servedPath(path)), handler)
+      app.on(method, toRouterPath(toServedPath(path)), handler)
     }
   }
   // Clients poll the same paths, so the router's matches are cached.
@@ -145,11 +145,11 @@ export const createApp = (options: AppOptions): App => {
 
   const webSockets = options.routes
     .filter(({ endpoint }) => endpoint.media === 'websocket')
-    .flatMap(({ endpoint }) => methodPathsOf(endpoint).map(([, path]) => pathPattern(servedPath(path))))
+    .flatMap(({ endpoint }) => methodPathsOf(endpoint).map(([, path]) => toPathPattern(toServedPath(path))))
 
   return {
     fetch(request, from = { address: '' }) {
-      const preflight = cors?.preflight(request, () => methodsOf(normalPath(getPath(request))))
+      const preflight = cors?.preflight(request, () => methodsOf(normalizePath(getPath(request))))
       return preflight ?? app.fetch(request, from)
     },
     async upgrade(request, from) {
@@ -165,7 +165,7 @@ export const createApp = (options: AppOptions): App => {
       return matched.serve(context)
     },
     isWebSocket(target) {
-      const path = normalPath(target.split('?', 1)[0]!)
+      const path = normalizePath(target.split('?', 1)[0]!)
       return webSockets.some(pattern => pattern.test(path))
     },
     replay: createReplay(options),

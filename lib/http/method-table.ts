@@ -1,5 +1,5 @@
 import type { Endpoint, Method, Path, Route } from './endpoint.ts'
-import { pathPattern, servedPath } from '#lib/calls/paths.ts'
+import { toPathPattern, toServedPath } from '#lib/calls/paths.ts'
 
 /** Every method and path that reaches an endpoint. */
 export const methodPathsOf = (endpoint: Endpoint): readonly [Method, Path][] => [
@@ -20,12 +20,12 @@ const sortKey = (path: string): string => path.replace(/\{\w+\}/g, '~')
 const rowsOf = (routes: readonly Route[]): readonly Row[] => {
   const pairs = routes.flatMap(({ endpoint }) =>
     methodPathsOf(endpoint).map(([method, path]) => ({
-      path: servedPath(path),
+      path: toServedPath(path),
       methods: method === 'GET' && endpoint.effect === 'read' ? ['GET', 'HEAD'] : [method],
     })),
   )
   return [...Map.groupBy(pairs, ({ path }) => path)]
-    .map(([path, group]) => ({ path, methods: group.flatMap(({ methods }) => methods), pattern: pathPattern(path) }))
+    .map(([path, group]) => ({ path, methods: group.flatMap(({ methods }) => methods), pattern: toPathPattern(path) }))
     .sort((a, b) => (sortKey(a.path) < sortKey(b.path) ? -1 : 1))
 }
 

@@ -3,11 +3,11 @@ import { RangeReply } from '#lib/calls/range-reply.ts'
 import { replyRange } from './reply-range.ts'
 import type { RequestContext } from './context.ts'
 import { PreparedBody, PreparedParts } from '#lib/calls/prepared-body.ts'
-import { clientClosedRequest, errorBody, statusOf, toServiceError } from '#lib/calls/statuses.ts'
+import { clientClosedRequest, createErrorBody, statusOf, toServiceError } from '#lib/calls/statuses.ts'
 import { AcceptedJob } from '#lib/calls/accepted-job.ts'
 import type { MaybePromise } from '#lib/async/maybe-promise.ts'
 import type { Outcome } from './outcome.ts'
-import { servedPath } from '#lib/calls/paths.ts'
+import { toServedPath } from '#lib/calls/paths.ts'
 import { StreamReply } from '#lib/calls/stream-reply.ts'
 import { Upgrade } from '#lib/calls/upgrade.ts'
 
@@ -105,7 +105,7 @@ export const createReplies = (headers: Readonly<Record<string, string>> = {}): R
       if (value instanceof AcceptedJob) {
         const ownHeaders = {
           ...uncachedHeaders,
-          Location: servedPath(`/v1/jobs/${value.job.id}`),
+          Location: toServedPath(`/v1/jobs/${value.job.id}`),
           'X-Request-Id': requestId,
         }
         return outcomeOf(value, requestId, { status: 202, headers: ownHeaders, body: JSON.stringify(value.job) })
@@ -133,7 +133,7 @@ export const createReplies = (headers: Readonly<Record<string, string>> = {}): R
         requestId,
         status: statusOf(error.fault),
         headers: { ...uncachedHeaders, 'X-Request-Id': requestId, ...error.headers },
-        body: JSON.stringify(errorBody(error, context.route?.endpoint.oauth)),
+        body: JSON.stringify(createErrorBody(error, context.route?.endpoint.oauth)),
         value: undefined,
         error: thrown,
         milliseconds: 0,

@@ -5,7 +5,7 @@ import { ServiceError } from '#lib/errors.ts'
 import { readBody } from './body.ts'
 import type { RequestContext } from './context.ts'
 import type { Endpoint } from './endpoint.ts'
-import { invalidInput } from '#lib/calls/statuses.ts'
+import { createInvalidInputError } from '#lib/calls/statuses.ts'
 import type { ParsedFilter } from '#lib/calls/list-filter.ts'
 import type { AppOptions } from './options.ts'
 import { createFieldCheck } from './reply-fields.ts'
@@ -66,7 +66,7 @@ const parsePart = (
   const parsed = schema.safeParse(value)
   if (!parsed.success && value === undefined && parsed.error.issues.every(issue => issue.path.length === 0))
     throw new ServiceError('invalid', 'The request body is empty; send a JSON object.')
-  if (!parsed.success) throw invalidInput(part === 'params' ? 'path' : part, parsed.error.issues)
+  if (!parsed.success) throw createInvalidInputError(part === 'params' ? 'path' : part, parsed.error.issues)
   return parsed.data
 }
 

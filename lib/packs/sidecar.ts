@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto'
 import * as z from 'zod'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { firstMistake } from '#lib/schema-errors.ts'
-import { isModest } from '#lib/json-limits.ts'
+import { isWithinJsonLimits } from '#lib/json-limits.ts'
 import { nameProblem } from './file-names.ts'
 
 /** Bytes that are exactly `size`, in the one base64 form that there is of them. */
@@ -71,7 +71,7 @@ export const encodeSideFile = (side: SideFile): string => canonical(side)
 /** Reads a side file, which comes from a provider. Throws `upstream` for one that is damaged. */
 export const parseSideFile = (text: string): SideFile => {
   if (text.length > longest) throw broken(`it is longer than ${longest} bytes`)
-  if (!isModest(Buffer.from(text))) throw broken('it has too many values, or too deep in each other')
+  if (!isWithinJsonLimits(Buffer.from(text))) throw broken('it has too many values, or too deep in each other')
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -4,43 +4,53 @@ import { maskStorage } from '#lib/objects/port/connection.ts'
 import { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
 import type { Architecture } from '#lib/catalog/identifiers.ts'
 import { findProviderType } from '#lib/objects/port/provider-kinds.ts'
-import { registeredManifest } from '#lib/catalog/register.ts'
+import { applyRegistration } from '#lib/catalog/register.ts'
 import { bodyLimit } from '#lib/catalog/schemas.ts'
-import { noContents } from '#lib/catalog/contents.ts'
-import { shownFields } from '#lib/catalog/view.ts'
-import type { Manifest } from './manifest-replies.ts'
+import { emptyContents } from '#lib/catalog/contents.ts'
+import { toViewFields } from '#lib/catalog/view.ts'
+import type { RemoteManifest } from './manifest-replies.ts'
 
-/** What stands in messages: nothing that a terminal or a log would act upon. */
+/** A name that is shown in messages, so it has no control characters that a terminal or a log would interpret. */
 const Name = z
   .string()
   .min(1)
   .max(1_000)
   .regex(/^\P{C}*$/u)
 
-const Told = CatalogManifest.extend({ name: Name, catalog_id: Name, version: Name })
+const RemoteFields = CatalogManifest.extend({ name: Name, catalog_id: Name, version: Name })
 
-interface Asked {
+interface RequestedManifest {
   readonly catalog_id: string
   readonly version: string
   readonly architecture: Architecture
 }
 
 /**
- * A manifest of another service as this one has them, for it is kept and shown. What of it is not as it should be counts as
- * not there, and then is what was asked for. Throws `upstream` for one that is larger than any of this service.
+ * Converts a manifest of another service to the format of this one, because it is stored and shown here. Members that do not
+ * fit the format are replaced by those that were requested, or by defaults. Throws `upstream` for a manifest that is larger
+ * than any of this service.
  */
-export const toldManifest = (found: Manifest, { catalog_id, version, architecture }: Asked): CatalogManifest => {
-  if (JSON.stringify(found).length > bodyLimit)
-    throw new ServiceError('upstream', 'The manifest of the other catalog is too large to be one.')
-  const blank = shownFields(
-    registeredManifest({ catalog_id, version, architecture, tags: [] }, undefined, { at: new Date().toISOString() }),
+export const normalizeRemoteManifest = (
+  manifest: RemoteManifest,
+  { catalog_id, version, architecture }: RequestedManifest,
+): CatalogManifest => {
+  if (JSON.stringify(manifest).length > bodyLimit)
+    throw new ServiceError('upstream', 'The manifest of the other catalog is too large.')
+  const defaults = toViewFields(
+    applyRegistration({ catalog_id, version, architecture, tags: [] }, undefined, { at: new Date().toISOString() }),
   )
-  const fitting = Object.entries(Told.shape).flatMap(([key, schema]) => {
-    const { success, data } = schema.safeParse(found[key])
+  const validFields = Object.entries(RemoteFields.shape).flatMap(([key, schema]) => {
+    const { success, data } = schema.safeParse(manifest[key])
     return success && data !== undefined ? [[key, data]] : []
   })
-  const told: CatalogManifest = { ...blank, ...noContents, tags: [], ...Object.fromEntries(fitting) }
-  // Some services hand out what opens their storage: for us, and not to be passed on.
-  const type = findProviderType(told.provider.type)
-  return { ...told, provider: type ? { ...maskStorage({ type, meta: told.provider.meta }) } : { type: '', meta: {} } }
+  const normalized: CatalogManifest = {
+    ...defaults,
+    ...emptyContents,
+    tags: [],
+    ...Object.fromEntries(validFields),
+  }
+  // Some services send the secrets of their storage. This service may use them, but does not show them.
+  const { meta } = normalized.provider
+  const type = findProviderType(normalized.provider.type)
+  return { ...normalized, provider: type ? { ...maskStorage({ type, meta }) } : { type: '', meta: {} } }
 }

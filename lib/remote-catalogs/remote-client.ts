@@ -1,131 +1,135 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
 import { type Outgoing, type OutgoingReply, untilAborted } from '#lib/platform/outgoing.ts'
 import { createKeyedLimiter } from '#lib/async/limiter.ts'
-import { addressOf } from './address.ts'
-import { jsonOf } from './read-json.ts'
-import { manifestsIn } from './manifest-replies.ts'
+import { toServiceUrl } from './service-url.ts'
+import { parseReply } from './parse-reply.ts'
+import { parseManifests } from './manifest-replies.ts'
 import type { RemoteServer } from './server.ts'
-import { createTokenOf } from './remote-tokens.ts'
-import { failureText, isDone, refusalOf } from './error-mapping.ts'
+import { createTokenSource } from './remote-tokens.ts'
+import { formatFailure, isSuccess, toRefusal } from './error-mapping.ts'
 
 /** A request to another service. */
 export interface RemoteRequest {
-  /** The id of the user for whom it is made. */
+  /** The id of the user who causes the request. */
   readonly caller: string
   readonly method: string
-  /** Below `/api/v1`, with its segments encoded. */
+  /** The path below `/api/v1`, with encoded segments. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>> | undefined
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
-  /** Whether it waits for others of the caller to end when there are too many: what a transfer asks for is no attack. */
-  readonly waits?: boolean
+  /** If the caller has too many requests, this one waits for a free slot instead of failing. For transfers, which send many. */
+  readonly waitsForSlot?: boolean
 }
 
-type Waiting = Pick<RemoteRequest, 'caller' | 'signal' | 'waits'>
+type LimitedRequest = Pick<RemoteRequest, 'caller' | 'signal' | 'waitsForSlot'>
 
-/** Speaks to other services that have a catalog, with what they let in. */
-export interface Remote {
+/** Sends requests to other services with a catalog, with the credentials of each. */
+export interface RemoteClient {
   /**
-   * The reply as data. Throws the remote service's refusal where it is about what was asked for, `upstream` for all that
-   * is the service's own fault, `timeout`, `forbidden` when its address may not be reached, and `unavailable` when the
-   * caller has too many under way.
+   * Sends a request and gives the reply as data. Throws the remote service's refusal if it is about the request, `upstream`
+   * for any other failure of that service, `timeout`, `forbidden` when its address may not be reached, and `unavailable` when
+   * the caller has too many requests under way.
    */
-  ask(server: RemoteServer, request: RemoteRequest): Promise<unknown>
-  /** The reply itself, when it is one of success; `most` is how many bytes it may have. Throws as `ask`. */
-  read(server: RemoteServer, request: RemoteRequest, most?: number): Promise<OutgoingReply>
-  /** Lists the catalog once. Throws `invalid` for an address that may not be reached, else `upstream` and `timeout`. */
+  requestJson(server: RemoteServer, request: RemoteRequest): Promise<unknown>
+  /** Sends a request and gives the successful reply, of at most `maxBytes` bytes. Throws as `requestJson`. */
+  request(server: RemoteServer, request: RemoteRequest, maxBytes?: number): Promise<OutgoingReply>
+  /** Checks a server: lists its catalog. Throws `invalid` for an address that may not be reached, else `upstream` and `timeout`. */
   check(server: RemoteServer, caller: string): Promise<void>
 }
 
-/** Requests of one caller at once: each may hold a whole reply, and a service may take its time. */
-const mostAtOnce = 8
+/** The most requests of one caller at the same time, because each can hold a whole reply in memory for long. */
+const maxConcurrentRequests = 8
 
-export interface Limits {
-  /** Milliseconds that the look at a new server may take, and a sign-in. */
-  readonly check: number
+export interface RemoteLimits {
+  /** Milliseconds that the check of a server may take, and a sign-in. */
+  readonly checkTimeout: number
   /** Milliseconds that a request may take. */
-  readonly request: number
+  readonly requestTimeout: number
   /** Bytes of a reply. */
-  readonly reply: number
+  readonly maxReplyBytes: number
 }
 
-export const usualLimits: Limits = { check: 10_000, request: 300_000, reply: 32 * 1024 * 1024 }
+export const defaultLimits: RemoteLimits = {
+  checkTimeout: 10_000,
+  requestTimeout: 300_000,
+  maxReplyBytes: 32 * 1024 * 1024,
+}
 
-export const createRemote = (outgoing: Outgoing, limits = usualLimits): Remote => {
-  const tokenOf = createTokenOf(outgoing, limits.check)
+export const createRemoteClient = (outgoing: Outgoing, limits = defaultLimits): RemoteClient => {
+  const getToken = createTokenSource(outgoing, limits.checkTimeout)
 
-  /** `secrets`: what was sent to be let in. */
+  /** Sends a request once. `refusedToken` is a token that the server does not accept any more. `secrets` are all that were sent. */
   const send = async (
     server: RemoteServer,
-    request: RemoteRequest & { readonly most?: number },
-    signal: AbortSignal,
-    refused?: string,
+    { method, path, query = {}, body, headers = {} }: RemoteRequest,
+    { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal },
+    refusedToken?: string,
   ) => {
-    const { method, path, query = {}, body, headers = {} } = request
-    const key = server.api_key
-    const url = addressOf(server, path)
-    const token = key === undefined ? await untilAborted(signal, url.hostname, tokenOf(server, refused)) : undefined
+    const apiKey = server.api_key
+    const url = toServiceUrl(server, path)
+    const token =
+      apiKey === undefined ? await untilAborted(signal, url.hostname, getToken(server, refusedToken)) : undefined
     url.search = new URLSearchParams(query).toString()
     const reply = await outgoing({
       method,
       url,
       headers: {
         ...headers,
-        ...(key === undefined ? { Authorization: `Bearer ${token}` } : { 'X-Api-Key': key }),
+        ...(apiKey === undefined ? { Authorization: `Bearer ${token}` } : { 'X-Api-Key': apiKey }),
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
       },
       body: body === undefined ? undefined : JSON.stringify(body),
       signal,
-      most: request.most ?? limits.reply,
+      most: maxBytes,
     })
-    return { reply, token, secrets: [key, token, server.password].filter(secret => secret !== undefined) }
+    return { reply, token, secrets: [apiKey, token, server.password].filter(secret => secret !== undefined) }
   }
 
-  const sendAndRenew = async (
+  const sendWithRenewal = async (
     server: RemoteServer,
-    request: RemoteRequest & { readonly most?: number },
-    signal: AbortSignal,
+    request: RemoteRequest,
+    options: { readonly maxBytes: number; readonly signal: AbortSignal },
   ) => {
-    const first = await send(server, request, signal)
-    // A token may have ended before its time. Nothing was done for it, so it can be asked again.
-    return first.reply.status === 401 && first.token !== undefined ? send(server, request, signal, first.token) : first
+    const first = await send(server, request, options)
+    // A token may expire early. The server has refused the request, so it can be sent again.
+    return first.reply.status === 401 && first.token !== undefined ? send(server, request, options, first.token) : first
   }
 
-  const atOnce = createKeyedLimiter(mostAtOnce)
-  const limited = <T>({ caller, waits, signal }: Waiting, work: () => Promise<T>): Promise<T> => {
-    if (!waits && atOnce.isFull(caller))
+  const limiter = createKeyedLimiter(maxConcurrentRequests)
+  const runLimited = <T>({ caller, waitsForSlot, signal }: LimitedRequest, work: () => Promise<T>): Promise<T> => {
+    if (!waitsForSlot && limiter.isFull(caller))
       throw new ServiceError(
         'unavailable',
-        `${mostAtOnce} of your requests to remote catalogs are under way; try again later.`,
+        `${maxConcurrentRequests} of your requests to remote catalogs are under way; try again later.`,
       )
-    return atOnce.run(caller, work, signal)
+    return limiter.run(caller, work, signal)
   }
 
-  const read: Remote['read'] = async (server, request, most = limits.reply) =>
-    limited(request, async () => {
-      const limit = AbortSignal.timeout(limits.request)
-      const signal = request.signal ? AbortSignal.any([request.signal, limit]) : limit
-      const { reply, secrets } = await sendAndRenew(server, { ...request, most }, signal)
-      if (!isDone(reply)) throw refusalOf(server, reply, secrets)
+  const request: RemoteClient['request'] = async (server, remoteRequest, maxBytes = limits.maxReplyBytes) =>
+    runLimited(remoteRequest, async () => {
+      const timeout = AbortSignal.timeout(limits.requestTimeout)
+      const signal = remoteRequest.signal ? AbortSignal.any([remoteRequest.signal, timeout]) : timeout
+      const { reply, secrets } = await sendWithRenewal(server, remoteRequest, { maxBytes, signal })
+      if (!isSuccess(reply)) throw toRefusal(server, reply, secrets)
       return reply
     })
 
   return {
-    ask: async (server, request) => jsonOf(await read(server, request)),
-    read,
+    requestJson: async (server, remoteRequest) => parseReply(await request(server, remoteRequest)),
+    request,
     check: async (server, caller) =>
-      limited({ caller }, async () => {
-        const signal = AbortSignal.timeout(limits.check)
-        const request = { caller, method: 'GET', path: '/catalog' }
-        const { reply, secrets } = await sendAndRenew(server, request, signal).catch((error: unknown) => {
+      runLimited({ caller }, async () => {
+        const listRequest = { caller, method: 'GET', path: '/catalog' }
+        const options = { maxBytes: limits.maxReplyBytes, signal: AbortSignal.timeout(limits.checkTimeout) }
+        const { reply, secrets } = await sendWithRenewal(server, listRequest, options).catch((error: unknown) => {
           if (isFault(error, 'forbidden'))
             throw new ServiceError('invalid', error.message, { stack: [{ error: error.message, path: 'url' }] })
           throw error
         })
-        if (!isDone(reply)) throw new ServiceError('upstream', failureText(server, reply, secrets))
-        manifestsIn(jsonOf(reply))
+        if (!isSuccess(reply)) throw new ServiceError('upstream', formatFailure(server, reply, secrets))
+        parseManifests(parseReply(reply))
       }),
   }
 }

@@ -2,73 +2,77 @@ import { ServiceError } from '#lib/errors.ts'
 import type { OutgoingReply } from '#lib/platform/outgoing.ts'
 import type { ByteRange } from '#lib/objects/port/provider.ts'
 import { bodyLimit } from '#lib/catalog/schemas.ts'
-import type { Peer } from './session.ts'
+import type { RemoteCatalogSession } from './session.ts'
 
-/** What is asked for of a peer's download: its `content`, and what belongs to that. */
-type Part = Readonly<Record<string, string>>
+/** The query that names the downloaded object: its `content`, and the members that belong to that. */
+type DownloadPart = Readonly<Record<string, string>>
 
-const wrong = (): ServiceError =>
-  new ServiceError('upstream', 'The other catalog sent other bytes of the pack than it was asked for.')
+const createWrongBytesError = (): ServiceError =>
+  new ServiceError('upstream', 'The other catalog sent other bytes of the pack than were requested.')
 
-const ask = async (
-  { remote, server, caller, headers: own }: Peer,
+/** Requests bytes; undefined when the service answers with something else, because it does not send bytes. */
+const requestPart = async (
+  { remote, server, caller, headers: sessionHeaders }: RemoteCatalogSession,
   path: string,
-  query: Part,
+  query: DownloadPart,
   headers: Readonly<Record<string, string>>,
-  most: number,
+  maxBytes: number,
   signal: AbortSignal,
 ): Promise<OutgoingReply | undefined> => {
   const request = {
     caller: caller.id,
-    waits: true,
+    waitsForSlot: true,
     method: 'GET',
     path,
     query,
-    headers: { ...own, ...headers },
+    headers: { ...sessionHeaders, ...headers },
     signal,
   }
-  const reply = await remote.read(server, request, most)
+  const reply = await remote.request(server, request, maxBytes)
   return reply.headers['content-type'] === 'application/octet-stream' ? reply : undefined
 }
 
-/** The whole of a part, of at most so many bytes; undefined where the service does not hand out bytes. */
-export const readWhole = async (
-  peer: Peer,
+/** Reads a whole part of at most `maxBytes` bytes; undefined when the service does not send bytes. */
+export const readRemotePart = async (
+  session: RemoteCatalogSession,
   path: string,
-  part: Part,
-  most: number,
+  part: DownloadPart,
+  maxBytes: number,
   signal: AbortSignal,
-): Promise<Buffer<ArrayBuffer> | undefined> => (await ask(peer, path, part, {}, most, signal))?.body
+): Promise<Buffer<ArrayBuffer> | undefined> => (await requestPart(session, path, part, {}, maxBytes, signal))?.body
 
-/** Bytes that a peer hands out. */
-export interface HandedOut {
+/** An object of a remote manifest. */
+export interface RemoteContent {
   readonly size: number
-  /** Stands for them, with its quotes; undefined where the service does not say. */
+  /** The ETag of the object, with its quotes; undefined when the service gives none. */
   readonly etag: string | undefined
-  /** Those of a range; with a tag as long as they have it. Throws `upstream` for others, and what `Remote.read` does. */
+  /**
+   * Reads a range. With an ETag, the object must still have it. Throws `upstream` when the service sends other bytes, and what
+   * `RemoteClient.request` throws.
+   */
   read(range: ByteRange, signal: AbortSignal, etag?: string): Promise<Buffer<ArrayBuffer>>
 }
 
-/** A part that is read in ranges; undefined where the service does not hand out bytes. Throws as `HandedOut.read`. */
-export const handedOut = async (
-  peer: Peer,
+/** Opens a part for reading in ranges; undefined when the service does not send bytes. Throws as `RemoteContent.read`. */
+export const openRemoteContent = async (
+  session: RemoteCatalogSession,
   path: string,
-  part: Part,
+  part: DownloadPart,
   signal: AbortSignal,
-): Promise<HandedOut | undefined> => {
-  // One that hands out no bytes answers with its manifest again.
-  const first = await ask(peer, path, part, { Range: 'bytes=0-0' }, bodyLimit, signal)
+): Promise<RemoteContent | undefined> => {
+  // A service that does not send bytes answers with the manifest.
+  const first = await requestPart(session, path, part, { Range: 'bytes=0-0' }, bodyLimit, signal)
   if (!first) return undefined
   const size = Number(/\/(\d+)$/.exec(first.headers['content-range'] ?? '')?.[1])
-  if (first.status !== 206 || !Number.isSafeInteger(size)) throw wrong()
+  if (first.status !== 206 || !Number.isSafeInteger(size)) throw createWrongBytesError()
   return {
     size,
     etag: /^"[\x21\x23-\x7e]+"$/.exec(first.headers.etag ?? '')?.[0],
-    async read({ start, end }, reading, etag) {
-      // Where the tag is another by now the whole is sent, which is not what was asked for.
+    async read({ start, end }, readSignal, etag) {
+      // If the ETag has changed, the service sends the whole object with 200, which is refused below.
       const headers = { Range: `bytes=${start}-${end - 1}`, ...(etag !== undefined && { 'If-Range': etag }) }
-      const reply = await ask(peer, path, part, headers, end - start, reading)
-      if (reply?.status !== 206 || reply.body.length !== end - start) throw wrong()
+      const reply = await requestPart(session, path, part, headers, end - start, readSignal)
+      if (reply?.status !== 206 || reply.body.length !== end - start) throw createWrongBytesError()
       return reply.body
     },
   }

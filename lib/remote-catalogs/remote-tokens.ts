@@ -1,47 +1,47 @@
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
 import type { Outgoing } from '#lib/platform/outgoing.ts'
-import { addressOf } from './address.ts'
+import { toServiceUrl } from './service-url.ts'
 import type { RemoteServer } from './server.ts'
-import { jsonOf } from './read-json.ts'
+import { parseReply } from './parse-reply.ts'
 
 /**
- * The token that a remote catalog takes from this service: asked for once, kept until it ends. `refused` is one that it
- * does not take any more. Throws `upstream` when the sign-in is refused, and what sending throws.
+ * Gives the token for a remote catalog. It signs in once and caches the token until it expires. `refusedToken` is a token
+ * that the catalog does not accept any more. Throws `upstream` when the sign-in is refused, and what sending throws.
  */
-export type TokenOf = (server: RemoteServer, refused?: string) => Promise<string>
+export type GetToken = (server: RemoteServer, refusedToken?: string) => Promise<string>
 
-type Outcome = { readonly token: string; readonly until: number } | { readonly refusal: ServiceError }
+type SignInOutcome = { readonly token: string; readonly expiresAt: number } | { readonly refusal: ServiceError }
 
-interface Entry {
-  readonly outcome: Promise<Outcome>
+interface CachedSignIn {
+  readonly outcome: Promise<SignInOutcome>
   /** Milliseconds since 1970. */
-  until: number
+  expiresAt: number
 }
 
-const Reply = z.object({
+const SignInReply = z.object({
   token: z.string().min(1),
   expires_at: z.number().optional().catch(undefined),
 })
 
-/** A token is renewed so many milliseconds before its end. */
-const early = 60_000
-/** How long one is kept that does not say its end, or is of a host whose clock is wrong. */
-const usual = 300_000
-/** How long a sign-in that was refused is not tried again: wrong passwords lock accounts. */
-const pause = 30_000
-const mostBytes = 64 * 1024
+/** Milliseconds before its expiry at which a token is renewed. */
+const renewalMargin = 60_000
+/** Milliseconds for which a token is cached whose expiry is unknown, or in the past because a clock is wrong. */
+const defaultLifetime = 300_000
+/** Milliseconds without another attempt after a refused sign-in, because wrong passwords lock accounts. */
+const refusalPause = 30_000
+const maxReplyBytes = 64 * 1024
 
-/** `limit`: milliseconds that a sign-in may take. */
-export const createTokenOf = (outgoing: Outgoing, limit: number): TokenOf => {
-  const signIn = async (server: RemoteServer): Promise<Outcome> => {
+/** Makes a source of tokens. `signInTimeout` is in milliseconds. */
+export const createTokenSource = (outgoing: Outgoing, signInTimeout: number): GetToken => {
+  const signIn = async (server: RemoteServer): Promise<SignInOutcome> => {
     const reply = await outgoing({
       method: 'POST',
-      url: addressOf(server, '/auth/token'),
+      url: toServiceUrl(server, '/auth/token'),
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ email: server.username, password: server.password }),
-      signal: AbortSignal.timeout(limit),
-      most: mostBytes,
+      signal: AbortSignal.timeout(signInTimeout),
+      most: maxReplyBytes,
     })
     const refusal = new ServiceError(
       'upstream',
@@ -49,36 +49,37 @@ export const createTokenOf = (outgoing: Outgoing, limit: number): TokenOf => {
     )
     if (reply.status >= 400 && reply.status < 500) return { refusal }
     if (reply.status !== 200) throw refusal
-    const parsed = Reply.safeParse(jsonOf(reply))
+    const parsed = SignInReply.safeParse(parseReply(reply))
     if (!parsed.success)
       throw new ServiceError('upstream', `The catalog of ${server.name} answers a sign-in without a token.`)
-    const { token, expires_at: end = 0 } = parsed.data
-    const [now, renewal] = [Date.now(), end * 1000 - early]
-    return { token, until: renewal > now ? renewal : now + usual }
+    const { token, expires_at: expiry = 0 } = parsed.data
+    const now = Date.now()
+    const renewalTime = expiry * 1000 - renewalMargin
+    return { token, expiresAt: renewalTime > now ? renewalTime : now + defaultLifetime }
   }
 
-  // By the document itself, which is another one after each change.
-  const kept = new WeakMap<RemoteServer, Entry>()
-  const entryOf = (server: RemoteServer): Entry => {
-    const known = kept.get(server)
-    if (known && known.until > Date.now()) return known
-    const entry: Entry = { outcome: signIn(server), until: Infinity }
-    kept.set(server, entry)
-    entry.outcome.then(
-      outcome => (entry.until = 'until' in outcome ? outcome.until : Date.now() + pause),
-      () => (entry.until = 0),
+  // Keyed by the stored document: a changed server is another document, so it signs in anew.
+  const signIns = new WeakMap<RemoteServer, CachedSignIn>()
+  const getSignIn = (server: RemoteServer): CachedSignIn => {
+    const cached = signIns.get(server)
+    if (cached && cached.expiresAt > Date.now()) return cached
+    const started: CachedSignIn = { outcome: signIn(server), expiresAt: Infinity }
+    signIns.set(server, started)
+    started.outcome.then(
+      outcome => (started.expiresAt = 'expiresAt' in outcome ? outcome.expiresAt : Date.now() + refusalPause),
+      () => (started.expiresAt = 0),
     )
-    return entry
+    return started
   }
 
-  const tokenOf: TokenOf = async (server, refused) => {
-    const entry = entryOf(server)
-    const outcome = await entry.outcome
+  const getToken: GetToken = async (server, refusedToken) => {
+    const current = getSignIn(server)
+    const outcome = await current.outcome
     if ('refusal' in outcome) throw outcome.refusal
-    if (outcome.token !== refused) return outcome.token
-    // Whoever comes later finds the new one that the first of them has asked for.
-    if (kept.get(server) === entry) kept.delete(server)
-    return tokenOf(server)
+    if (outcome.token !== refusedToken) return outcome.token
+    // Only the first of several concurrent callers removes the refused token; the others find the new sign-in.
+    if (signIns.get(server) === current) signIns.delete(server)
+    return getToken(server)
   }
-  return tokenOf
+  return getToken
 }

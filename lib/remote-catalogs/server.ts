@@ -1,9 +1,9 @@
-/** What stands in replies and messages for a secret that is kept. */
+/** Replaces a stored secret in replies and messages. */
 export const mask = '********'
 
-/** Another service that has a catalog, with what it lets in: an API key, or a user name and a password. */
+/** Another service with a catalog, and its credentials: an API key, or a user name and a password. */
 export interface RemoteServer {
-  /** What people know it by. */
+  /** The name in messages. */
   readonly name: string
   readonly url: string
   readonly username?: string | undefined

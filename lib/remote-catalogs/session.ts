@@ -1,29 +1,37 @@
 import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { type Manifest, manifestsIn } from './manifest-replies.ts'
-import type { Remote, RemoteRequest } from './remote-client.ts'
+import { parseManifests, type RemoteManifest } from './manifest-replies.ts'
+import type { RemoteClient, RemoteRequest } from './remote-client.ts'
 import type { RemoteServer } from './server.ts'
 
-/** The catalog of another service, as somebody reaches it. */
-export interface Peer {
+/** Access of a caller to the catalog of another service. */
+export interface RemoteCatalogSession {
   readonly server: RemoteServer
-  readonly remote: Remote
+  readonly remote: RemoteClient
   readonly caller: Principal
-  /** Told with each request. */
+  /** Headers of each request. */
   readonly headers: Readonly<Record<string, string>>
-  /** What of it the caller may know of: who goes there with the credentials of others sees no more than their own show. */
-  readonly sees: (manifest: Manifest) => boolean
+  /** Whether the caller may see a manifest. A caller with the credentials of somebody else sees only what the caller's own rights show. */
+  readonly canSee: (manifest: RemoteManifest) => boolean
 }
 
-type Asked = Omit<RemoteRequest, 'caller'>
+type SessionRequest = Omit<RemoteRequest, 'caller'>
 
-/** Asks a peer; throws what `Remote.ask` does. */
-export const askPeer = ({ remote, server, caller, headers }: Peer, request: Asked): Promise<unknown> =>
-  remote.ask(server, { ...request, waits: true, caller: caller.id, headers: { ...headers, ...request.headers } })
+/** Sends a request to the service of a session, and gives the reply as data. Throws what `RemoteClient.requestJson` throws. */
+export const requestJson = (
+  { remote, server, caller, headers }: RemoteCatalogSession,
+  request: SessionRequest,
+): Promise<unknown> =>
+  remote.requestJson(server, {
+    ...request,
+    waitsForSlot: true,
+    caller: caller.id,
+    headers: { ...headers, ...request.headers },
+  })
 
-/** The manifest of a reply. Throws `not-found` when there is none that the caller may know of. */
-export const seenManifest = ({ server, sees }: Peer, reply: unknown): Manifest => {
-  const found = manifestsIn(reply).find(sees)
+/** Finds the first manifest of a reply that the caller may see. Throws `not-found` when there is none. */
+export const findVisibleManifest = ({ server, canSee }: RemoteCatalogSession, reply: unknown): RemoteManifest => {
+  const found = parseManifests(reply).find(canSee)
   if (!found) throw new ServiceError('not-found', `The catalog of ${server.name} has no such manifest.`)
   return found
 }

@@ -5,7 +5,7 @@ import type { Cache } from './cache/cache.ts'
 import type { CatalogContext } from '#lib/catalog/changes.ts'
 import type { Architecture } from '#lib/catalog/identifiers.ts'
 import type { TrustPolicy } from '#lib/packs/sidecar.ts'
-import type { Remote } from '#lib/remote-catalogs/remote-client.ts'
+import type { RemoteClient } from '#lib/remote-catalogs/remote-client.ts'
 import type { Downloads } from './download/downloads.ts'
 import type { WorkFolders } from './download/work-folder.ts'
 
@@ -13,7 +13,7 @@ import type { WorkFolders } from './download/work-folder.ts'
 export interface TransferContext {
   readonly catalog: CatalogContext
   readonly machines: Pick<Machines, 'export' | 'import' | 'findByHome' | 'checkName' | 'run'>
-  readonly remote: Remote
+  readonly remote: RemoteClient
   readonly folders: WorkFolders
   readonly downloads: Downloads
   readonly cache: Pick<Cache, 'restore' | 'keep'>

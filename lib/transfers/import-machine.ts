@@ -1,10 +1,10 @@
 import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
-import { metadataOf } from '#lib/catalog/metadata.ts'
+import { toMetadata } from '#lib/catalog/metadata.ts'
 import { machineTypes } from '#lib/catalog/identifiers.ts'
 import type { ObjectStat, Provider } from '#lib/objects/port/provider.ts'
-import { registeredContents, registeredManifest } from '#lib/catalog/register.ts'
+import { applyRegisteredContents, applyRegistration } from '#lib/catalog/register.ts'
 import type { TransferContext } from './context.ts'
 import { importFound, missing, taken } from './register-found.ts'
 import type { ImportMachine } from './schemas.ts'
@@ -108,9 +108,9 @@ export const importMachine = async (
         virtual_machine_contents: objects.map(object => contentItem(object, path)),
       },
       describe: registration =>
-        metadataOf(
-          registeredManifest(registration, undefined, { at: context.catalog.clock.next() }),
-          registeredContents(registration),
+        toMetadata(
+          applyRegistration(registration, undefined, { at: context.catalog.clock.next() }),
+          applyRegisteredContents(registration),
           kept,
         ),
     }

@@ -4,11 +4,11 @@ import type { Storage } from '#lib/objects/port/connection.ts'
 import { countDownload } from '#lib/catalog/download-count.ts'
 import { findManifest } from '#lib/catalog/find.ts'
 import { isSameStorage, mergeStorage } from '#lib/objects/port/merge-storage.ts'
-import { refuseMarked } from '#lib/catalog/flags.ts'
-import { packMd5 } from '#lib/catalog/metadata.ts'
-import { metadataPath, packPath, requireStorage } from '#lib/catalog/manifest-objects.ts'
+import { assertUsable } from '#lib/catalog/flags.ts'
+import { readPackMd5 } from '#lib/catalog/metadata.ts'
+import { toMetadataPath, toPackPath, requireStorage } from '#lib/catalog/manifest-objects.ts'
 import { refuseHidden, refuseHiddenObjects } from '#lib/catalog/owners.ts'
-import { type Kept, showManifest } from '#lib/catalog/view.ts'
+import { type ManifestRow, toManifestView } from '#lib/catalog/view.ts'
 import type { TransferContext } from './context.ts'
 import { type PackSource, providerSource, type SourceFor } from './download/pack-source.ts'
 import type { PullManifest } from './schemas.ts'
@@ -26,22 +26,22 @@ export const localSource = async (
 ): Promise<PackSource> => {
   const { catalog } = context
   const architecture = request.architecture ?? context.architecture
-  const find = (): Kept =>
+  const find = (): ManifestRow =>
     findManifest(catalog.inventory, caller, { catalogId: request.catalog_id, version: request.version, architecture })
   const manifest = find()
-  refuseMarked(manifest)
+  assertUsable(manifest)
   const kept = requireStorage(manifest)
   const own = { ...given?.meta, ...request.provider_metadata }
-  const path = packPath(manifest)
+  const path = toPackPath(manifest)
   if (path === undefined) throw new ServiceError('not-found', `The manifest ${manifest.name} has no pack.`)
   const storage = mergeStorage(kept, given?.type ?? kept.type, own)
   if (isSameStorage(kept, storage)) await refuseHiddenObjects(catalog, caller, manifest)
   else await refuseHidden(catalog, caller, storage, [path])
   const provider = await catalog.storages.open(storage)
-  const md5 = manifest.pack_sha256 === '' ? await packMd5(provider, metadataPath(manifest), signal) : undefined
+  const md5 = manifest.pack_sha256 === '' ? await readPackMd5(provider, toMetadataPath(manifest), signal) : undefined
   const sha256 = manifest.pack_sha256 || undefined
   const known = {
-    manifest: await showManifest(catalog.contents, manifest),
+    manifest: await toManifestView(catalog.contents, manifest),
     origin: JSON.stringify(storage),
     sha256,
     md5,
@@ -52,7 +52,7 @@ export const localSource = async (
     return source
   } catch (error) {
     // A push has replaced it meanwhile.
-    if (isFault(error, 'not-found') && packPath(find()) !== path)
+    if (isFault(error, 'not-found') && toPackPath(find()) !== path)
       return localSource(context, caller, request, given, { job, signal })
     throw error
   }

@@ -1,18 +1,18 @@
 import { isFault } from '#lib/errors.ts'
 import { listEnd } from '#lib/packs/chunk-store/index-object.ts'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
-import { metadataOf, writeMetadata } from '#lib/catalog/metadata.ts'
-import { sideEnd } from '#lib/catalog/manifest-objects.ts'
+import { toMetadata, writeMetadata } from '#lib/catalog/metadata.ts'
+import { sidecarSuffix } from '#lib/catalog/manifest-objects.ts'
 import { encodeSideFile } from '#lib/packs/sidecar.ts'
 import { sourceFromBytes } from '#lib/objects/port/bytes.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
-import { registeredContents, registeredManifest } from '#lib/catalog/register.ts'
+import { applyRegisteredContents, applyRegistration } from '#lib/catalog/register.ts'
 import { RegisterManifest } from '#lib/catalog/schemas.ts'
 import { contentItems } from './pushed-files.ts'
 import { sourceOfFile } from './packing.ts'
 import type { PackedMachine } from './push-pack.ts'
 import type { Push } from './push-plan.ts'
-import { undoAfter } from '#lib/catalog/undo.ts'
+import { undoAfterFailure } from '#lib/catalog/undo.ts'
 import { type Before, packName, sideFileOf } from './pushed-objects.ts'
 import type { KnownBefore } from './push-target.ts'
 
@@ -92,11 +92,11 @@ const publishAs = async (
 
   work.begin('push_upload_meta_stage')
   const side = Buffer.from(encodeSideFile(sideFileOf(name, packed, files, context.signingKey)))
-  await provider.write(packAt + sideEnd, sourceFromBytes(side), { signal })
+  await provider.write(packAt + sidecarSuffix, sourceFromBytes(side), { signal })
   const { catalog } = context
-  const metadata = metadataOf(
-    registeredManifest(registration, before?.record, { at: catalog.clock.next() }),
-    registeredContents(registration, before?.record && (await catalog.contents.of(before.record))),
+  const metadata = toMetadata(
+    applyRegistration(registration, before?.record, { at: catalog.clock.next() }),
+    applyRegisteredContents(registration, before?.record && (await catalog.contents.read(before.record))),
     { compressed_checksum: digest.md5 },
   )
   await writeMetadata(provider, metadataAt, metadata, signal)
@@ -107,7 +107,9 @@ const publishAs = async (
   const registered = await target.register(registration, signal).catch(async (error: unknown) => {
     // Nobody will lead to it. What the catalog has made of it, when it did not answer, nobody knows.
     if (!there && !replaced && isRefusal(error))
-      throw await undoAfter(error, until => discard(push, provider, [metadataAt, packAt + sideEnd, packAt], until))
+      throw await undoAfterFailure(error, until =>
+        discard(push, provider, [metadataAt, packAt + sidecarSuffix, packAt], until),
+      )
     throw error
   })
   work.end('push_register_stage')
@@ -123,7 +125,9 @@ const unknownPack = (name: string): Before => ({ pack_filename: name, pack_sha25
  */
 const hiddenPack = async ({ target, request, name }: Push): Promise<Before | undefined> => {
   const pack = name + packEndOf(request)
-  const hidden = await Promise.all([pack, pack + sideEnd].map(file => target.hides(`${request.catalog_id}/${file}`)))
+  const hidden = await Promise.all(
+    [pack, pack + sidecarSuffix].map(file => target.hides(`${request.catalog_id}/${file}`)),
+  )
   return hidden.includes(true) ? unknownPack(pack) : undefined
 }
 

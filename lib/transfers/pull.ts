@@ -5,7 +5,7 @@ import type { PlannedStep, ProgressReporter } from '#lib/async/progress.ts'
 import { type Connection, parseConnection } from '#lib/objects/port/connection.ts'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
 import { checkTrust } from '#lib/packs/sidecar.ts'
-import type { Peer } from '#lib/remote-catalogs/session.ts'
+import type { RemoteCatalogSession } from '#lib/remote-catalogs/session.ts'
 import type { TransferContext } from './context.ts'
 import { type Following, fillSteps, fillWith } from './populate.ts'
 import { localSource } from './local-source.ts'
@@ -28,7 +28,7 @@ const sourceOf = (
   context: TransferContext,
   caller: Principal,
   request: PullManifest,
-  through: Peer | undefined,
+  through: RemoteCatalogSession | undefined,
   wanted: SourceFor,
 ): Promise<PackSource> => {
   if (through && request.connection !== undefined)
@@ -118,7 +118,7 @@ export const pullManifest = async (
   caller: Principal,
   request: PullManifest,
   work: ProgressReporter,
-  through?: Peer,
+  through?: RemoteCatalogSession,
 ): Promise<PullResult> => {
   const start = request.start_after_pull === true
   const signal = work.signal ?? new AbortController().signal

@@ -1,5 +1,5 @@
 import { isFault, messageOf } from '#lib/errors.ts'
-import { limitProvider } from '#lib/catalog/provider-limit.ts'
+import { createProviderTimeLimit } from '#lib/catalog/provider-limit.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
 import type { packedEarlier } from './packing.ts'
 import type { Push } from './push-plan.ts'
@@ -40,7 +40,7 @@ export const cleanUp = async (
 ): Promise<void> => {
   push.work.begin('cleaning_up')
   try {
-    using limited = limitProvider(signal)
+    using limited = createProviderTimeLimit(signal)
     await remove(push, provider, published, left, limited.signal)
   } catch (error) {
     if (signal.aborted || isFault(error, 'unavailable')) throw error

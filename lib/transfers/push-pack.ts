@@ -17,7 +17,7 @@ export const packMachine = (
 ) =>
   withMachineFiles(context, request, { staging, work }, async ({ type, files }, signal) => {
     const hold = request.chunked
-      ? held.use(await takeHold(provider, 'write', signal, context.catalog.ownHolds))
+      ? held.use(await takeHold(provider, 'write', signal, context.catalog.ownLocks))
       : undefined
     const compression = compressionOf(request)
     const size = files.reduce((all, file) => all + file.size, 0)

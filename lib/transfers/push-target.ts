@@ -1,16 +1,16 @@
 import type { Principal } from '#lib/access/principal.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { turnOf } from '#lib/catalog/changes.ts'
+import { toLockKey } from '#lib/catalog/changes.ts'
 import type { Storage } from '#lib/objects/port/connection.ts'
 import type { CatalogManifest, StoredManifest } from '#lib/catalog/manifest-schema.ts'
-import { hiddenFrom, ownedByOthers } from '#lib/catalog/owners.ts'
-import { refuseHiddenOf, registeredBefore, registeredManifest, registerManifest } from '#lib/catalog/register.ts'
-import { type Manifest, manifestsIn, refuseHiddenId } from '#lib/remote-catalogs/manifest-replies.ts'
-import { askPeer, type Peer } from '#lib/remote-catalogs/session.ts'
-import { toldManifest } from '#lib/remote-catalogs/manifest-from-remote.ts'
-import { catalogPath } from '#lib/remote-catalogs/catalog-path.ts'
+import { createHiddenCheck, createOtherOwnersCheck } from '#lib/catalog/owners.ts'
+import { refuseNewHiddenObjects, findReplaced, applyRegistration, registerManifest } from '#lib/catalog/register.ts'
+import { type RemoteManifest, parseManifests, refuseHiddenId } from '#lib/remote-catalogs/manifest-replies.ts'
+import { requestJson, type RemoteCatalogSession } from '#lib/remote-catalogs/session.ts'
+import { normalizeRemoteManifest } from '#lib/remote-catalogs/manifest-from-remote.ts'
+import { formatCatalogPath } from '#lib/remote-catalogs/catalog-path.ts'
 import { RegisterManifest } from '#lib/catalog/schemas.ts'
-import { showManifest } from '#lib/catalog/view.ts'
+import { toManifestView } from '#lib/catalog/view.ts'
 import type { TransferContext } from './context.ts'
 import type { Before } from './pushed-objects.ts'
 
@@ -34,42 +34,44 @@ export interface Target {
 
 const localTarget = ({ catalog }: TransferContext, caller: Principal, storage: Storage): Target => ({
   async before(what, architecture) {
-    const found = registeredBefore(catalog, caller, { ...what, architecture })
+    const found = findReplaced(catalog, caller, { ...what, architecture })
     return found && { ...found, record: found }
   },
-  hides: async path => (await hiddenFrom(catalog, caller, storage))(path),
+  hides: async path => (await createHiddenCheck(catalog, caller, storage))(path),
   check: (registration, before) =>
-    refuseHiddenOf(
+    refuseNewHiddenObjects(
       catalog,
       caller,
-      registeredManifest(registration, before?.record, { at: catalog.clock.next() }),
+      applyRegistration(registration, before?.record, { at: catalog.clock.next() }),
       before?.record,
     ),
-  others: manifest => ownedByOthers(catalog, manifest, storage),
+  others: manifest => createOtherOwnersCheck(catalog, manifest, storage),
   register: (registration, signal) =>
-    catalog.turns(
-      turnOf(registration),
-      async () => showManifest(catalog.contents, await registerManifest(catalog, caller, registration, signal)),
+    catalog.withLock(
+      toLockKey(registration),
+      async () => toManifestView(catalog.contents, await registerManifest(catalog, caller, registration, signal)),
       signal,
     ),
 })
 
-const peerTarget = (peer: Peer): Target => ({
+const peerTarget = (peer: RemoteCatalogSession): Target => ({
   // What that catalog has there it alone knows.
   async check() {},
   hides: async () => false,
   others: async () => async () => false,
   async before({ catalog_id, version }, architecture, signal) {
-    const manifestsAt = async (...place: readonly string[]): Promise<readonly Manifest[]> =>
-      manifestsIn(
-        await askPeer(peer, { method: 'GET', path: catalogPath(...place), signal }).catch((error: unknown) => {
-          if (isFault(error, 'not-found')) return []
-          throw error
-        }),
+    const manifestsAt = async (...place: readonly string[]): Promise<readonly RemoteManifest[]> =>
+      parseManifests(
+        await requestJson(peer, { method: 'GET', path: formatCatalogPath(...place), signal }).catch(
+          (error: unknown) => {
+            if (isFault(error, 'not-found')) return []
+            throw error
+          },
+        ),
       )
     const found = (await manifestsAt(catalog_id, version, architecture)).find(one => one.version === version)
-    if (!found && !peer.caller.superUser) refuseHiddenId(await manifestsAt(catalog_id), peer.sees)
-    if (found && !peer.sees(found))
+    if (!found && !peer.caller.superUser) refuseHiddenId(await manifestsAt(catalog_id), peer.canSee)
+    if (found && !peer.canSee(found))
       throw new ServiceError('conflict', 'The other catalog has this manifest already, and it is not yours to change.')
     // What is no name or no digest says as much as nothing.
     const { id, pack_filename, pack_sha256 } = RegisterManifest.shape
@@ -83,12 +85,12 @@ const peerTarget = (peer: Peer): Target => ({
     )
   },
   async register(registration, signal) {
-    const reply = await askPeer(peer, { method: 'POST', path: '/catalog', body: registration, signal })
-    const [registered] = manifestsIn(reply)
+    const reply = await requestJson(peer, { method: 'POST', path: '/catalog', body: registration, signal })
+    const [registered] = parseManifests(reply)
     if (!registered)
       throw new ServiceError('upstream', `The catalog of ${peer.server.name} does not say what it registered.`)
     // It goes into a job: some services repeat what opens the storage.
-    return toldManifest(registered, registration)
+    return normalizeRemoteManifest(registered, registration)
   },
 })
 
@@ -97,7 +99,7 @@ export const targetOf = (
   context: TransferContext,
   caller: Principal,
   storage: Storage,
-  peer: Peer | undefined,
+  peer: RemoteCatalogSession | undefined,
 ): Target => {
   if (!peer) return localTarget(context, caller, storage)
   if (storage.type === 'local-storage')

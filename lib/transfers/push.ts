@@ -4,9 +4,9 @@ import { isFault, messageOf, ServiceError } from '#lib/errors.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
 import { parseConnection } from '#lib/objects/port/connection.ts'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
-import { manifestName } from '#lib/catalog/identifiers.ts'
+import { formatManifestName } from '#lib/catalog/identifiers.ts'
 import { isOutage } from '#lib/async/retry.ts'
-import type { Peer } from '#lib/remote-catalogs/session.ts'
+import type { RemoteCatalogSession } from '#lib/remote-catalogs/session.ts'
 import type { TransferContext } from './context.ts'
 import { packedEarlier } from './packing.ts'
 import { peerOf } from './open-session.ts'
@@ -80,7 +80,7 @@ export const pushManifest = (
   caller: Principal,
   request: PushManifest,
   work: ProgressReporter,
-  through?: Peer,
+  through?: RemoteCatalogSession,
 ): Promise<CatalogManifest> => {
   work.plan(pushPlan(request.chunked === true))
   work.begin('push_validate_stage')
@@ -93,11 +93,11 @@ export const pushManifest = (
     )
   if (!storage) throw new ServiceError('invalid', 'The connection names no provider, and so no place for the pack.')
   const architecture = request.architecture ?? context.architecture
-  const name = manifestName(request.catalog_id, architecture, request.version)
+  const name = formatManifestName(request.catalog_id, architecture, request.version)
   const target = targetOf(context, caller, storage, through ?? (service && peerOf(context, caller, service)))
   const { folders } = context
   // One after the other: nobody else may write this pack.
-  return context.catalog.turns(
+  return context.catalog.withLock(
     `push ${name}`,
     async () => {
       const folder = await folders.open('push', name, storage.type, JSON.stringify(storage.meta))

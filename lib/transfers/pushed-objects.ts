@@ -1,6 +1,6 @@
 import { listEnd } from '#lib/packs/chunk-store/index-object.ts'
-import { sideEnd } from '#lib/catalog/manifest-objects.ts'
-import { isOurs } from '#lib/catalog/own-objects.ts'
+import { sidecarSuffix } from '#lib/catalog/manifest-objects.ts'
+import { isPushedPack } from '#lib/catalog/pushed-pack.ts'
 import type { PackFile } from '#lib/packs/pack-files.ts'
 import { type SideFile, signSideFile } from '#lib/packs/sidecar.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
@@ -74,13 +74,13 @@ export const sweepPacks = async (
   /** By the path of a pack, the beginning of its digest where its name has that. */
   const packs = new Map<string, string>()
   for await (const { path } of provider.list(folder, signal)) {
-    const packAt = path.endsWith(sideEnd) ? path.slice(0, -sideEnd.length) : path
+    const packAt = path.endsWith(sidecarSuffix) ? path.slice(0, -sidecarSuffix.length) : path
     if (!packAt.startsWith(`${folder}/${name}`) || packAt === kept) continue
     const found = /^(?:~([0-9a-f]{8}))?\.(?:pdpack|chunks\.json)$/.exec(packAt.slice(folder.length + 1 + name.length))
     if (found) packs.set(packAt, found[1] ?? '')
   }
   for (const [packAt, digest] of packs) {
-    if (!(await isOurs(provider, packAt, sha256 => sha256.startsWith(digest), signal))) continue
-    for (const path of [packAt, packAt + sideEnd]) if (!(await keeps(path))) await provider.remove(path, signal)
+    if (!(await isPushedPack(provider, packAt, sha256 => sha256.startsWith(digest), signal))) continue
+    for (const path of [packAt, packAt + sidecarSuffix]) if (!(await keeps(path))) await provider.remove(path, signal)
   }
 }

@@ -3,16 +3,16 @@ import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { firstMistake } from '#lib/schema-errors.ts'
 import type { PlannedStep, ProgressReporter } from '#lib/async/progress.ts'
-import { turnOf } from '#lib/catalog/changes.ts'
+import { toLockKey } from '#lib/catalog/changes.ts'
 import { parseConnection, type Storage, parseStorage } from '#lib/objects/port/connection.ts'
-import { readMetadata, versionOf, writeMetadata } from '#lib/catalog/metadata.ts'
-import { manifestName } from '#lib/catalog/identifiers.ts'
+import { readMetadata, toReplacedVersion, writeMetadata } from '#lib/catalog/metadata.ts'
+import { formatManifestName } from '#lib/catalog/identifiers.ts'
 import { refuseHidden } from '#lib/catalog/owners.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
-import { refuseHiddenOf, registeredBefore, registeredManifest, registerManifest } from '#lib/catalog/register.ts'
+import { refuseNewHiddenObjects, findReplaced, applyRegistration, registerManifest } from '#lib/catalog/register.ts'
 import { RegisterManifest } from '#lib/catalog/schemas.ts'
-import { showManifest } from '#lib/catalog/view.ts'
-import { undoAfter } from '#lib/catalog/undo.ts'
+import { toManifestView } from '#lib/catalog/view.ts'
+import { undoAfterFailure } from '#lib/catalog/undo.ts'
 import type { TransferContext } from './context.ts'
 import type { ImportManifest } from './schemas.ts'
 import type { ImportResult } from '#lib/catalog/schemas.ts'
@@ -96,11 +96,10 @@ export const importFound = async (
   work.begin('import_check_stage')
   const { catalog_id, version, architecture, folder } = request
   const storage = storageIn(request)
-  const name = manifestName(catalog_id, architecture, version)
+  const name = formatManifestName(catalog_id, architecture, version)
   const metadataAt = [folder, `${name}.meta`].filter(part => part !== '').join('/')
   const imported = async (): Promise<ImportResult> => {
-    if (registeredBefore(catalog, caller, request))
-      throw new ServiceError('conflict', `The catalog has ${name} already.`)
+    if (findReplaced(catalog, caller, request)) throw new ServiceError('conflict', `The catalog has ${name} already.`)
     const provider = await catalog.storages.open(storage)
     const before = await readMetadata(provider, metadataAt, work.signal)
     const { file, fields, describe } = await find({
@@ -124,12 +123,17 @@ export const importFound = async (
       metadata_path: undefined,
       metadata_filename: `${name}.meta`,
     })
-    await refuseHiddenOf(catalog, caller, registeredManifest(registration, undefined, { at: catalog.clock.next() }))
+    await refuseNewHiddenObjects(
+      catalog,
+      caller,
+      applyRegistration(registration, undefined, { at: catalog.clock.next() }),
+    )
     work.end('import_check_stage')
     work.begin('import_register_stage')
-    if (describe) await writeMetadata(provider, metadataAt, describe(registration), work.signal, versionOf(before))
+    if (describe)
+      await writeMetadata(provider, metadataAt, describe(registration), work.signal, toReplacedVersion(before))
     try {
-      const manifest = await showManifest(
+      const manifest = await toManifestView(
         catalog.contents,
         await registerManifest(catalog, caller, registration, work.signal),
       )
@@ -137,10 +141,10 @@ export const importFound = async (
       return { id: manifest.id, local_path: '', machine_name: '', manifest }
     } catch (error) {
       if (!describe) throw error
-      throw await undoAfter(error, signal =>
+      throw await undoAfterFailure(error, signal =>
         before ? writeMetadata(provider, metadataAt, before.fields, signal) : provider.remove(metadataAt, signal),
       )
     }
   }
-  return catalog.turns(turnOf(request), imported, work.signal)
+  return catalog.withLock(toLockKey(request), imported, work.signal)
 }

@@ -1,21 +1,21 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
 import { type Storage, parseStorage } from '#lib/objects/port/connection.ts'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
-import { packMd5 } from '#lib/catalog/metadata.ts'
+import { readPackMd5 } from '#lib/catalog/metadata.ts'
 import { refuseHidden } from '#lib/catalog/owners.ts'
 import { sourceFromBytes } from '#lib/objects/port/bytes.ts'
-import { handedOut, readWhole } from '#lib/remote-catalogs/remote-download.ts'
-import type { Manifest } from '#lib/remote-catalogs/manifest-replies.ts'
-import { askPeer, type Peer, seenManifest } from '#lib/remote-catalogs/session.ts'
-import { catalogPath } from '#lib/remote-catalogs/catalog-path.ts'
-import { toldManifest } from '#lib/remote-catalogs/manifest-from-remote.ts'
+import { openRemoteContent, readRemotePart } from '#lib/remote-catalogs/remote-download.ts'
+import type { RemoteManifest } from '#lib/remote-catalogs/manifest-replies.ts'
+import { requestJson, type RemoteCatalogSession, findVisibleManifest } from '#lib/remote-catalogs/session.ts'
+import { formatCatalogPath } from '#lib/remote-catalogs/catalog-path.ts'
+import { normalizeRemoteManifest } from '#lib/remote-catalogs/manifest-from-remote.ts'
 import type { TransferContext } from './context.ts'
 import { largestSideFile } from '#lib/packs/sidecar.ts'
 import { type PackSource, providerSource, sideOf, type SourceFor } from './download/pack-source.ts'
 import type { PullManifest } from './schemas.ts'
 
 /** What a pull reads of a manifest of another service, which may leave out what is empty. */
-const readManifest = (found: Manifest) => {
+const readManifest = (found: RemoteManifest) => {
   const text = (...keys: readonly string[]): string => {
     const value = keys.map(key => found[key]).find(one => typeof one === 'string' && one !== '')
     return typeof value === 'string' ? value : ''
@@ -34,19 +34,21 @@ const readManifest = (found: Manifest) => {
 
 /** The bytes that another vmhost hands out itself; undefined where the service is of another kind. */
 const servedSource = async (
-  peer: Peer,
+  peer: RemoteCatalogSession,
   path: string,
   manifest: CatalogManifest,
   sha256: string | undefined,
   signal: AbortSignal,
 ): Promise<PackSource | undefined> => {
-  const pack = await handedOut(peer, path, { content: 'pack' }, signal)
+  const pack = await openRemoteContent(peer, path, { content: 'pack' }, signal)
   if (!pack) return undefined
   const { size } = pack
-  const beside = await readWhole(peer, path, { content: 'pieces' }, largestSideFile, signal).catch((error: unknown) => {
-    if (isFault(error, 'not-found')) return undefined
-    throw error
-  })
+  const beside = await readRemotePart(peer, path, { content: 'pieces' }, largestSideFile, signal).catch(
+    (error: unknown) => {
+      if (isFault(error, 'not-found')) return undefined
+      throw error
+    },
+  )
   const side = sideOf(beside, { size, sha256 })
   return {
     manifest,
@@ -60,7 +62,7 @@ const servedSource = async (
       return sourceFromBytes(bytes).read({ start: 0, end: bytes.length })
     },
     async stored({ sha256: chunk, size: most }, reading) {
-      const bytes = await readWhole(peer, path, { content: 'chunk', sha256: chunk }, most, reading)
+      const bytes = await readRemotePart(peer, path, { content: 'chunk', sha256: chunk }, most, reading)
       if (!bytes) throw new ServiceError('upstream', 'The other catalog does not hand out the chunks of the pack.')
       return bytes
     },
@@ -92,23 +94,23 @@ const toldStorage = (
  */
 export const peerSource = async (
   { architecture: hostArchitecture, catalog }: TransferContext,
-  peer: Peer,
+  peer: RemoteCatalogSession,
   request: PullManifest,
   given: Storage | undefined,
   { job, signal }: SourceFor,
 ): Promise<PackSource> => {
   const architecture = request.architecture ?? hostArchitecture
-  const place = catalogPath(request.catalog_id, request.version, architecture)
+  const place = formatCatalogPath(request.catalog_id, request.version, architecture)
   // Looked at first: the download is counted, by some once for the job, and what is not to be seen must not be.
-  const shown = seenManifest(peer, await askPeer(peer, { method: 'GET', path: place, signal }))
+  const shown = findVisibleManifest(peer, await requestJson(peer, { method: 'GET', path: place, signal }))
   // By its own version: a tag may lead to another one when it is asked for again, which need not be to be seen.
-  const path = `${catalogPath(request.catalog_id, shown.version || request.version, architecture)}/download`
+  const path = `${formatCatalogPath(request.catalog_id, shown.version || request.version, architecture)}/download`
   const headers = { 'X-Internal-Api-Client': 'true' }
-  const found = seenManifest(
+  const found = findVisibleManifest(
     peer,
-    await askPeer(peer, { method: 'GET', path, query: job === undefined ? {} : { job }, headers, signal }),
+    await requestJson(peer, { method: 'GET', path, query: job === undefined ? {} : { job }, headers, signal }),
   )
-  const manifest = toldManifest(found, { ...request, architecture })
+  const manifest = normalizeRemoteManifest(found, { ...request, architecture })
   const { sha256, path: folder, pack, metadata, providerType, meta } = readManifest(found)
   const own = { ...given?.meta, ...request.provider_metadata }
   if (Object.keys(own).length === 0) {
@@ -120,7 +122,7 @@ export const peerSource = async (
   const packAt = inFolder(pack)
   await refuseHidden(catalog, peer.caller, storage, [packAt])
   const from = await catalog.storages.open(storage)
-  const md5 = sha256 === undefined ? await packMd5(from, metadata && inFolder(metadata), signal) : undefined
+  const md5 = sha256 === undefined ? await readPackMd5(from, metadata && inFolder(metadata), signal) : undefined
   const known = { manifest, catalog: peer.server.url, origin: JSON.stringify([peer.server.url, storage]), sha256, md5 }
   return providerSource(from, packAt, known, signal)
 }

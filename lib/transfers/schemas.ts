@@ -1,15 +1,15 @@
 import * as z from 'zod'
 import { MachineName } from '#lib/machines/schemas.ts'
 import { CatalogManifest, MinimumSpecRequirement } from '#lib/catalog/manifest-schema.ts'
-import { machineTypes, normalCatalogId } from '#lib/catalog/identifiers.ts'
+import { machineTypes, normalizeCatalogId } from '#lib/catalog/identifiers.ts'
 import {
   ArchitectureName,
   CatalogId,
   Claim,
-  maybeNames,
-  names,
+  optionalNameList,
+  nameList,
   optional,
-  orEmpty,
+  optionalOrEmpty,
   Tag,
   Text,
   Version,
@@ -44,17 +44,19 @@ export const PushManifest = z
   .object({
     catalog_id: CatalogId,
     version: Version,
-    architecture: orEmpty(ArchitectureName).meta({ description: 'That of this host when left out' }),
+    architecture: optionalOrEmpty(ArchitectureName).meta({ description: 'That of this host when left out' }),
     connection: Connection.min(1, 'must name a provider'),
-    local_path: orEmpty(LocalPath).meta({
+    local_path: optionalOrEmpty(LocalPath).meta({
       description: 'Folder of a machine of this host, or of a pvm or macvm bundle',
     }),
-    uuid: orEmpty(Text(256)).meta({ description: 'Id or name of a machine of this host, in place of local_path' }),
-    description: orEmpty(Text(4096)),
+    uuid: optionalOrEmpty(Text(256)).meta({
+      description: 'Id or name of a machine of this host, in place of local_path',
+    }),
+    description: optionalOrEmpty(Text(4096)),
     minimum_requirements: optional(MinimumSpecRequirement),
-    required_claims: maybeNames(Claim),
-    required_roles: maybeNames(Claim),
-    tags: names(Tag),
+    required_claims: optionalNameList(Claim),
+    required_roles: optionalNameList(Claim),
+    tags: nameList(Tag),
     compress_pack: optional(z.boolean()),
     compress: optional(z.boolean()),
     compress_pack_level: optional(Level),
@@ -80,11 +82,11 @@ export type PushManifest = z.infer<typeof PushManifest>
 
 export const PullManifest = z.object({
   catalog_id: Text(256)
-    .transform(normalCatalogId)
+    .transform(normalizeCatalogId)
     .refine(id => id !== '', 'must not be empty'),
-  version: orEmpty(Text(256).trim()).transform(version => version ?? 'latest'),
-  architecture: orEmpty(ArchitectureName).meta({ description: 'That of this host when left out' }),
-  connection: orEmpty(Connection).meta({ description: 'host=… of another catalog; this one when left out' }),
+  version: optionalOrEmpty(Text(256).trim()).transform(version => version ?? 'latest'),
+  architecture: optionalOrEmpty(ArchitectureName).meta({ description: 'That of this host when left out' }),
+  connection: optionalOrEmpty(Connection).meta({ description: 'host=… of another catalog; this one when left out' }),
   machine_name: MachineName,
   provider_metadata: ProviderMetadata,
   start_after_pull: optional(z.boolean()),
@@ -122,13 +124,13 @@ export const ImportMachine = z.object({
   machine_remote_path: Text(1024)
     .trim()
     .regex(/^(?!.*(^|\/)\.)[^\p{C}\\]+$/u, 'must be a path on the provider'),
-  type: orEmpty(z.enum(machineTypes)),
+  type: optionalOrEmpty(z.enum(machineTypes)),
   size: z.int().positive(),
   is_compressed: optional(z.boolean()),
   force: optional(z.boolean()),
-  description: orEmpty(Text(4096)),
-  required_claims: maybeNames(Claim),
-  required_roles: maybeNames(Claim),
-  tags: maybeNames(Tag),
+  description: optionalOrEmpty(Text(4096)),
+  required_claims: optionalNameList(Claim),
+  required_roles: optionalNameList(Claim),
+  tags: optionalNameList(Tag),
 })
 export type ImportMachine = z.infer<typeof ImportMachine>

@@ -4,7 +4,7 @@ import { isDiskFull } from '#lib/platform/files.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
 import { createKeyedLimiter } from '#lib/async/limiter.ts'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
-import type { Peer } from '#lib/remote-catalogs/session.ts'
+import type { RemoteCatalogSession } from '#lib/remote-catalogs/session.ts'
 import type { TransferContext } from './context.ts'
 import { importManifest } from './import.ts'
 import { importMachine } from './import-machine.ts'
@@ -15,8 +15,18 @@ import type { ImportResult } from '#lib/catalog/schemas.ts'
 
 /** Brings machines into catalogs and out of them; `through` is the catalog of another service. Each says what it throws. */
 export interface Transfers {
-  push(caller: Principal, request: PushManifest, work: ProgressReporter, through?: Peer): Promise<CatalogManifest>
-  pull(caller: Principal, request: PullManifest, work: ProgressReporter, through?: Peer): Promise<PullResult>
+  push(
+    caller: Principal,
+    request: PushManifest,
+    work: ProgressReporter,
+    through?: RemoteCatalogSession,
+  ): Promise<CatalogManifest>
+  pull(
+    caller: Principal,
+    request: PullManifest,
+    work: ProgressReporter,
+    through?: RemoteCatalogSession,
+  ): Promise<PullResult>
   import(caller: Principal, request: ImportManifest, work: ProgressReporter): Promise<ImportResult>
   importMachine(caller: Principal, request: ImportMachine, work: ProgressReporter): Promise<ImportResult>
 }

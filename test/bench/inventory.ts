@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import { StoredManifest } from '#lib/catalog/manifest-schema.ts'
-import { registeredManifest } from '#lib/catalog/register.ts'
+import { applyRegistration } from '#lib/catalog/register.ts'
 import { RegisterManifest } from '#lib/catalog/schemas.ts'
 import { openStore } from '#lib/storage/open-store.ts'
 import { signedIn } from './ask.ts'
@@ -23,7 +23,7 @@ interface Read {
 }
 
 const manifestOf = (at: number): StoredManifest =>
-  registeredManifest(
+  applyRegistration(
     RegisterManifest.parse({
       catalog_id: `image-${Math.floor(at / 4)}`,
       version: `1.${at % 4}`,

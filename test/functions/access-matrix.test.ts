@@ -5,7 +5,7 @@ import { ServiceError } from '#lib/errors.ts'
 import { createApp } from '#lib/http/app.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
-import { servedPath } from '#lib/calls/paths.ts'
+import { toServedPath } from '#lib/calls/paths.ts'
 import type { Services } from '#lib/compose/services.ts'
 import { routes as table } from '#functions/routes.gen.ts'
 import type { Answer } from '../support/harness.ts'
@@ -138,7 +138,7 @@ describe('the access matrix', () => {
     for (const { id, endpoint } of routes)
       for (const pair of [`${endpoint.method} ${endpoint.path}`, ...(endpoint.also ?? [])]) {
         const [method = '', path = ''] = pair.split(' ')
-        const at = servedPath(path).replace(/\{\w+\}/g, 'something')
+        const at = toServedPath(path).replace(/\{\w+\}/g, 'something')
         for (const { name, held, headers } of callers) {
           cells += 1
           const status = await send(method, at, headers)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Route } from '#lib/http/endpoint.ts'
 import { methodPathsOf } from '#lib/http/method-table.ts'
-import { servedPath } from '#lib/calls/paths.ts'
+import { toServedPath } from '#lib/calls/paths.ts'
 import { statusesOf } from '#lib/http/endpoint-statuses.ts'
 import { routes as table } from '#functions/routes.gen.ts'
 import { exchangeBytes, isWhole, readReply } from '../support/raw-exchange.ts'
@@ -13,7 +13,7 @@ const routes = table as readonly Route[]
 const slow = new Set(['auth/rotate-key'])
 const pairs = routes.flatMap(({ id, endpoint }) =>
   methodPathsOf(endpoint).map(([method, path]) => ({
-    ...{ id, method, path: servedPath(path), known: statusesOf(endpoint), readsBody: endpoint.body !== undefined },
+    ...{ id, method, path: toServedPath(path), known: statusesOf(endpoint), readsBody: endpoint.body !== undefined },
     methods: method === 'GET' && endpoint.effect === 'read' ? ['GET', 'HEAD'] : [method],
   })),
 )

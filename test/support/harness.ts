@@ -26,8 +26,8 @@ import { openJobs } from '#lib/jobs/jobs.ts'
 import { createFreeLicense } from '#lib/license/license.ts'
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
 import { openManagerRecords } from '#lib/remote-catalogs/managers/records.ts'
-import { createRemote, type Limits, usualLimits } from '#lib/remote-catalogs/remote-client.ts'
-import { createManagerServices } from '#lib/remote-catalogs/managers/open-managers.ts'
+import { createRemoteClient, type RemoteLimits, defaultLimits } from '#lib/remote-catalogs/remote-client.ts'
+import { createManagerServices } from '#lib/remote-catalogs/managers/manager-services.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
 import { createOutgoing, type Outgoing } from '#lib/platform/outgoing.ts'
 import { openIdempotency } from '#lib/idempotency/idempotency.ts'
@@ -116,7 +116,7 @@ interface Fixtures {
   machines: Machines
   /** How other hosts are reached. */
   outgoing: Outgoing
-  remoteLimits: Limits
+  remoteLimits: RemoteLimits
   /** Whom packs have to be signed by. */
   trust: { policy: TrustPolicy; keys: readonly string[] }
   manifestsPerUser: number
@@ -163,7 +163,7 @@ export const test = base.extend<Fixtures>({
   // oxlint-disable-next-line no-empty-pattern -- as above
   outgoing: async ({}, use) => use(createOutgoing({ allowed: [] })),
   // oxlint-disable-next-line no-empty-pattern -- as above
-  remoteLimits: async ({}, use) => use(usualLimits),
+  remoteLimits: async ({}, use) => use(defaultLimits),
   // oxlint-disable-next-line no-empty-pattern -- as above
   trust: async ({}, use) => use({ policy: 'off', keys: [] }),
   // oxlint-disable-next-line no-empty-pattern -- as above
@@ -227,7 +227,7 @@ export const test = base.extend<Fixtures>({
     const transfers = createTransfers({
       catalog,
       machines,
-      remote: createRemote(outgoing, remoteLimits),
+      remote: createRemoteClient(outgoing, remoteLimits),
       folders,
       downloads: createDownloads(folders),
       cache: catalogCache,

@@ -8,7 +8,7 @@ import { newEventLog } from './events.ts'
 import { anyFile } from './host-files.ts'
 
 const caller = { id: 'x', username: 'x', email: '', roles: [], claims: new Set<string>(), superUser: true }
-const place = { catalogId: 'demo', version: '1', architecture: 'x86_64' }
+const reference = { catalogId: 'demo', version: '1', architecture: 'x86_64' }
 
 /** A catalog with one manifest, whose pack and description are on this provider. */
 export const openProviderCatalog = async (provider: Partial<Provider>) => {
@@ -19,16 +19,16 @@ export const openProviderCatalog = async (provider: Partial<Provider>) => {
     storages: { ...createStorages({ folder: '/nowhere', hostFiles: anyFile }), open: async () => provider as Provider },
   })
   const request = {
-    catalog_id: place.catalogId,
-    version: place.version,
-    architecture: place.architecture,
+    catalog_id: reference.catalogId,
+    version: reference.version,
+    architecture: reference.architecture,
     provider: { type: 'local-storage', meta: {} },
     path: '/demo',
     pack_filename: 'pack',
     metadata_filename: 'meta',
   }
   await registerManifest(catalog, caller, RegisterManifest.parse(request))
-  return { catalog, call: { caller, place, ifMatch: undefined, signal: new AbortController().signal } }
+  return { catalog, call: { caller, reference, ifMatch: undefined, signal: new AbortController().signal } }
 }
 
 /** A change that leaves the manifest as it is, and describes it on the provider. */

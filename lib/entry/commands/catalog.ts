@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { Command } from 'commander'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
-import { CatalogPlace } from '#lib/catalog/reference.ts'
+import { CatalogReferenceParams } from '#lib/catalog/reference.ts'
 import { parseSideFile, signersOf } from '#lib/packs/sidecar.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { takeConnection } from '../admin/read-connection.ts'
@@ -17,7 +17,7 @@ const catalogPath = (...parts: readonly string[]): string => ['/catalog', ...par
 /** Returns the path of manifests. Throws `invalid` for arguments that are no manifest reference, such as `cache` (`/catalog/cache`). */
 const manifestPath = (args: readonly string[]): string => {
   const [catalogId = '', version, architecture] = args
-  const parsed = CatalogPlace.safeParse({ catalogId, version, architecture })
+  const parsed = CatalogReferenceParams.safeParse({ catalogId, version, architecture })
   const issue = parsed.error?.issues[0]
   if (issue) {
     const word = { catalogId, version, architecture }[String(issue.path[0])]

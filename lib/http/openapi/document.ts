@@ -1,7 +1,7 @@
 import type { Route } from '../endpoint.ts'
 import { methodPathsOf } from '../method-table.ts'
 import type { ApiDescription } from '../openapi.ts'
-import { servedPath } from '#lib/calls/paths.ts'
+import { toServedPath } from '#lib/calls/paths.ts'
 import { describeComponents, describeOperation } from './glossary.ts'
 import type { Components } from './json-schema.ts'
 import { operationOf } from './operation.ts'
@@ -32,7 +32,7 @@ export const describeRoutes = (routes: readonly Route[], version: string, about:
     for (const [method, path] of methodPathsOf(route.endpoint)) {
       const operation = operationOf(route, method, path, { examples: about.examples, components: schemas })
       describeOperation(operation, about.glossary)
-      ;(paths[servedPath(path)] ??= {})[method.toLowerCase()] = operation
+      ;(paths[toServedPath(path)] ??= {})[method.toLowerCase()] = operation
     }
   describeComponents(schemas, about.glossary)
   const areas = new Set(routes.map(({ id }) => id.split('/')[0]!))

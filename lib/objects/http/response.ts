@@ -1,5 +1,5 @@
 import { ServiceError } from '#lib/errors.ts'
-import { isModest } from '#lib/json-limits.ts'
+import { isWithinJsonLimits } from '#lib/json-limits.ts'
 import type { ObjectStat } from '../port/provider.ts'
 import { readText } from './response-body.ts'
 import { statusError } from './http-errors.ts'
@@ -39,7 +39,7 @@ export const replyError = (reply: Reply, what: string): ServiceError => {
 
 /** Parses JSON; undefined for invalid JSON, and for JSON beyond the limits of `isModest`. */
 export const parseJson = (text: string): unknown => {
-  if (!isModest(Buffer.from(text))) return undefined
+  if (!isWithinJsonLimits(Buffer.from(text))) return undefined
   try {
     return JSON.parse(text) as unknown
   } catch {

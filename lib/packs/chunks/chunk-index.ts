@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { firstMistake } from '#lib/schema-errors.ts'
-import { isModest } from '#lib/json-limits.ts'
+import { isWithinJsonLimits } from '#lib/json-limits.ts'
 import { createNames } from '../file-names.ts'
 import type { Zeros } from '../sparse-file.ts'
 import { imageSizes } from './chunker.ts'
@@ -107,7 +107,8 @@ export const encodeChunkedFiles = (files: readonly IndexedFile[]): string =>
  * that `encodeChunkedFiles` would not give, and for names that a pack could not have.
  */
 export const parseChunkedFiles = (text: string): readonly ChunkedFile[] => {
-  if (!isModest(Buffer.from(text), mostValues)) throw broken('it has too many values, or too deep in each other')
+  if (!isWithinJsonLimits(Buffer.from(text), mostValues))
+    throw broken('it has too many values, or too deep in each other')
   let value: unknown
   try {
     value = JSON.parse(text)

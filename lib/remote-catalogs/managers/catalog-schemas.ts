@@ -1,57 +1,52 @@
 import * as z from 'zod'
 import {
-  CatalogManifestPlace,
-  CatalogPlace as PlaceInCatalog,
-  isNoRoute,
-  notAnId,
+  CatalogReferenceParams,
+  isNotReserved,
+  ManifestReferenceParams,
+  reservedNameMessage,
   Segment,
 } from '#lib/catalog/reference.ts'
-import { CatalogManifest as Manifest } from '#lib/catalog/manifest-schema.ts'
-import { ImportResult } from '#lib/catalog/schemas.ts'
-import { orEmpty } from '#lib/catalog/schemas.ts'
+import { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
+import { ImportResult, optionalOrEmpty } from '#lib/catalog/schemas.ts'
 import { CatalogManagerReference } from './schemas.ts'
 
-export const Catalog = CatalogManagerReference
-export const CatalogManifest = Catalog.extend(CatalogManifestPlace.shape)
-/** Any depth. */
-export const CatalogPlace = Catalog.extend(PlaceInCatalog.shape)
+export const ManagedManifestParams = CatalogManagerReference.extend(ManifestReferenceParams.shape)
+/** A reference of any depth. */
+export const ManagedReferenceParams = CatalogManagerReference.extend(CatalogReferenceParams.shape)
 
-/** Passed on, but for what browsers sign in with. */
-export const PassedQuery = z.record(z.string(), z.string()).transform(given => {
+/** A query that is forwarded without the tokens that browsers put there. */
+export const PassThroughQuery = z.record(z.string(), z.string()).transform(given => {
   const { access_token: _, authorization: __, ...query } = given
   return query
 })
 
-/** Read by the remote service, in its own way. */
-export const PassedBody = z.record(z.string(), z.unknown())
+/** A body that only the remote service parses. */
+export const PassThroughBody = z.record(z.string(), z.unknown())
 
-/** What such a body is about has to be known: it may be there, and not to be seen. */
-export const RegisteredBody = z.looseObject({
+/** A registration, which the remote service parses. This one reads which manifest it names, because that may be a hidden one. */
+export const PassThroughRegistration = z.looseObject({
   catalog_id: z
     .string()
     .trim()
     .regex(/^(?!\.{1,2}$)\P{C}{1,256}$/u, 'must be a name')
-    .refine(isNoRoute, notAnId),
-  version: orEmpty(Segment),
+    .refine(isNotReserved, reservedNameMessage),
+  version: optionalOrEmpty(Segment),
 })
 
-/** Bytes of such a body: a manifest names every file of its machine. */
-export const bodyLimit = 4 * 1024 * 1024
-
-/** Manifests as the remote service writes them. */
+/** Manifests in the format of the remote service. */
 export const RemoteManifests = z.array(z.record(z.string(), z.unknown()))
 export const RemoteImport = z.record(z.string(), z.unknown())
 
-const RemoteManifest = Manifest.partial().loose().meta({
+const RemoteManifest = CatalogManifest.partial().loose().meta({
   id: 'RemoteManifest',
-  description: 'A manifest as the remote service writes it: it may lack members, or have more',
+  description: 'A manifest in the format of the remote service: it may lack members, or have more',
 })
 
-/** The form of such manifests, where the remote service is one of this kind. */
-export const passedManifests = { reply: z.array(RemoteManifest) } as const
-export const passedImport = {
+/** The reply of a remote service of this kind, for the OpenAPI document. */
+export const passThroughManifests = { reply: z.array(RemoteManifest) } as const
+export const passThroughImport = {
   reply: ImportResult.partial()
     .extend({ manifest: RemoteManifest.optional() })
     .loose()
-    .meta({ id: 'RemoteImport', description: 'What the remote service says of an import' }),
+    .meta({ id: 'RemoteImport', description: 'The result of an import in the format of the remote service' }),
 } as const

@@ -1,42 +1,41 @@
 import { remoteFaults } from '../error-mapping.ts'
-import { EditManifest } from '#lib/catalog/schemas.ts'
+import { bodyLimit, EditManifest } from '#lib/catalog/schemas.ts'
 import {
-  bodyLimit,
-  Catalog,
-  CatalogManifest,
-  PassedBody,
-  PassedQuery,
-  RegisteredBody,
-  passedManifests,
+  ManagedManifestParams,
+  PassThroughBody,
+  PassThroughQuery,
+  PassThroughRegistration,
+  passThroughManifests,
   RemoteImport,
   RemoteManifests,
 } from './catalog-schemas.ts'
+import { CatalogManagerReference } from './schemas.ts'
 
-const manifest = {
-  passThrough: passedManifests,
+const changeContract = {
+  passThrough: passThroughManifests,
   faults: remoteFaults,
   effect: 'change',
   uses: ['managedCatalogs'],
-  params: CatalogManifest,
-  query: PassedQuery,
+  params: ManagedManifestParams,
+  query: PassThroughQuery,
   reply: RemoteManifests,
 } as const
 
-/** What the endpoints share that edit what a manifest of a remote catalog says. */
-export const editing = {
-  ...manifest,
+/** The contract fields of the endpoints that edit a manifest of a remote catalog. */
+export const editContract = {
+  ...changeContract,
   access: {
     anyClaim: ['UPDATE_CATALOG_MANIFEST', 'CATALOG_MANAGER_UPDATE', 'CATALOG_MANAGER_UPDATE_CATALOG_MANIFEST_OWN'],
   },
-  body: PassedBody,
-  passThrough: { ...passedManifests, body: EditManifest },
+  body: PassThroughBody,
+  passThrough: { ...passThroughManifests, body: EditManifest },
 } as const
 
-/** What the endpoints share that say whether a manifest of a remote catalog is to be used. */
-export const marking = { ...manifest, access: { roles: ['SUPER_USER'] } } as const
+/** The contract fields of the endpoints that set a flag of a manifest of a remote catalog. */
+export const flagContract = { ...changeContract, access: { roles: ['SUPER_USER'] } } as const
 
-/** What the endpoints share that take into a remote catalog what is on its storage. */
-export const importing = {
+/** The contract fields of the endpoints that import packs from the storage of a remote catalog into that catalog. */
+export const importContract = {
   faults: remoteFaults,
   method: 'PUT',
   access: {
@@ -49,9 +48,9 @@ export const importing = {
   },
   effect: 'change',
   uses: ['managedCatalogs'],
-  params: Catalog,
-  query: PassedQuery,
-  body: RegisteredBody,
+  params: CatalogManagerReference,
+  query: PassThroughQuery,
+  body: PassThroughRegistration,
   bodyLimit,
   audited: ['catalog_id', 'version', 'architecture'],
   reply: RemoteImport,

@@ -1,17 +1,21 @@
 import { createHash } from 'node:crypto'
 import { PreparedBody } from '#lib/calls/prepared-body.ts'
-import { servedPath } from '#lib/calls/paths.ts'
+import { toServedPath } from '#lib/calls/paths.ts'
 import type { Filter } from '#lib/calls/list-filter.ts'
 import type { ManifestPage } from './managed-catalogs.ts'
 
 /**
- * A page of the catalog of a manager, with the link to the next one through the same manager. It is cut by the remote
- * service and narrowed afterwards: it may have fewer manifests than were asked for, or none, and still not be the last.
+ * Encodes a page of a manager's catalog, with the link to the next one through the same manager. The remote service cuts the
+ * pages and this one filters them, so a page may have fewer manifests than requested, or none, without being the last.
  */
-export const encodePage = (id: string, { manifests, next }: ManifestPage, keep: Filter | undefined): PreparedBody => {
-  const json = JSON.stringify(keep ? manifests.filter(keep) : manifests)
+export const encodePage = (
+  managerId: string,
+  { manifests, next }: ManifestPage,
+  filter: Filter | undefined,
+): PreparedBody => {
+  const json = JSON.stringify(filter ? manifests.filter(filter) : manifests)
   const digest = createHash('sha256').update(json).digest('base64url').slice(0, 16)
-  const path = servedPath(`/v1/catalog-managers/${encodeURIComponent(id)}/catalog`)
+  const path = toServedPath(`/v1/catalog-managers/${encodeURIComponent(managerId)}/catalog`)
   return new PreparedBody(
     json,
     `"${digest}${next ? '.more' : ''}"`,

@@ -1,21 +1,22 @@
 import type { Principal } from '#lib/access/principal.ts'
 
-/** Bytes that the headers of a request may have, on most servers, are some 16,000. */
-const longest = 8_000
+/** The most characters of the claims. Most servers accept about 16,000 bytes of headers. */
+const maxClaimsLength = 8_000
 
-const listed = (names: Iterable<string>): string => Buffer.from([...names].join(',')).toString('base64')
+const encodeNames = (names: Iterable<string>): string => Buffer.from([...names].join(',')).toString('base64')
 
 /**
- * Tells a remote catalog whom a manager speaks for, as services of the field do, so that it can narrow its reply; it never
- * has to be believed, for the reply is narrowed here as well. Claims that do not fit are not told: then it shows less.
+ * Makes the headers that name the rights of the caller to a remote catalog, as other services of this kind do. The remote
+ * catalog can filter its reply by them. Nothing depends on that, because this service filters the reply too. Claims that are
+ * too long are left out; then the remote catalog shows less.
  */
-export const identityHeaders = ({ claims, roles, superUser }: Principal): Record<string, string> => {
-  const told = listed(claims)
+export const createIdentityHeaders = ({ claims, roles, superUser }: Principal): Record<string, string> => {
+  const encodedClaims = encodeNames(claims)
   return {
     'X-Source': 'CATALOG_MANAGER_REQUEST',
     'X-Internal-Api-Client': 'false',
-    'X-Roles': listed(roles),
-    ...(told.length <= longest && { 'X-Claims': told }),
+    'X-Roles': encodeNames(roles),
+    ...(encodedClaims.length <= maxClaimsLength && { 'X-Claims': encodedClaims }),
     ...(superUser && { 'X-Super-User': 'true' }),
   }
 }

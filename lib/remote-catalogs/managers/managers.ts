@@ -4,38 +4,47 @@ import { mask } from '../server.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import type { Publish } from '#lib/events/events.ts'
 import type { Store, Stored, Write } from '#lib/storage/store.ts'
-import { nextCredentials } from './credentials.ts'
+import { mergeCredentials } from './credentials.ts'
 import type { ManagerRecords } from './records.ts'
-import type { Remote } from '../remote-client.ts'
+import type { RemoteClient } from '../remote-client.ts'
 import { checkMayChange, checkMayChangeBy, checkMayPublish, maySee, mayUse } from './rights.ts'
 import { CatalogManager, type CatalogManagerRecord } from './schemas.ts'
 import type { CreateCatalogManager, UpdateCatalogManager } from './schemas.ts'
 
 /**
- * Remote catalogs that users keep for themselves, or offer to others. What somebody may not see is not there for them.
- * Each throws `not-found` and `forbidden`; what keeps a manager also `invalid`, and `upstream` or `timeout` when its
- * catalog does not answer as one, for it is asked before an active one is kept.
+ * Catalog managers: remote catalogs that users store for themselves, or offer to others. A manager that a caller may not see
+ * does not exist for that caller. Each method throws `not-found` and `forbidden`. `create` and `update` throw `invalid` too, and
+ * `upstream` or `timeout` when the remote catalog does not answer as one: they check an active manager before they store it.
  */
 export interface CatalogManagers {
   list(caller: Principal): Promise<readonly CatalogManagerRecord[]>
   show(caller: Principal, id: string): Promise<CatalogManagerRecord>
-  create(caller: Principal, request: CreateCatalogManager, again: Again): Promise<CatalogManagerRecord>
+  create(
+    caller: Principal,
+    request: CreateCatalogManager,
+    reauthenticate: Reauthenticate,
+  ): Promise<CatalogManagerRecord>
   /** Throws `conflict` when the manager was changed meanwhile. */
-  update(caller: Principal, id: string, changes: UpdateCatalogManager, again: Again): Promise<CatalogManagerRecord>
+  update(
+    caller: Principal,
+    id: string,
+    changes: UpdateCatalogManager,
+    reauthenticate: Reauthenticate,
+  ): Promise<CatalogManagerRecord>
   remove(caller: Principal, id: string): Promise<void>
   /**
-   * With its credentials, for a request to it. Throws `conflict` when it is switched off.
-   * @param toChange the claims of which one lets its catalog be changed by a manager of somebody else
+   * Gives a manager with its credentials. Throws `conflict` when it is switched off. `changeClaims` are given for a change of
+   * its catalog: if the manager is somebody else's, the caller needs one of them.
    */
-  forUse(caller: Principal, id: string, toChange?: readonly ClaimName[]): Promise<CatalogManager>
+  getForUse(caller: Principal, id: string, changeClaims?: readonly ClaimName[]): Promise<CatalogManager>
 }
 
-/** Who the caller is by now: a catalog takes as long as it likes to answer. Throws `unauthenticated` for nobody. */
-type Again = () => Promise<Principal>
+/** Gives the caller with the present rights, because the check of a remote catalog can take long. Throws `unauthenticated`. */
+type Reauthenticate = () => Promise<Principal>
 
-const most = 100
+const maxPerUser = 100
 
-const recordOf = ({ username, password, api_key, ...manager }: CatalogManager): CatalogManagerRecord => ({
+const toRecord = ({ username, password, api_key, ...manager }: CatalogManager): CatalogManagerRecord => ({
   id: manager.id,
   name: manager.name,
   url: manager.url,
@@ -56,31 +65,45 @@ interface Options {
   readonly store: Store
   readonly records: ManagerRecords
   readonly publish: Publish
-  readonly remote: Pick<Remote, 'check'>
+  readonly remote: Pick<RemoteClient, 'check'>
 }
 
-const usual = { internal: false, active: true, global: false, required_claims: [] }
+const defaults = { internal: false, active: true, global: false, required_claims: [] }
 
-/** A manager after a request: what that leaves out stays. Throws `invalid`. */
-const merged = (before: CatalogManager | undefined, base: object, request: UpdateCatalogManager): CatalogManager => {
-  const { username: _, password: __, api_key: ___, ...open } = { ...before, ...request }
+/** Gives a manager as a request makes it. Members that the request leaves out stay. Throws `invalid`. */
+const applyRequest = (
+  before: CatalogManager | undefined,
+  base: object,
+  request: UpdateCatalogManager,
+): CatalogManager => {
+  const { username: _, password: __, api_key: ___, ...fields } = { ...before, ...request }
   return CatalogManager.parse({
     ...base,
-    ...open,
-    ...nextCredentials(before, request),
+    ...fields,
+    ...mergeCredentials(before, request),
     updated_at: new Date().toISOString(),
   })
 }
 
 export const createCatalogManagers = ({ store, records, publish, remote }: Options): CatalogManagers => {
-  /** Whoever can see it is told, and could before; an event cannot ask for all of several claims. */
-  const told = (what: string, { id, owner_id }: CatalogManager, versions: readonly CatalogManager[]): Write => {
-    const open = versions.some(({ global, required_claims }) => global && required_claims.length === 0)
+  /**
+   * Publishes an event to those who can see one of the versions of a manager. An event cannot require several claims, so the
+   * holders of the claims of a global manager do not get it.
+   */
+  const publishEvent = (
+    event: string,
+    { id, owner_id }: CatalogManager,
+    versions: readonly CatalogManager[],
+  ): Write => {
+    const isOpen = versions.some(({ global, required_claims }) => global && required_claims.length === 0)
     return publish({
       type: 'system',
-      message: `CATALOG_MANAGER_${what}`,
+      message: `CATALOG_MANAGER_${event}`,
       body: { manager_id: id },
-      audience: { claims: ['CATALOG_MANAGER_LIST', ...(open ? ['CATALOG_MANAGER_LIST_OWN'] : [])], users: [owner_id] },
+      audience: {
+        claims: ['CATALOG_MANAGER_LIST', ...(isOpen ? ['CATALOG_MANAGER_LIST_OWN'] : [])],
+        users: [owner_id],
+      },
     })
   }
   const find = async (caller: Principal, id: string): Promise<CatalogManager & Stored> => {
@@ -95,46 +118,52 @@ export const createCatalogManagers = ({ store, records, publish, remote }: Optio
   const commit = (writes: readonly Write[]): Promise<void> =>
     store.commit(writes).catch((error: unknown) => {
       throw isFault(error, 'conflict')
-        ? new ServiceError('conflict', 'The catalog manager was changed meanwhile. Look at it, then try again.')
+        ? new ServiceError(
+            'conflict',
+            'The catalog manager was changed meanwhile. Read it again, then repeat the change.',
+          )
         : error
     })
 
   return {
-    list: async caller => (await records.list()).filter(manager => maySee(caller, manager)).map(recordOf),
-    show: async (caller, id) => recordOf(await find(caller, id)),
-    async create(caller, request, again) {
-      if ((await records.list()).filter(({ owner_id }) => owner_id === caller.id).length >= most)
-        throw new ServiceError('conflict', `You have ${most} catalog managers, which is all that one user can have.`)
-      const base = { ...usual, id: crypto.randomUUID(), owner_id: caller.id, created_at: new Date().toISOString() }
-      const made = merged(undefined, base, request)
-      checkMayPublish(caller, made, 'CREATE')
-      await check(made, caller)
-      checkMayPublish(await again(), made, 'CREATE')
-      await commit([records.put(made), told('ADDED', made, [made])])
-      return recordOf(made)
+    list: async caller => (await records.list()).filter(manager => maySee(caller, manager)).map(toRecord),
+    show: async (caller, id) => toRecord(await find(caller, id)),
+    async create(caller, request, reauthenticate) {
+      if ((await records.list()).filter(({ owner_id }) => owner_id === caller.id).length >= maxPerUser)
+        throw new ServiceError(
+          'conflict',
+          `You have ${maxPerUser} catalog managers, which is all that one user can have.`,
+        )
+      const base = { ...defaults, id: crypto.randomUUID(), owner_id: caller.id, created_at: new Date().toISOString() }
+      const created = applyRequest(undefined, base, request)
+      checkMayPublish(caller, created, 'CREATE')
+      await check(created, caller)
+      checkMayPublish(await reauthenticate(), created, 'CREATE')
+      await commit([records.put(created), publishEvent('ADDED', created, [created])])
+      return toRecord(created)
     },
-    async update(caller, id, changes, again) {
+    async update(caller, id, changes, reauthenticate) {
       const before = await find(caller, id)
       checkMayChange(caller, before, 'UPDATE')
-      const next = merged(before, {}, changes)
+      const next = applyRequest(before, {}, changes)
       checkMayPublish(caller, next, 'UPDATE')
       await check(next, caller)
-      const callerNow = await again()
+      const callerNow = await reauthenticate()
       checkMayChange(callerNow, before, 'UPDATE')
       checkMayPublish(callerNow, next, 'UPDATE')
-      await commit([records.put({ ...next, rev: before.rev }), told('UPDATED', next, [before, next])])
-      return recordOf(next)
+      await commit([records.put({ ...next, rev: before.rev }), publishEvent('UPDATED', next, [before, next])])
+      return toRecord(next)
     },
     async remove(caller, id) {
       const manager = await find(caller, id)
       checkMayChange(caller, manager, 'DELETE')
-      await commit([records.remove(manager), told('REMOVED', manager, [manager])])
+      await commit([records.remove(manager), publishEvent('REMOVED', manager, [manager])])
     },
-    async forUse(caller, id, toChange) {
+    async getForUse(caller, id, changeClaims) {
       const manager = await find(caller, id)
       if (!mayUse(caller, manager))
-        throw new ServiceError('forbidden', `The catalog manager ${manager.name} is its owner's to use.`)
-      if (toChange) checkMayChangeBy(caller, manager, toChange)
+        throw new ServiceError('forbidden', `The catalog manager ${manager.name} can be used by its owner only.`)
+      if (changeClaims) checkMayChangeBy(caller, manager, changeClaims)
       if (!manager.active)
         throw new ServiceError('conflict', `The catalog manager ${manager.name} is switched off: active is false.`)
       return manager

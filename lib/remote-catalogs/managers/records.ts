@@ -1,18 +1,17 @@
 import type { Collection, Store, Write } from '#lib/storage/store.ts'
 import { CatalogManager } from './schemas.ts'
 
-/** The managers as they are kept. */
+/** The stored catalog managers. */
 export interface ManagerRecords extends Collection<CatalogManager> {
-  /** The writes that delete what a user keeps for themselves, for the commit that deletes the user. */
-  removalOf(userId: string): Promise<readonly Write[]>
+  /** Gives the writes that delete a user's own managers, for the commit that deletes the user. Global ones stay: others use them. */
+  prepareRemoval(userId: string): Promise<readonly Write[]>
 }
 
 export const openManagerRecords = (store: Store): ManagerRecords => {
   const managers = store.collection('catalog-managers', CatalogManager)
   return {
     ...managers,
-    // A global one is in use by others.
-    removalOf: async userId =>
+    prepareRemoval: async userId =>
       (await managers.list()).filter(({ owner_id, global }) => owner_id === userId && !global).map(managers.remove),
   }
 }

@@ -10,17 +10,17 @@ const owns = (caller: Principal, manager: CatalogManager): boolean => manager.ow
 const isOffered = ({ superUser, claims }: Principal, { global, required_claims }: CatalogManager): boolean =>
   global && (superUser || required_claims.every(claim => claims.has(claim)))
 
-/** Whether somebody may use a manager: its owner, super users, and of a global one all who hold its required claims. */
+/** Whether the caller may use a manager: the owner, a super user, or for a global manager a holder of all its required claims. */
 export const mayUse = (caller: Principal, manager: CatalogManager): boolean =>
   caller.superUser || owns(caller, manager) || isOffered(caller, manager)
 
-/** Whether a manager is there for somebody; who lists all of them sees some that they cannot use. */
+/** Whether the caller may see a manager. A caller who may list all of them sees some that the caller cannot use. */
 export const maySee = (caller: Principal, manager: CatalogManager): boolean =>
   mayUse(caller, manager) || holds(caller, 'CATALOG_MANAGER_LIST')
 
 /**
- * Passes who may change something of a catalog by a manager that they use. What somebody else lends them is to read and to
- * pull: to change anything by it takes one of the claims that hold for every catalog. Throws `forbidden`.
+ * Throws `forbidden` when the caller may not change a catalog through a manager. Through the manager of somebody else, everybody
+ * can read and pull, but changes need one of the claims that hold for every catalog.
  */
 export const checkMayChangeBy = (caller: Principal, manager: CatalogManager, anyOf: readonly ClaimName[]): void => {
   if (owns(caller, manager) || anyOf.some(claim => holds(caller, claim))) return
@@ -30,15 +30,15 @@ export const checkMayChangeBy = (caller: Principal, manager: CatalogManager, any
   )
 }
 
-/** Passes who may change or delete a manager that they see. Throws `forbidden`. */
+/** Throws `forbidden` when the caller may not change or delete a manager. */
 export const checkMayChange = (caller: Principal, manager: CatalogManager, action: 'UPDATE' | 'DELETE'): void => {
   if (manager.internal && !caller.superUser)
-    throw new ServiceError('forbidden', `${manager.name} is part of the installation: only super users change it.`)
+    throw new ServiceError('forbidden', `${manager.name} is part of the installation: only super users can change it.`)
   if (!owns(caller, manager) && !holds(caller, `CATALOG_MANAGER_${action}`))
     throw new ServiceError('forbidden', `${manager.name} is not yours; this needs the claim CATALOG_MANAGER_${action}.`)
 }
 
-/** Passes a manager as it is to be kept: one for others needs more than the right to own managers. Throws `forbidden`. */
+/** Throws `forbidden` when the caller may not store a manager for others: the right to own managers is not enough for that. */
 export const checkMayPublish = (caller: Principal, manager: CatalogManager, action: 'CREATE' | 'UPDATE'): void => {
   if ((manager.global || manager.internal) && !holds(caller, `CATALOG_MANAGER_${action}`))
     throw new ServiceError(

@@ -3,7 +3,7 @@ import { canonicalizeClaim } from '#lib/access/claims.ts'
 import { normalizeName } from '#lib/access/normal-name.ts'
 import { mask } from '../server.ts'
 
-/** A remote catalog with what opens it, as kept. It has an API key, or a user name and a password. */
+/** A stored catalog manager: a remote catalog with its credentials, an API key or a user name and a password. */
 export const CatalogManager = z.object({
   id: z.uuid(),
   name: z.string(),
@@ -22,16 +22,16 @@ export const CatalogManager = z.object({
 })
 export type CatalogManager = z.infer<typeof CatalogManager>
 
-const Masked = z.literal(mask).optional().meta({ description: 'Stands for what is kept' })
+const MaskedSecret = z.literal(mask).optional().meta({ description: 'Stands for the stored value' })
 
 export const CatalogManagerRecord = CatalogManager.extend({
-  username: Masked,
-  password: Masked,
-  api_key: Masked,
+  username: MaskedSecret,
+  password: MaskedSecret,
+  api_key: MaskedSecret,
 }).meta({ id: 'CatalogManager' })
 export type CatalogManagerRecord = z.infer<typeof CatalogManagerRecord>
 
-const Text = (most: number) => z.string().max(most)
+const Text = (maxLength: number) => z.string().max(maxLength)
 const Flag = z.boolean().optional()
 const Name = Text(256).trim().min(1)
 
@@ -48,13 +48,13 @@ const Url = Text(2048)
   .meta({ pattern: '^https?://[^\\s/?#@:]+(:[0-9]{1,5})?(/[^?#]*)?$', examples: ['https://catalog.example.org'] })
 
 const ApiKey = Text(8192)
-  .regex(/^[\x21-\x7e]*$/, 'must be the text that X-Api-Key takes: base64 of KEY:SECRET')
-  .meta({ description: `Left out, empty or ${mask}: what is kept stays` })
+  .regex(/^[\x21-\x7e]*$/, 'must be the value of X-Api-Key: base64 of KEY:SECRET')
+  .meta({ description: `Left out, empty or ${mask}: the stored value stays` })
 
 const RequiredClaims = z
   .array(Name.transform(name => canonicalizeClaim(normalizeName(name))))
   .max(64)
-  .meta({ description: 'Of a global one: all that whoever uses it must hold' })
+  .meta({ description: 'Of a global manager: users must hold all of them' })
 
 const Fields = z.object({
   internal: Flag.meta({ description: 'Part of the installation: only super users change it' }),
@@ -70,11 +70,11 @@ const Fields = z.object({
 export const CreateCatalogManager = Fields.extend({ name: Name, url: Url })
 export type CreateCatalogManager = z.infer<typeof CreateCatalogManager>
 
-/** What is left out stays as it is. */
+/** Members that are left out stay as they are. */
 export const UpdateCatalogManager = Fields.extend({ name: Name.optional(), url: Url.optional() })
 export type UpdateCatalogManager = z.infer<typeof UpdateCatalogManager>
 
 export const CatalogManagerReference = z.object({ id: z.string().min(1) })
 
-/** What the audit tells of a request. */
-export const audited = ['name', 'url', 'active', 'global', 'internal', 'required_claims'] as const
+/** The members of a request that the audit includes. */
+export const auditedMembers = ['name', 'url', 'active', 'global', 'internal', 'required_claims'] as const

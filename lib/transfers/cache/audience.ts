@@ -1,7 +1,7 @@
 import type { Principal } from '#lib/access/principal.ts'
 import type { Inventory } from '#lib/catalog/inventory.ts'
 import type { StoredManifest } from '#lib/catalog/manifest-schema.ts'
-import { visibleTo } from '#lib/catalog/visibility.ts'
+import { createVisibilityCheck } from '#lib/catalog/visibility.ts'
 import type { CacheItem } from './cached-manifest.ts'
 
 type Present = Pick<Inventory, 'get'>
@@ -24,7 +24,7 @@ export const toldOf = (inventory: Present, item: CacheItem): { claims: string[];
  * a pack can register that.
  */
 export const knownTo = (inventory: Present, caller: Principal): ((item: CacheItem) => boolean) => {
-  const sees = visibleTo(caller)
+  const sees = createVisibilityCheck(caller)
   return item => {
     if (caller.superUser || (item.catalog !== undefined && item.owner === caller.id)) return true
     const present = presentOf(inventory, item)

@@ -6,7 +6,7 @@ import type { Publish } from '#lib/events/events.ts'
 import { exists, isDiskFull, makePrivateFolder, removeTree, renameSynced } from '#lib/platform/files.ts'
 import type { Store, Stored, Write } from '#lib/storage/store.ts'
 import type { Inventory } from '#lib/catalog/inventory.ts'
-import { normalCatalogId } from '#lib/catalog/identifiers.ts'
+import { normalizeCatalogId } from '#lib/catalog/identifiers.ts'
 import type { UnpackedFile } from '#lib/packs/unpacker.ts'
 import { createKeyedMutex } from '#lib/async/keyed-mutex.ts'
 import { knownTo, toldOf } from './audience.ts'
@@ -173,7 +173,7 @@ export const openCache = async ({ store, publish, inventory, folder, budget, kee
     async remove(caller, { catalogId, version }) {
       const wanted = (await seenBy(caller)).filter(
         ({ manifest }) =>
-          (catalogId === undefined || manifest.catalog_id.toLowerCase() === normalCatalogId(catalogId)) &&
+          (catalogId === undefined || manifest.catalog_id.toLowerCase() === normalizeCatalogId(catalogId)) &&
           (version === undefined ||
             version.toUpperCase() === 'ALL' ||
             manifest.version.toLowerCase() === version.toLowerCase()),

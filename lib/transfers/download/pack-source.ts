@@ -4,7 +4,7 @@ import type { ByteRange, Provider } from '#lib/objects/port/provider.ts'
 import { readBytes } from '#lib/objects/port/bytes.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { type StoredChunks, storedIn } from '#lib/packs/chunk-store/stored-chunk.ts'
-import { sideEnd } from '#lib/catalog/manifest-objects.ts'
+import { sidecarSuffix } from '#lib/catalog/manifest-objects.ts'
 
 /** A pack that can be pulled: what the catalog says of it, and how its bytes are read. */
 export interface PackSource {
@@ -62,8 +62,8 @@ export const providerSource = async (
 ): Promise<PackSource> => {
   const found = await provider.stat(path, signal)
   if (!found) throw new ServiceError('not-found', `The pack ${path} does not exist on the provider.`)
-  const beside = (await provider.stat(path + sideEnd, signal))
-    ? await readBytes(await provider.read(path + sideEnd, { signal }), largestSideFile, tooLargeSideFile)
+  const beside = (await provider.stat(path + sidecarSuffix, signal))
+    ? await readBytes(await provider.read(path + sidecarSuffix, { signal }), largestSideFile, tooLargeSideFile)
     : undefined
   const about = { size: found.size, sha256: known.sha256 ?? found.sha256 }
   const side = sideOf(beside, about)

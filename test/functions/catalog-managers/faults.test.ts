@@ -1,20 +1,20 @@
 import { delay, http, HttpResponse, type JsonBodyType } from 'msw'
 import type { SetupServer } from 'msw/node'
 import { describe, expect } from 'vitest'
-import type { Limits } from '#lib/remote-catalogs/remote-client.ts'
+import type { RemoteLimits } from '#lib/remote-catalogs/remote-client.ts'
 import type { Answer, Call } from '../../support/harness.ts'
 import { apiKey, password, test as base } from './remote-catalog.ts'
 
 const url = 'https://peer.example.test'
 const root = { as: ['*'] }
 
-const withLimits = (limits: Limits) =>
-  base.extend<{ remoteLimits: Limits }>({
+const withLimits = (limits: RemoteLimits) =>
+  base.extend<{ remoteLimits: RemoteLimits }>({
     // oxlint-disable-next-line no-empty-pattern -- vitest reads the fixtures that are used off the pattern
     remoteLimits: async ({}, use) => use(limits),
   })
-const test = withLimits({ check: 10_000, request: 10_000, reply: 10_000 })
-const hurried = withLimits({ check: 1_500, request: 500, reply: 10_000 })
+const test = withLimits({ checkTimeout: 10_000, requestTimeout: 10_000, maxReplyBytes: 10_000 })
+const hurried = withLimits({ checkTimeout: 1_500, requestTimeout: 500, maxReplyBytes: 10_000 })
 
 /** A manager that was made while its catalog answered well, and how to ask that. */
 const enter = async (call: Call, network: SetupServer, more: object = { api_key: apiKey }) => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { jsonOf } from '#lib/remote-catalogs/read-json.ts'
+import { parseReply } from '#lib/remote-catalogs/parse-reply.ts'
 
-const read = (text: string): unknown => jsonOf({ status: 200, headers: {}, body: Buffer.from(text) })
+const read = (text: string): unknown => parseReply({ status: 200, headers: {}, body: Buffer.from(text) })
 
 describe('a reply as data', () => {
   test('is what was sent, whatever its texts hold', () => {

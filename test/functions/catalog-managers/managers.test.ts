@@ -355,7 +355,7 @@ describe('who may do what with a catalog manager', () => {
       updated_at: '',
     })
     await store.commit([manager(mine, false), manager(mine, true), manager(theirs, false)].map(records.put))
-    await store.commit(await records.removalOf(mine))
+    await store.commit(await records.prepareRemoval(mine))
     expect((await records.list()).map(({ name }) => name).toSorted()).toEqual([`${mine} true`, `${theirs} false`])
   })
 })

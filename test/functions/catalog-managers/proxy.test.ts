@@ -1,6 +1,6 @@
 import { describe, expect, vi } from 'vitest'
-import { visibleTo } from '#lib/catalog/visibility.ts'
-import type { Manifest } from '#lib/remote-catalogs/manifest-replies.ts'
+import { createVisibilityCheck } from '#lib/catalog/visibility.ts'
+import type { RemoteManifest } from '#lib/remote-catalogs/manifest-replies.ts'
 import type { Answer, Call } from '../../support/harness.ts'
 import { apiKey, password, test } from './remote-catalog.ts'
 
@@ -79,8 +79,10 @@ describe('the catalog of a manager', () => {
   )
 
   test('a manifest is visible by any of its roles and any of its claims, in any case', () => {
-    const sees = (roles: string[], claims: string[], required: Manifest): boolean =>
-      visibleTo({ id: '', username: '', email: '', roles, claims: new Set(claims), superUser: false })(required)
+    const sees = (roles: string[], claims: string[], required: RemoteManifest): boolean =>
+      createVisibilityCheck({ id: '', username: '', email: '', roles, claims: new Set(claims), superUser: false })(
+        required,
+      )
     expect(sees([], [], {})).toBe(true)
     expect(sees([], [], { required_roles: null, required_claims: [] })).toBe(true)
     expect(sees(['USER'], [], { required_roles: ['user', 'ADMIN'] })).toBe(true)

@@ -5,7 +5,7 @@ import {
   slackMilliseconds,
   takeHold,
 } from '#lib/packs/chunk-store/repository-lock.ts'
-import { openOwnHolds } from '#lib/catalog/own-locks.ts'
+import { openOwnLocks } from '#lib/catalog/own-locks.ts'
 import type { OwnHolds } from '#lib/packs/chunk-store/own-locks.ts'
 import { openStore } from '#lib/storage/open-store.ts'
 import { newFolder } from '../../support/folder.ts'
@@ -16,7 +16,7 @@ const conflict = expect.objectContaining({ fault: 'conflict' })
 /** Does something as a process of the service whose state is in a folder, and ends as one that is killed. */
 const inProcess = async (folder: string, work: (own: OwnHolds) => Promise<void>): Promise<void> => {
   await using store = await openStore({ folder })
-  await work(await openOwnHolds(store, Date.now() - slackMilliseconds))
+  await work(await openOwnLocks(store, Date.now() - slackMilliseconds))
 }
 
 describe('a hold of a process that was killed', () => {

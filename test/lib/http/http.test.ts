@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { createApp } from '#lib/http/app.ts'
 import { endpoint, type Route } from '#lib/http/endpoint.ts'
 import { exposedRoutes } from '#lib/http/exposure.ts'
-import { servedPath } from '#lib/calls/paths.ts'
+import { toServedPath } from '#lib/calls/paths.ts'
 import { routes } from '#functions/routes.gen.ts'
 import { type Call, callOf, test as served } from '../../support/harness.ts'
 
@@ -160,7 +160,7 @@ describe('every endpoint of the table', () => {
   const guarded = routes.filter(({ endpoint: { access } }) => access !== 'public')
   served.for(guarded)('$id refuses a stranger', async (route, { call }) => {
     const { method, path } = route.endpoint
-    const answer = await call(method, servedPath(path.replace(/\{\w+\}/g, 'x')), { as: null })
+    const answer = await call(method, toServedPath(path.replace(/\{\w+\}/g, 'x')), { as: null })
     expect(answer).toMatchObject({ status: 401, body: { code: 401, error: 'unauthorized_client' } })
     expect(answer.headers.get('www-authenticate')).toBe('Bearer')
   })
@@ -206,7 +206,7 @@ describe('GET /api/openapi.json', () => {
       Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
     )
     const table = (routes as readonly Route[]).flatMap(({ endpoint: { method, path, also = [] } }) =>
-      [`${method} ${path}`, ...also].map(pair => pair.replace(/ (.*)/, (_, at: string) => ` ${servedPath(at)}`)),
+      [`${method} ${path}`, ...also].map(pair => pair.replace(/ (.*)/, (_, at: string) => ` ${toServedPath(at)}`)),
     )
     expect(described.sort()).toEqual(table.sort())
     const ids = Object.values<Record<string, { operationId: string }>>(body.paths).flatMap(methods =>

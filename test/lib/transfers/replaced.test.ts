@@ -85,7 +85,7 @@ const open = async (root: string, before: (call: 'stat' | 'read', path: string) 
     const digest = createDigest(2 ** 20)
     digest.update(pack)
     const { sha256 } = digest.end()
-    const [old] = catalog.inventory.of('demo')
+    const [old] = catalog.inventory.listVersions('demo')
     await storage.write(`demo/${sha256}`, sourceFromBytes(pack))
     const manifest = {
       catalog_id: 'demo',
@@ -118,7 +118,7 @@ describe('a pack that a push replaces while it is pulled', () => {
       await push(`disk ${replaced}`)
     })
     await push('the first disk')
-    expect(await pull()).toEqual({ disk: 'disk 2', pack: catalog.inventory.of('demo')[0]!.pack_filename })
+    expect(await pull()).toEqual({ disk: 'disk 2', pack: catalog.inventory.listVersions('demo')[0]!.pack_filename })
     expect(replaced).toBe(2)
     expect(readdirSync(join(root.path, 'transfers'))).toEqual([])
   })
@@ -128,7 +128,7 @@ describe('a pack that a push replaces while it is pulled', () => {
     const calls: string[] = []
     const { push, pull, catalog, storage } = await open(root.path, async call => void calls.push(call))
     await push('a disk')
-    await storage.remove(`demo/${catalog.inventory.of('demo')[0]!.pack_filename}`)
+    await storage.remove(`demo/${catalog.inventory.listVersions('demo')[0]!.pack_filename}`)
     await expect(pull()).rejects.toMatchObject({ fault: 'not-found' })
     expect(calls.filter(call => call === 'stat')).toHaveLength(1)
     expect(readdirSync(join(root.path, 'transfers'))).toEqual([])

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { noContents } from '#lib/catalog/contents.ts'
-import { describeOnProvider } from '#lib/catalog/metadata.ts'
+import { emptyContents } from '#lib/catalog/contents.ts'
+import { updateMetadata } from '#lib/catalog/metadata.ts'
 import { createLocalStorage } from '#lib/objects/local/local-storage.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
-import { registeredManifest } from '#lib/catalog/register.ts'
+import { applyRegistration } from '#lib/catalog/register.ts'
 import { at, registerPack } from '../../functions/catalog/packs.ts'
 import { test } from '../../support/harness.ts'
 
@@ -62,8 +62,8 @@ test('a description that is written while it is changed is read again', async ({
       return local.write(path, source, options)
     },
   }
-  const context = { storages: { open: async () => provider }, contents: { of: async () => noContents } }
-  const manifest = registeredManifest(
+  const context = { storages: { open: async () => provider }, contents: { read: async () => emptyContents } }
+  const manifest = applyRegistration(
     {
       ...manifestOf,
       tags: ['gold'],
@@ -75,7 +75,7 @@ test('a description that is written while it is changed is read again', async ({
     undefined,
     { at: '2026-06-01T00:00:00.000000Z' },
   )
-  const undo = await describeOnProvider(context, manifest, new AbortController().signal)
+  const undo = await updateMetadata(context, manifest, new AbortController().signal)
   expect(readIn(folder)).toMatchObject({ compressed_checksum: 'def', tags: ['gold', 'latest'] })
   await undo(new AbortController().signal)
   expect(readIn(folder)).toEqual(newer)

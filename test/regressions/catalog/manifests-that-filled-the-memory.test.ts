@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { createContents } from '#lib/catalog/contents.ts'
+import { createContentStore } from '#lib/catalog/contents.ts'
 import { openCatalogContext } from '#lib/catalog/catalog.ts'
 import { migrations } from '#lib/storage/migrations.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
@@ -44,7 +44,7 @@ describe('the files that manifests name', () => {
     })
     const id = crypto.randomUUID()
     await store.commit([catalog.contents.put(id, { pack_contents: [file], virtual_machine_contents: [] })])
-    expect(await catalog.contents.of({ id, has_contents: true })).toEqual({
+    expect(await catalog.contents.read({ id, has_contents: true })).toEqual({
       pack_contents: [file],
       virtual_machine_contents: [],
     })
@@ -62,7 +62,7 @@ describe('the files that manifests name', () => {
     await (await openStore({ folder: place }))[Symbol.asyncDispose]()
     const step = { version: 4, name: 'the rows of before', migrate: () => [contents!] }
     await using store = await openStore({ folder: place, migrations: [...migrations, step] })
-    expect(await createContents(store.texts('catalog-contents')).of({ id, has_contents: true })).toEqual({
+    expect(await createContentStore(store.texts('catalog-contents')).read({ id, has_contents: true })).toEqual({
       pack_contents: [file],
       virtual_machine_contents: [],
     })

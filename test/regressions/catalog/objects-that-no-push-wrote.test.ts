@@ -80,7 +80,7 @@ describe('a deletion', () => {
     expect((await importVm(call, folder, 'machine.pdpack', { size: pack.length })).status).toBe(200)
     const { status, body } = await call('DELETE', at('leak'), { as })
     expect(status).toBe(202)
-    expect(body.message).toContain('Left on the provider')
+    expect(body.message).toContain('These packs stay on the provider')
     expect(body.message).toContain('machine.pdpack')
     expect(readFileSync(file).equals(pack)).toBe(true)
     expect((await call('GET', at('leak'))).status).toBe(404)

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { changeManifest } from '#lib/catalog/changes.ts'
-import { undoAfter } from '#lib/catalog/undo.ts'
+import { undoAfterFailure } from '#lib/catalog/undo.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { noChange, openProviderCatalog } from '../../support/provider-catalog.ts'
 
@@ -9,11 +9,11 @@ afterEach(() => void vi.useRealTimers())
 const wrong = new ServiceError('precondition-failed', 'The manifest was changed.')
 
 test('an undo that works leaves the error as it is', async () => {
-  expect(await undoAfter(wrong, async () => {})).toBe(wrong)
+  expect(await undoAfterFailure(wrong, async () => {})).toBe(wrong)
 })
 
 test('an undo that fails says so beside what was wrong, and not in its place', async () => {
-  const told = await undoAfter(wrong, async () => {
+  const told = await undoAfterFailure(wrong, async () => {
     throw new ServiceError('upstream', 'The storage is away.')
   })
   expect(told).toMatchObject({
@@ -25,7 +25,7 @@ test('an undo that fails says so beside what was wrong, and not in its place', a
 test('an undo that never ends is given up, with its signal', async () => {
   vi.useFakeTimers()
   let signal: AbortSignal | undefined
-  const told = undoAfter(wrong, given => {
+  const told = undoAfterFailure(wrong, given => {
     signal = given
     return new Promise(() => {})
   })

@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { openCache } from '#lib/transfers/cache/cache.ts'
-import { noContents } from '#lib/catalog/contents.ts'
-import { shownFields } from '#lib/catalog/view.ts'
-import { registeredManifest } from '#lib/catalog/register.ts'
+import { emptyContents } from '#lib/catalog/contents.ts'
+import { toViewFields } from '#lib/catalog/view.ts'
+import { applyRegistration } from '#lib/catalog/register.ts'
 import { hash } from 'node:crypto'
 import { type Call, test } from '../../support/harness.ts'
 
@@ -66,9 +66,9 @@ test('its size is what is in it, whoever deletes and adds at the same time', asy
   })
   const how = { signal: new AbortController().signal, onProgress: () => {} }
   const manifest = {
-    ...noContents,
-    ...shownFields(
-      registeredManifest({ catalog_id: 'demo', version: '1', architecture: 'x86_64', tags: [] }, undefined, {
+    ...emptyContents,
+    ...toViewFields(
+      applyRegistration({ catalog_id: 'demo', version: '1', architecture: 'x86_64', tags: [] }, undefined, {
         at: '2026-06-01T00:00:00.000000Z',
       }),
     ),

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 import { http } from 'msw'
 import { expect, test as plain, vi } from 'vitest'
-import { createChunkContents } from '#lib/catalog/chunk-download.ts'
+import { createChunkReader } from '#lib/catalog/chunk-download.ts'
 import { encodeChunkedFiles, parseChunkedFiles } from '#lib/packs/chunks/chunk-index.ts'
 import { digestsIn, hasDigest } from '#lib/packs/chunks/compact-index.ts'
 import { createIndexParser } from '#lib/packs/chunks/index-parser.ts'
 import { chunkPath } from '#lib/packs/chunk-store/stored-chunk.ts'
-import type { Kept } from '#lib/catalog/view.ts'
+import type { ManifestRow } from '#lib/catalog/view.ts'
 import type { Storages } from '#lib/objects/storages.ts'
 import { type StartWorker, workersFrom } from '#lib/platform/workers.ts'
 import { bytesOf } from '../../lib/packs/chunk-store/bytes.ts'
@@ -34,7 +34,7 @@ plain('two machines of 300,000 chunks are served side by side, and each index is
     put(`x/${name}`, Buffer.from(index.text))
     for (const chunk of index.names.slice(0, 3)) put(chunkPath(chunk), Buffer.from(name))
     const manifest = { name, path: '/x', pack_filename: name, pack_sha256: shaOf(index.text), provider: { meta: {} } }
-    return { ...index, manifest: manifest as unknown as Kept }
+    return { ...index, manifest: manifest as unknown as ManifestRow }
   })
   const started: string[] = []
   const counting: StartWorker = (role, ...more) => {
@@ -42,15 +42,15 @@ plain('two machines of 300,000 chunks are served side by side, and each index is
     return startWorker(role, ...more)
   }
   const storages = { open: async () => provider } as unknown as Storages
-  const contents = createChunkContents({ storages, indexParser: createIndexParser(counting) })
+  const contents = createChunkReader({ storages, indexParser: createIndexParser(counting) })
   const signal = new AbortController().signal
   for (let chunk = 0; chunk < 3; chunk += 1)
     for (const { manifest, names } of machines) {
-      const { read } = await contents.of('somebody', manifest, names[chunk]!, signal)
+      const { read } = await contents.open('somebody', manifest, names[chunk]!, signal)
       expect((await bytesOf(await read({ start: 0, end: 1 }))).toString()).toBe(manifest.name)
     }
   const [one, other] = machines
-  await expect(contents.of('somebody', one!.manifest, other!.names[0]!, signal)).rejects.toMatchObject({
+  await expect(contents.open('somebody', one!.manifest, other!.names[0]!, signal)).rejects.toMatchObject({
     fault: 'not-found',
   })
   expect(reads.filter(path => path.startsWith('x/'))).toEqual(['x/a', 'x/b'])
@@ -76,11 +76,11 @@ plain('an index that a thread has read is the one that was written', async () =>
 plain('an index that never comes is given up after ten minutes, also if the provider ignores the signal', async () => {
   const never = () => new Promise<never>(() => {})
   const storages = { open: async () => ({ stat: never, read: never }) } as unknown as Storages
-  const contents = createChunkContents({ storages, indexParser: createIndexParser(startWorker) })
+  const contents = createChunkReader({ storages, indexParser: createIndexParser(startWorker) })
   const manifest = { name: 'a', path: '/x', pack_filename: 'a', pack_sha256: shaOf('a'), provider: { meta: {} } }
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   try {
-    const read = contents.of('somebody', manifest as unknown as Kept, shaOf('b'), new AbortController().signal)
+    const read = contents.open('somebody', manifest as unknown as ManifestRow, shaOf('b'), new AbortController().signal)
     const ended = expect(read).rejects.toMatchObject({ fault: 'timeout' })
     for (let minute = 0; minute < 11; minute += 1) await vi.advanceTimersByTimeAsync(60_000)
     await ended

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { createReaders } from '#lib/catalog/reader-limit.ts'
+import { createStreamLimit } from '#lib/catalog/stream-limit.ts'
 
 const endless = async (): Promise<ReadableStream<Uint8Array>> =>
   new ReadableStream({ pull: controller => controller.enqueue(new Uint8Array(1)) })
 const most = 64
 
 test('one caller cannot hold any number of packs open; each that ends makes room for another', async () => {
-  const openFor = createReaders()
+  const openFor = createStreamLimit()
   const open = await Promise.all(Array.from({ length: most }, () => openFor('greedy', endless)))
   await expect(openFor('greedy', endless)).rejects.toMatchObject({ fault: 'unavailable' })
   await openFor('other', endless)

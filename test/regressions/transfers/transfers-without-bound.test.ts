@@ -1,10 +1,10 @@
 import { HttpResponse, http } from 'msw'
 import { expect } from 'vitest'
-import { createChunkContents } from '#lib/catalog/chunk-download.ts'
+import { createChunkReader } from '#lib/catalog/chunk-download.ts'
 import { createIndexParser } from '#lib/packs/chunks/index-parser.ts'
 import { parseConnection } from '#lib/objects/port/connection.ts'
 import { createS3 } from '#lib/objects/s3/s3.ts'
-import type { Kept } from '#lib/catalog/view.ts'
+import type { ManifestRow } from '#lib/catalog/view.ts'
 import type { Storages } from '#lib/objects/storages.ts'
 import type { TransferContext } from '#lib/transfers/context.ts'
 import { createTransfers } from '#lib/transfers/transfers.ts'
@@ -55,11 +55,13 @@ test.for([
 ] as const)('a user has %s', async ([, most, storageOf]) => {
   const { waiting, hold } = held()
   const storages = { open: async () => ({ read: hold }) } as unknown as Storages
-  const chunks = createChunkContents({ storages, indexParser: createIndexParser(() => expect.unreachable()) })
+  const chunks = createChunkReader({ storages, indexParser: createIndexParser(() => expect.unreachable()) })
   const asked = Array.from({ length: 5 }, (_, at) => {
     const provider = { meta: { catalog_path: storageOf(at) } }
     const manifest = { path: '/x', pack_filename: 'x', pack_sha256: String(at), provider }
-    return chunks.of('one', manifest as unknown as Kept, 'a'.repeat(64), new AbortController().signal).catch(() => {})
+    return chunks
+      .open('one', manifest as unknown as ManifestRow, 'a'.repeat(64), new AbortController().signal)
+      .catch(() => {})
   })
   for (let at = 0; at < 5; at += 1) {
     await settled()

@@ -4,17 +4,17 @@ import type { Store } from '#lib/storage/store.ts'
 import { createManagedCatalogs, type ManagedCatalogs } from './managed-catalogs.ts'
 import { type CatalogManagers, createCatalogManagers } from './managers.ts'
 import type { ManagerRecords } from './records.ts'
-import { createRemote, type Limits } from '../remote-client.ts'
+import { createRemoteClient, type RemoteLimits } from '../remote-client.ts'
 
 interface Options {
   readonly store: Store
   readonly records: ManagerRecords
   readonly publish: Publish
   readonly outgoing: Outgoing
-  readonly limits?: Limits
+  readonly limits?: RemoteLimits
 }
 
-/** The managers, and the catalogs that they stand for: the services that are about them, made to fit. */
+/** Creates the services for catalog managers and for their catalogs. Both use one client. */
 export const createManagerServices = ({
   store,
   records,
@@ -22,7 +22,7 @@ export const createManagerServices = ({
   outgoing,
   limits,
 }: Options): { readonly catalogManagers: CatalogManagers; readonly managedCatalogs: ManagedCatalogs } => {
-  const remote = createRemote(outgoing, limits)
-  const managers = createCatalogManagers({ store, records, publish, remote })
-  return { catalogManagers: managers, managedCatalogs: createManagedCatalogs({ managers, remote }) }
+  const remote = createRemoteClient(outgoing, limits)
+  const catalogManagers = createCatalogManagers({ store, records, publish, remote })
+  return { catalogManagers, managedCatalogs: createManagedCatalogs({ managers: catalogManagers, remote }) }
 }
