@@ -32,4 +32,4 @@ export const openProviderCatalog = async (provider: Partial<Provider>) => {
 }
 
 /** A change that leaves the manifest as it is, and describes it on the provider. */
-export const noChange = { event: 'UPDATED', described: true, apply: <T>(manifest: T) => manifest }
+export const noChange = { event: 'UPDATED', updatesMetadata: true, apply: <T>(manifest: T) => manifest }

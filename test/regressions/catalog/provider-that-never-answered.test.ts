@@ -14,7 +14,7 @@ test('a provider that never answers has ten minutes for a change and a deletion,
   const isLate = { fault: 'timeout', message: expect.stringContaining('within 10 minutes') }
   const ended = Promise.all([
     expect(changeManifest(catalog, call, noChange)).rejects.toMatchObject(isLate),
-    expect(removeManifests(catalog, call.caller, call.place, { ...call, cleanRemote: true })).rejects.toMatchObject(
+    expect(removeManifests(catalog, call.caller, call.reference, { ...call, cleanRemote: true })).rejects.toMatchObject(
       isLate,
     ),
   ])
