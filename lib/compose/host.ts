@@ -11,7 +11,7 @@ import type { RequestContext } from '#lib/http/context.ts'
 import type { Outcome } from '#lib/http/outcome.ts'
 import { createCors } from '#lib/http/cors.ts'
 import type { AppOptions } from '#lib/http/options.ts'
-import { buildGuest } from '#lib/hypervisor/demo-guest/guest.ts'
+import { demoGuest } from '#lib/hypervisor/demo-guest.gen.ts'
 import { createMetrics } from '#lib/metrics/metrics.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
 import { describeHypervisor } from '#lib/hypervisor/driver.ts'
@@ -139,7 +139,7 @@ export const openHost = async (
   if (firstStart && config.demo === 'on') {
     await machines.createDemo()
     // For the first machine that somebody makes by hand; QEMU may run as another user, who must be able to read it.
-    await writeFile(join(attachFolderOf(config), 'demo-kernel.bin'), buildGuest(), { mode: 0o644 })
+    await writeFile(join(attachFolderOf(config), 'demo-kernel.bin'), demoGuest, { mode: 0o644 })
   }
 
   const ssh = createSsh({

@@ -7,7 +7,7 @@ import { abortableAfterGrace } from '#lib/async/abortable.ts'
 import { importMachineFiles } from '../files/import.ts'
 import { applyChanges, type Definition } from '../definition.ts'
 import type { HypervisorDriver, MachineView, DriverEvent } from '../driver.ts'
-import { buildGuest } from '../demo-guest/guest.ts'
+import { demoGuest } from '../demo-guest.gen.ts'
 import { randomMac } from '../mac.ts'
 import { createMachineFolders, type FoundMachine, createInvalidView } from '../files/machine-folders.ts'
 import { openRequestedFile, type HostFileOpener } from '../files/open-machine-file.ts'
@@ -211,7 +211,7 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
         created_at: new Date().toISOString(),
       }
       return create(definition.id, async staging => {
-        await writeFile(join(staging, 'kernel.bin'), buildGuest())
+        await writeFile(join(staging, 'kernel.bin'), demoGuest)
         await createDisks(disks, staging, images)
         return definition
       })
