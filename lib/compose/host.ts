@@ -11,7 +11,7 @@ import type { RequestContext } from '#lib/http/context.ts'
 import type { Outcome } from '#lib/http/outcome.ts'
 import { createCors } from '#lib/http/cors.ts'
 import type { AppOptions } from '#lib/http/options.ts'
-import { buildGuest } from '#lib/hypervisor/demo-guest/guest.ts'
+import { demoGuest } from '#lib/hypervisor/demo-guest.gen.ts'
 import { createMetrics } from '#lib/metrics/metrics.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
 import { describeHypervisor } from '#lib/hypervisor/driver.ts'
@@ -140,7 +140,7 @@ export const openHost = async (
   if (firstStart && config.demo === 'on') {
     await machines.createDemo()
     // A kernel for the first machine that a user creates. QEMU may run as another user, who must be able to read the file.
-    await writeFile(join(getAttachFolder(config), 'demo-kernel.bin'), buildGuest(), { mode: 0o644 })
+    await writeFile(join(getAttachFolder(config), 'demo-kernel.bin'), demoGuest, { mode: 0o644 })
   }
 
   const ssh = createSsh({

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildGuest } from '#lib/hypervisor/demo-guest/guest.ts'
+import { demoGuest } from '#lib/hypervisor/demo-guest.gen.ts'
 
 /** A state folder of the embedded driver with so many machines in it, made as their driver would make them. */
 export const stateWith = (machines: number): string => {
@@ -10,7 +10,7 @@ export const stateWith = (machines: number): string => {
     const id = crypto.randomUUID()
     const home = join(state, 'machines', 'embedded', id)
     mkdirSync(home, { recursive: true, mode: 0o700 })
-    writeFileSync(join(home, 'kernel.bin'), buildGuest())
+    writeFileSync(join(home, 'kernel.bin'), demoGuest)
     writeFileSync(
       join(home, 'machine.json'),
       JSON.stringify({

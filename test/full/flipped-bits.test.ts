@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { buildGuest } from '#lib/hypervisor/demo-guest/guest.ts'
+import { demoGuest } from '#lib/hypervisor/demo-guest.gen.ts'
 import { newFolder } from '../support/folder.ts'
 import { findThings, kindsOf, type Send } from '../support/ledger-things.ts'
 import { seededRandom } from '../support/random.ts'
@@ -47,7 +47,7 @@ describe.for([
   const killed = async (path: string): Promise<string> => {
     const kernel = join(path, 'attach/guest.bin')
     mkdirSync(dirname(kernel))
-    writeFileSync(kernel, buildGuest())
+    writeFileSync(kernel, demoGuest)
     const kinds = kindsOf(kernel)
     const first = await startService({ state: path, env })
     const token = await first.signIn()

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { buildGuest } from '#lib/hypervisor/demo-guest/guest.ts'
+import { demoGuest } from '#lib/hypervisor/demo-guest.gen.ts'
 import { newState, rootPassword, startService } from '../support/service.ts'
 
 const start = promisify(execFile)
@@ -30,7 +30,7 @@ export const startDescribedService = async (): Promise<DescribedService> => {
   })
   const kernel = join(state.path, 'attach/kernel.bin')
   mkdirSync(dirname(kernel), { recursive: true })
-  writeFileSync(kernel, buildGuest())
+  writeFileSync(kernel, demoGuest)
   const document = join(folder, 'openapi.json')
   writeFileSync(document, await (await fetch(`${service.url}/api/openapi.json`)).text())
   return {

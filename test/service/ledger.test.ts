@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { buildGuest } from '#lib/hypervisor/demo-guest/guest.ts'
+import { demoGuest } from '#lib/hypervisor/demo-guest.gen.ts'
 import { createLedger } from '../support/ledger.ts'
 import { findThings, kindsOf, type Send } from '../support/ledger-things.ts'
 import { rounds } from '../support/rounds.ts'
@@ -22,7 +22,7 @@ test.for([
     using state = newState()
     const kernel = join(state.path, 'attach/guest.bin')
     mkdirSync(dirname(kernel))
-    writeFileSync(kernel, buildGuest())
+    writeFileSync(kernel, demoGuest)
     const kinds = kindsOf(kernel)
     const kindNames = Object.keys(kinds)
     const env = { VMHOST_ROOT_PASSWORD: rootPassword, VMHOST_TOKEN_LIFETIME: '86400', ...seal }

@@ -3,11 +3,12 @@ import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { Log } from '#lib/platform/log.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import { abortableAfterGrace } from '#lib/async/abortable.ts'
-import { importMachineFiles } from '../files/import.ts'
-import { applyChanges, type Definition } from '../definition.ts'
-import type { HypervisorDriver, MachineView, DriverEvent } from '../driver.ts'
+import { createBaseDriver } from '../base-driver.ts'
+import { applyChanges } from '../definition.ts'
+import type { HypervisorDriver, MachineView } from '../driver.ts'
 import { createMachineFolders } from '../files/machine-folders.ts'
 import type { HostFileOpener } from '../files/open-machine-file.ts'
+import { createStoppedView } from '../machine-views.ts'
 import { createDiskClaims } from './disk-claims.ts'
 import { openMachineDisk } from './launch.ts'
 import { checkHardware } from './limits.ts'
@@ -42,58 +43,20 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
   const { folder, startWorker, serialLogSize, hostFiles, log } = options
   const folders = createMachineFolders(folder)
   const claims = createDiskClaims()
-  const machines = new Map<string, Machine>()
-  /** Machines with an unreadable definition. They can only be listed and deleted. */
-  const invalidMachines = new Map<string, MachineView>()
-  let report: (event: DriverEvent) => void = () => {}
-
-  const getMachine = (id: string): Machine => {
-    const machine = machines.get(id)
-    if (machine) return machine
-    const view = invalidMachines.get(id)
-    if (view) throw new ServiceError('conflict', `${view.name} is invalid: ${view.problem}. It can only be deleted.`)
-    throw new ServiceError('not-found', `There is no machine with the id ${id}.`)
-  }
-  const register = (view: MachineView): Machine => {
-    const machine = createMachine({
-      view,
-      folders,
-      startWorker,
-      hostFiles,
-      claims,
-      serialLogSize,
-      log,
-      report: event => report(event),
-    })
-    machines.set(view.id, machine)
-    return machine
-  }
-  const create = async (
-    id: string,
-    name: string,
-    populate: (folder: string) => Promise<Definition>,
-  ): Promise<MachineView> => {
-    const definition = await folders.create(id, populate)
-    const home = folders.home(id)
-    return register({
-      id,
-      name,
-      state: 'stopped',
-      definition,
-      home,
-      addresses: [],
-      since: Date.now(),
-      ranFor: 0,
-    }).view()
-  }
+  const createFromView = (view: MachineView): Machine =>
+    createMachine({ view, folders, startWorker, hostFiles, claims, serialLogSize, log, report: base.report })
+  const base = createBaseDriver({
+    folders,
+    createMachine: definition => createFromView(createStoppedView(definition, folders.home(definition.id))),
+  })
   const createPrepared = ({ definition, populate }: PreparedMachine): Promise<MachineView> =>
-    create(definition.id, definition.name, async folder => {
+    base.create(definition.id, async folder => {
       await populate(folder)
       return definition
     })
   /** Returns the view of a machine. Throws `conflict` unless it is in one of the states that this kind of copy requires. */
   const requireState = (id: string, copy: string, ...states: readonly MachineView['state'][]): MachineView => {
-    const view = getMachine(id).view()
+    const view = base.requireMachine(id).view()
     if (!states.includes(view.state))
       throw new ServiceError('conflict', `${view.name} is ${view.state}; stop it, then ${copy} it.`)
     return view
@@ -137,14 +100,9 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
       networkCard: '',
     },
     async open(onEvent) {
-      report = onEvent
-      for (const found of await folders.open()) {
+      for (const found of await base.open(onEvent)) {
         const { view, resume } = await recoverMachine(folders, found)
-        if (view.state === 'invalid') {
-          invalidMachines.set(view.id, view)
-          continue
-        }
-        const machine = register(view)
+        const machine = base.register(createFromView(view))
         // A suspended machine keeps its claim. If its disk cannot be used, resume reports that.
         if (view.state === 'suspended') await claimDisk(view).catch(() => {})
         if (resume === undefined) continue
@@ -153,10 +111,9 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
         })
       }
     },
-    // Of two machines with the same name, the later one in the list is found by that name.
-    list: async () => [...invalidMachines.values(), ...machines.values().map(machine => machine.view())],
-    get: async id => machines.get(id)?.view() ?? invalidMachines.get(id),
-    run: (id, verb, options) => getMachine(id).run(verb, options),
+    list: base.list,
+    get: base.get,
+    run: (id, verb, options) => base.requireMachine(id).run(verb, options),
     create: async machine => createPrepared(await prepareMachine(machine, hostFiles)),
     createDemo: () => createPrepared(prepareDemo()),
     async clone(from, name, { id = crypto.randomUUID(), linked, deadline, onProgress }) {
@@ -176,29 +133,22 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
     },
     export: async (id, options) =>
       exportEmbeddedMachine(requireState(id, 'export', 'stopped', 'suspended'), options, { claims, hostFiles }),
-    import: ({ id, name }, populate) =>
-      create(id, name, folder => importMachineFiles(folder, { id, name, populate, validate: validateImport })),
+    import: (machine, populate) => base.import(machine, populate, validateImport),
     async configure(id, changes) {
-      const machine = getMachine(id)
-      const { definition, name, state } = machine.view()
+      const { definition, name, state } = base.requireMachine(id).view()
       if (state !== 'stopped' && (changes.cpus !== undefined || changes.memory !== undefined))
         throw new ServiceError('conflict', `${name} is ${state}; stop it to change its processors or memory.`)
-      const changed = applyChanges(definition, changes)
-      checkHardware(changed)
-      await folders.writeDefinition(changed)
-      return machine.setDefinition(changed)
+      checkHardware(applyChanges(definition, changes))
+      return base.configure(id, changes)
     },
     async remove(id) {
-      if (!invalidMachines.has(id)) {
-        const { state, name } = getMachine(id).view()
-        if (state !== 'stopped') throw new ServiceError('conflict', `${name} is ${state}; stop it, then delete it.`)
-      }
-      await folders.remove(id)
-      machines.delete(id)
-      invalidMachines.delete(id)
+      const { state, name } = base.requireView(id)
+      if (state !== 'stopped' && state !== 'invalid')
+        throw new ServiceError('conflict', `${name} is ${state}; stop it, then delete it.`)
+      await base.remove(id)
     },
     async close(deadline = AbortSignal.timeout(transitionTimeout)) {
-      const lastUsedFirst = machines
+      const lastUsedFirst = base.machines
         .values()
         .toArray()
         .toSorted((a, b) => b.lastUsedAt() - a.lastUsedAt())
@@ -209,6 +159,6 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
       // One per processor: more in parallel would only delay each of them.
       await Promise.all(Array.from({ length: availableParallelism() }, save))
     },
-    sendInput: (id, text) => getMachine(id).sendInput(text),
+    sendInput: (id, text) => base.requireMachine(id).sendInput(text),
   }
 }

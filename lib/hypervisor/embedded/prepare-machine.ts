@@ -7,7 +7,7 @@ import type { MachineView } from '../driver.ts'
 import { randomMac } from '../mac.ts'
 import { readImageIdentity } from '../host-image.ts'
 import { openRequestedFile, openMachineFile, type HostFileOpener } from '../files/open-machine-file.ts'
-import { buildGuest } from '../demo-guest/guest.ts'
+import { demoGuest } from '../demo-guest.gen.ts'
 import { copyWithReflink, createSparseDisk } from './disk-files.ts'
 import { openMachineDisk } from './launch.ts'
 import { checkDiskSize, checkHardware, inspectDisk, inspectKernel, requireKernel } from './limits.ts'
@@ -82,7 +82,7 @@ export const prepareDemo = (): PreparedMachine => {
     definition,
     async populate(folder) {
       await createOwnDisks(definition, folder)
-      await writeFile(join(folder, definition.kernel), buildGuest(), { mode: 0o600 })
+      await writeFile(join(folder, definition.kernel), demoGuest, { mode: 0o600 })
     },
   }
 }

@@ -2,7 +2,7 @@ import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { exists } from '#lib/platform/files.ts'
 import type { MachineView } from '../driver.ts'
-import { type FoundMachine, createInvalidView, type MachineFolders } from '../files/machine-folders.ts'
+import type { MachineFolders, ValidMachine } from '../files/machine-folders.ts'
 import { stateFileName } from './machine.ts'
 import { writePersistedState, readPersistedState, type PersistedState } from './persisted-state.ts'
 
@@ -16,9 +16,8 @@ interface RecoveredMachine {
  * Determines the state of a machine after a restart of the service. A machine that ran when the service was killed is stopped with the
  * problem `crashed`. A saved state counts unless the machine has run or was stopped since.
  */
-export const recoverMachine = async (folders: MachineFolders, found: FoundMachine): Promise<RecoveredMachine> => {
+export const recoverMachine = async (folders: MachineFolders, found: ValidMachine): Promise<RecoveredMachine> => {
   const { id, home, definition } = found
-  if (!definition) return { view: createInvalidView(found) }
   const persisted = await readPersistedState(folders, id)
   const stateFile = join(home, stateFileName)
   await rm(`${stateFile}.tmp`, { force: true })

@@ -14,23 +14,29 @@ import {
 } from '#lib/platform/files.ts'
 import { openFile } from '#lib/platform/open-file.ts'
 import { Definition } from '../definition.ts'
-import type { MachineView } from '../driver.ts'
 import { explainFileError } from './file-faults.ts'
 
-/** A folder found at start: a machine, or a folder with an unreadable definition. */
-export interface FoundMachine {
+/** A folder found at start that has a valid definition. */
+export interface ValidMachine {
   readonly id: string
   readonly home: string
-  readonly definition?: Definition
-  /** The name of the machine, if the definition is invalid but its name can be read. */
+  readonly definition: Definition
+}
+
+/** A folder found at start whose definition cannot be read. */
+export interface InvalidMachine {
+  readonly id: string
+  readonly home: string
+  readonly definition?: undefined
+  /** The name of the machine, if it can be read. */
   readonly name?: string
-  readonly problem?: string
+  readonly problem: string
 }
 
 export interface MachineFolders {
   home(id: string): string
   /** Deletes the remains of unfinished creations and deletions, then returns every machine on disk. */
-  open(): Promise<readonly FoundMachine[]>
+  open(): Promise<readonly (ValidMachine | InvalidMachine)[]>
   /**
    * Creates a machine's folder atomically: populates a hidden folder, syncs its files, then renames it. Returns the definition
    * that `populate` returns. Throws what `populate` throws, and `no-space`.
@@ -68,7 +74,7 @@ export const createMachineFolders = (root: string): MachineFolders => {
     await using file = await openFile(path)
     return await file.handle.readFile('utf8')
   }
-  const readMachine = async (id: string): Promise<FoundMachine> => {
+  const readMachine = async (id: string): Promise<ValidMachine | InvalidMachine> => {
     let name: string | undefined
     try {
       const json: unknown = JSON.parse(await readText(definitionFile(home(id))))
@@ -142,30 +148,3 @@ export const createMachineFolders = (root: string): MachineFolders => {
     },
   }
 }
-
-/** Returns the view of a folder whose definition cannot be read: enough to find and to delete it. */
-export const createInvalidView = ({
-  id,
-  home,
-  name = id,
-  problem = 'its definition cannot be read',
-}: FoundMachine): MachineView => ({
-  id,
-  name,
-  state: 'invalid',
-  problem,
-  definition: {
-    id,
-    name,
-    description: problem,
-    cpus: 1,
-    memory: 1,
-    disks: [],
-    networks: [],
-    created_at: new Date(0).toISOString(),
-  },
-  home,
-  addresses: [],
-  since: Date.now(),
-  ranFor: 0,
-})

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isSystemError } from '#lib/platform/files.ts'
 import { type Account, lastLine, runProcess } from '#lib/platform/processes.ts'
-import { buildGuest } from '../demo-guest/guest.ts'
+import { demoGuest } from '../demo-guest.gen.ts'
 import type { Accelerator } from './arguments.ts'
 
 /** Milliseconds within which a guest on KVM must print its first output. */
@@ -33,7 +33,7 @@ const probeKvm = async (program: string, account: Account | undefined): Promise<
   const folder = await mkdtemp(join(tmpdir(), 'vmhost-kvm-'))
   try {
     const kernel = join(folder, 'kernel.bin')
-    await writeFile(kernel, buildGuest())
+    await writeFile(kernel, demoGuest)
     if (account) for (const path of [kernel, folder]) await chown(path, account.uid, account.gid)
     const args = ['-accel', 'kvm', '-m', '16', '-nodefaults', '-vga', 'none', '-display', 'none', '-serial', 'stdio']
     const { stdout, stderr } = await runProcess(program, [...args, '-kernel', kernel], {

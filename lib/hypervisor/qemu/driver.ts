@@ -1,15 +1,15 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
-import { messageOf, ServiceError } from '#lib/errors.ts'
+import { messageOf } from '#lib/errors.ts'
 import { type Account, killProcess } from '#lib/platform/processes.ts'
 import type { Log } from '#lib/platform/log.ts'
 import { abortableAfterGrace } from '#lib/async/abortable.ts'
-import { importMachineFiles } from '../files/import.ts'
-import { applyChanges, type Definition } from '../definition.ts'
-import type { HypervisorDriver, MachineView, DriverEvent } from '../driver.ts'
-import { buildGuest } from '../demo-guest/guest.ts'
+import { createBaseDriver } from '../base-driver.ts'
+import type { Definition } from '../definition.ts'
+import type { HypervisorDriver, MachineView } from '../driver.ts'
+import { demoGuest } from '../demo-guest.gen.ts'
 import { randomMac } from '../mac.ts'
-import { createMachineFolders, type FoundMachine, createInvalidView } from '../files/machine-folders.ts'
+import { createMachineFolders, type ValidMachine } from '../files/machine-folders.ts'
 import { openRequestedFile, type HostFileOpener } from '../files/open-machine-file.ts'
 import { chooseAccelerator } from './accelerator.ts'
 import type { Attachments } from './attached-files.ts'
@@ -52,23 +52,18 @@ interface Options {
 export const createQemuDriver = async (options: Options): Promise<HypervisorDriver> => {
   const { folder, programs, recorderProgram, serialLogSize, account, hostFiles, log } = options
   const folders = createMachineFolders(folder)
+  const base = createBaseDriver({ folders, createMachine: definition => createMachine(definition) })
   const images = createImages(programs.img)
-  const machines = new Map<string, QemuMachine>()
-  const invalidMachines = new Map<string, MachineView>()
   const { accelerator, problem } = await chooseAccelerator(programs.system, account)
   if (problem !== undefined) log.warning('Guests are translated, which is several times slower: {problem}', { problem })
-  let report: (event: DriverEvent) => void = () => {}
   const sources = createCloneSources({
     images,
     log,
-    listLayerUsers: id => [
-      ...[...machines.values()].flatMap(one =>
-        one.view().definition.base === id
-          ? [{ home: one.view().home, originalBases: listOriginalBases(one.view().definition) }]
-          : [],
-      ),
-      ...[...invalidMachines.values()].map(({ home }) => ({ home, originalBases: undefined })),
-    ],
+    listLayerUsers: id =>
+      base.views().flatMap(({ state, home, definition }) => {
+        if (state === 'invalid') return [{ home, originalBases: undefined }]
+        return definition.base === id ? [{ home, originalBases: listOriginalBases(definition) }] : []
+      }),
   })
   const legacyLogs = watchLegacyLogs(folder, serialLogSize)
   const recorder = createRecorder({
@@ -77,7 +72,7 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
     machinesFolder: folder,
     limit: serialLogSize,
     environment: programs.environment,
-    isNeeded: () => [...machines.values()].some(one => isRecorded(one.view())),
+    isNeeded: () => base.views().some(isRecorded),
     log,
   })
   const isRecorded = ({ id, state }: MachineView): boolean =>
@@ -87,19 +82,14 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
     hostFiles,
     account,
     otherDisks: id =>
-      [...machines.values()]
-        .map(one => one.view())
+      base
+        .views()
         .flatMap(({ id: other, name, state, definition: { disks } }) =>
           other === id ? [] : disks.filter(({ path }) => isAbsolute(path)).map(disk => ({ name, state, disk })),
         ),
   }
 
-  const getMachine = (id: string): QemuMachine => {
-    const machine = machines.get(id)
-    if (!machine) throw new ServiceError('not-found', `There is no machine ${id}.`)
-    return machine
-  }
-  const register = (definition: Definition): QemuMachine => {
+  const createMachine = (definition: Definition): QemuMachine => {
     const { id } = definition
     const home = folders.home(id)
     const machine: QemuMachine = createQemuMachine({
@@ -124,30 +114,18 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
         log,
       },
       accelerator,
-      report: event => report(event),
+      report: base.report,
       log,
     })
-    machines.set(id, machine)
     return machine
   }
-  const registerFound = async (found: FoundMachine): Promise<void> => {
-    if (!found.definition) return void invalidMachines.set(found.id, createInvalidView(found))
-    await migrateLegacyPid(found.home, found.id).catch(error =>
-      log.warning('{id}: the pid file of an older version cannot be moved: {error}', {
-        id: found.id,
-        error: messageOf(error),
-      }),
+  const recover = async ({ id, home, definition }: ValidMachine): Promise<void> => {
+    await migrateLegacyPid(home, id).catch(error =>
+      log.warning('{id}: the pid file of an older version cannot be moved: {error}', { id, error: messageOf(error) }),
     )
-    if (await openJournal(folders, found.id).readOperation()) await killUnrecorded(found.home, found.id)
-    await register(found.definition).recover()
+    if (await openJournal(folders, id).readOperation()) await killUnrecorded(home, id)
+    await base.register(createMachine(definition)).recover()
   }
-  const create = async (id: string, populate: (staging: string) => Promise<Definition>): Promise<MachineView> =>
-    register(await folders.create(id, populate)).view()
-  // Of two machines with the same name, the later one in the list is found by that name.
-  const list = (): readonly MachineView[] => [
-    ...invalidMachines.values(),
-    ...[...machines.values()].map(one => one.view()),
-  ]
 
   return {
     kind: 'qemu',
@@ -162,13 +140,12 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
       networkCard: 'e1000',
     },
     async open(onEvent) {
-      report = onEvent
-      await Promise.all((await folders.open()).map(registerFound))
+      await Promise.all((await base.open(onEvent)).map(recover))
     },
-    list: async () => list(),
-    get: async id => machines.get(id)?.view() ?? invalidMachines.get(id),
+    list: base.list,
+    get: base.get,
     async run(id, verb, options) {
-      const machine = getMachine(id)
+      const machine = base.requireMachine(id)
       if (verb === 'start') await sources.prepareStart(machine.view(), options.deadline)
       return machine.run(verb, options)
     },
@@ -192,7 +169,7 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
         networks: [{ mac: randomMac(), mode: 'isolated' }],
         created_at: new Date().toISOString(),
       }
-      return create(id, async staging => {
+      return base.create(id, async staging => {
         await createDisks(disks, staging, images)
         return definition
       })
@@ -210,14 +187,14 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
         kernel: 'kernel.bin',
         created_at: new Date().toISOString(),
       }
-      return create(definition.id, async staging => {
-        await writeFile(join(staging, 'kernel.bin'), buildGuest())
+      return base.create(definition.id, async staging => {
+        await writeFile(join(staging, 'kernel.bin'), demoGuest)
         await createDisks(disks, staging, images)
         return definition
       })
     },
     async clone(from, name, { id = crypto.randomUUID(), linked, deadline, onProgress }) {
-      const view = getMachine(from).view()
+      const view = base.requireMachine(from).view()
       const { definition: source, home } = view
       if (linked) assertLinkable(source)
       using _reading = await sources.lockForReading(view, deadline)
@@ -230,7 +207,7 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
         created_at: new Date().toISOString(),
         ...(linked && { base: from }),
       }
-      return await create(clone.id, async folder => {
+      return await base.create(clone.id, async folder => {
         const copy = { source, attachments, home, folder, images, deadline, onProgress }
         const freeze = (name: string): Promise<string> => sources.freeze(view, name, { signal: deadline, onProgress })
         // Not interrupted: a freeze must complete before other operations use the disks of the source.
@@ -240,7 +217,7 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
       })
     },
     async export(id, options) {
-      const view = getMachine(id).view()
+      const view = base.requireMachine(id).view()
       using stack = new DisposableStack()
       stack.use(await sources.lockForReading(view, options.deadline))
       const exported = await exportQemuMachine(view, images, attachments, options)
@@ -253,31 +230,19 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
         },
       }
     },
-    async import({ id, name }, populate) {
-      const validate = createImportValidator(images)
-      return create(id, folder => importMachineFiles(folder, { id, name, populate, validate }))
-    },
-    async configure(id, changes) {
-      const machine = getMachine(id)
-      const definition = applyChanges(machine.view().definition, changes)
-      await folders.writeDefinition(definition)
-      return machine.setDefinition(definition)
-    },
+    import: (machine, populate) => base.import(machine, populate, createImportValidator(images)),
+    configure: base.configure,
     async remove(id) {
-      if (!machines.has(id) && !invalidMachines.has(id))
-        throw new ServiceError('not-found', `There is no machine ${id}.`)
-      const pid = await findLivingPid(folders.home(id), id)
+      const { definition, home } = base.requireView(id)
+      const pid = await findLivingPid(home, id)
       if (pid !== undefined) killProcess(pid)
-      const machine = machines.get(id)
-      machine?.release()
+      base.machines.get(id)?.release()
       legacyLogs.delete(id)
-      await folders.remove(id)
-      if (machine) sources.onRemoved(machine.view().definition)
-      machines.delete(id)
-      invalidMachines.delete(id)
+      await base.remove(id)
+      sources.onRemoved(definition)
     },
     async close() {
-      for (const machine of machines.values()) machine.release()
+      for (const machine of base.machines.values()) machine.release()
       recorder[Symbol.dispose]()
       legacyLogs[Symbol.dispose]()
     },

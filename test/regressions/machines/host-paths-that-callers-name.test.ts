@@ -15,7 +15,7 @@ import {
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { buildGuest } from '#lib/hypervisor/demo-guest/guest.ts'
+import { demoGuest } from '#lib/hypervisor/demo-guest.gen.ts'
 import { type AdminHost, startAdminHost } from '../../support/admin.ts'
 import { newFolder } from '../../support/folder.ts'
 import { withoutQemu } from '../../support/drivers/qemu.ts'
@@ -147,7 +147,7 @@ test('a fresh installation lets files of its folder for them be used, and nothin
   const host = await startAdminHost(state.path, 'embedded')
   const kernel = join(state.path, 'attach/demo-kernel.bin')
   const outside = join(elsewhere.path, 'kernel.bin')
-  writeFileSync(outside, buildGuest())
+  writeFileSync(outside, demoGuest)
   const create = (name: string, path: string) =>
     host.call('POST', '/machines', { name, memory: 16, disks: [{ size: 1 }], kernel: path })
   for (const path of [outside, '/etc/shadow', '/nowhere/at/all']) {
@@ -173,7 +173,7 @@ test('any file of the host can be allowed, which is warned of at the start', asy
   using elsewhere = newFolder()
   const host = await startAdminHost(state.path, 'embedded', { VMHOST_ALLOWED_FOLDERS: '*' })
   const kernel = join(elsewhere.path, 'kernel.bin')
-  writeFileSync(kernel, buildGuest())
+  writeFileSync(kernel, demoGuest)
   expect((await host.call('POST', '/machines', { name: 'mine', memory: 16, disks: [], kernel })).status).toBe(201)
   expect(host.service.log()).toContain('allowed_folders is *')
   await host.service.stop()
@@ -198,7 +198,7 @@ describe.each(['embedded', 'qemu'] as const)('a machine on %s', kind => {
       for (const field of ['disk', 'kernel'] as const)
         for (const [what, swap] of Object.entries(swaps)) {
           const path = join(attach, 'file')
-          writeFileSync(path, field === 'disk' ? image : buildGuest())
+          writeFileSync(path, field === 'disk' ? image : demoGuest)
           const kernel = field === 'kernel' ? path : join(attach, 'demo-kernel.bin')
           const disks = field === 'disk' ? [{ path }] : []
           const made = await host.call('POST', '/machines', { name: 'swapped', memory: 16, disks, kernel })
@@ -287,7 +287,7 @@ test.skipIf(process.platform !== 'linux')(
     const pushes: string[] = []
     for (let at = 0; at < 6; at += 1) {
       const kernel = join(state.path, `attach/kernel${at}`)
-      writeFileSync(kernel, buildGuest())
+      writeFileSync(kernel, demoGuest)
       const name = `piped${at}`
       expect((await host.call('POST', '/machines', { name, memory: 16, disks: [], kernel })).status).toBe(201)
       rmSync(kernel)

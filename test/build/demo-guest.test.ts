@@ -4,8 +4,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createAssembler } from '#lib/hypervisor/demo-guest/assembler.ts'
-import { bootCount, buildGuest } from '#lib/hypervisor/demo-guest/guest.ts'
+import { createAssembler } from '#build/demo-guest/assembler.ts'
+import { bootCount } from '#build/demo-guest/guest.ts'
+import { demoGuest } from '#lib/hypervisor/demo-guest.gen.ts'
 
 const qemu = 'qemu-system-x86_64'
 const qemuInstalled = process.env.REQUIRE_QEMU === '1' || spawnSync(qemu, ['--version']).status === 0
@@ -29,7 +30,7 @@ describe('the assembler', () => {
 
 describe('the guest', () => {
   test('has a valid multiboot header', () => {
-    const header = new DataView(buildGuest().buffer)
+    const header = new DataView(demoGuest.buffer)
     const words = [0, 4, 8].map(at => header.getUint32(at, true))
     expect(words[0]).toBe(0x1badb002)
     expect(words.reduce((sum, word) => (sum + word) >>> 0)).toBe(0)
@@ -49,7 +50,7 @@ describe.skipIf(!qemuInstalled)('the guest in QEMU (skipped where qemu-system-x8
   let folder: string
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'guest-'))
-    await writeFile(join(folder, 'kernel'), buildGuest())
+    await writeFile(join(folder, 'kernel'), demoGuest)
     await writeFile(join(folder, 'disk'), new Uint8Array(1 << 20))
   })
   afterEach(() => rm(folder, { recursive: true }))
