@@ -33,6 +33,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   transfers: [
     'access',
     'async',
+    'calls',
     'catalog',
     'events',
     'machines',
