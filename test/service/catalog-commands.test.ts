@@ -269,7 +269,7 @@ describe('the catalog on the command line', () => {
       [`${push} --version 1/2 ${local}`, '--version must be at most 100 bytes'],
       [`${push} --version 1 ${local} --architecture riscv`, '--architecture must be x86_64 or arm64.'],
       [`${push} --version 1 ${local} --format lz4 --tag a,b`, '--tag must be a name without commas; --format must be'],
-      [`${push} --version 1 ${local} --local-path /tmp`, '--machine or with --local-path, and not with both'],
+      [`${push} --version 1 ${local} --local-path /tmp`, '--machine or --local-path, not with both'],
       [`catalog push cache --machine demo --version 1 ${local}`, '<catalog-id> is not an id of the catalog.'],
       [`catalog import demo --version 1 ${local} --architecture vax`, '--architecture must be x86_64 or arm64.'],
     ] as const)
