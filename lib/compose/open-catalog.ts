@@ -39,7 +39,9 @@ export const openCatalog = async (
     }),
   })
 
-/** Reads the key that signs pushed packs, as PEM. Throws `invalid` with the name of the setting if the file is not such a key. */
+/**
+ * Reads the key that signs pushed packs, as PEM. Throws `invalid` with the name of the setting if the file is not such a key.
+ */
 export const readPackSigningKey = async ({
   pack_signing_key: file,
 }: Pick<Config, 'pack_signing_key'>): Promise<string | undefined> => {

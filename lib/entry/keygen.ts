@@ -2,7 +2,10 @@ import { resolve } from 'node:path'
 import { generateKey } from '#lib/auth/signing-key.ts'
 import { ServiceError } from '#lib/errors.ts'
 
-/** Creates a private RSA key in a new file and prints how to use it. Throws `invalid` for a wrong size and `conflict` if the file exists. */
+/**
+ * Creates a private RSA key in a new file and prints how to use it. Throws `invalid` for a wrong size and `conflict` if the
+ * file exists.
+ */
 export const createKeyFile = async (file: string, bits: string): Promise<void> => {
   const size = Number(bits)
   if (!Number.isInteger(size) || size < 2048 || size > 16_384)

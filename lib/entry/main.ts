@@ -15,9 +15,11 @@ if (major < minimumVersion[0] || (major === minimumVersion[0] && minor < minimum
 if (import.meta.url.endsWith('.mjs')) module.enableCompileCache(fileURLToPath(new URL('.cache', import.meta.url)))
 
 if (isMainThread) {
-  // Without a listener this signal opens the debugger of Node, with which every user of the host could run code in this process.
+  // Without a listener this signal opens the debugger of Node, with which every user of the host could run code in this
+  // process.
   process.on('SIGUSR1', () => {})
-  // Node reads this when it starts its first thread for files. With the default of four, four reads that hang would block all others.
+  // Node reads this when it starts its first thread for files. With the default of four, four reads that hang would block all
+  // others.
   process.env['UV_THREADPOOL_SIZE'] ??= '32'
 }
 

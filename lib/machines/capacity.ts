@@ -5,7 +5,9 @@ import type { Host } from './record.ts'
 /** The CPUs and the memory, in MB, that a machine asks for. */
 export type RequestedCapacity = Partial<Pick<Host, 'cpus' | 'memory'>>
 
-/** Throws `invalid` if a machine asks for more than the whole host has, which could not start it, or than a machine can have. */
+/**
+ * Throws `invalid` if a machine asks for more than the whole host has, which could not start it, or than a machine can have.
+ */
 export const assertWithinHost = (host: Host, { cpus = 0, memory = 0 }: RequestedCapacity): void => {
   if (cpus > host.cpus)
     throw new ServiceError('invalid', `cpus: ${cpus} are more than the host has, which is ${host.cpus}; ask for fewer.`)

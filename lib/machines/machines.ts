@@ -62,7 +62,10 @@ export interface Machines {
   remove(reference: string, options: LongCall & { readonly force: boolean }): Promise<void>
   /** Creates the demo machine of a fresh installation. */
   createDemo(): Promise<void>
-  /** Refuses new operations and cancels the running ones. Throws `timeout` at the deadline, with the machines that are still busy. */
+  /**
+   * Refuses new operations and cancels the running ones. Throws `timeout` at the deadline, with the machines that are still
+   * busy.
+   */
   drain(deadline?: AbortSignal): Promise<void>
   /** Drains, then closes the driver, which saves the machines that cannot run without the service until the deadline. */
   close(deadline?: AbortSignal): Promise<void>

@@ -1,62 +1,9 @@
 import { ServiceError } from '#lib/errors.ts'
-import { abortable, abortableAfterGrace } from '#lib/async/abortable.ts'
+import { abortable } from '#lib/async/abortable.ts'
 import type { WaitLimit } from '#lib/async/progress.ts'
+import { createOperation, type Operation, type OperationMode, type OperationRequest } from './operation.ts'
 import type { TransientState } from './states.ts'
 import { createWaiter, type Waiter } from './waiter.ts'
-
-/** A running operation. A request with the same `key` joins it. */
-interface Operation {
-  /** The name of the machine. */
-  readonly name: string
-  readonly key: string
-  readonly isShared: boolean
-  transientState: TransientState
-  readonly label: string | undefined
-  readonly result: Promise<void>
-  readonly cancel: (reason: ServiceError) => void
-  /** Cancels the operation because another one takes its place, from whatever state it leaves the machine in. */
-  readonly preempt: (reason: ServiceError) => void
-}
-
-/** The view that the work of an operation has of this operation. */
-export interface OperationControl {
-  /** Changes the state that clients see from now on. */
-  setTransientState(state: TransientState): void
-  /** True if a forced operation waits for this one to end. Then the work may leave the machine in any stable state. */
-  isPreempted(): boolean
-}
-
-/** What an operation does to its machine; it depends on the state of the machine when the operation starts. */
-export interface OperationMode {
-  readonly transientState: TransientState
-  /** True if the operation only reads. Such operations may run side by side. */
-  readonly isShared: boolean
-  /** Milliseconds until the operation is cancelled. */
-  readonly timeLimit: number
-}
-
-interface OperationRequest {
-  /** The id of the machine. */
-  readonly id: string
-  /** The name of the machine, for messages. */
-  readonly name: string
-  /** The state that messages name, if it is not the transient state. */
-  readonly label?: string | undefined
-  readonly key: string
-  /**
-   * Chooses the mode for the present stable state of the machine. Returns undefined if there is nothing to do, and throws if
-   * the state does not allow the operation. With `isPreempting` the machine is not in a stable state yet.
-   */
-  readonly chooseMode: (isPreempting: boolean) => OperationMode | undefined
-  /** True if the operation cancels the running ones and takes their place. */
-  readonly isForced?: boolean
-  /** Aborted when the caller cancels the operation. For a request that joined another one, only its wait ends. */
-  readonly signal?: AbortSignal | undefined
-  /** How long to wait for a busy machine. Without a limit a busy machine is a conflict at once. */
-  readonly waitLimit?: WaitLimit | undefined
-  /** Does the work. It must end in a stable state soon after `deadline` aborts. */
-  readonly work: (deadline: AbortSignal, control: OperationControl) => Promise<void>
-}
 
 /** The operations of all machines: one at a time on each machine, or several that only read. */
 export interface Operations {
@@ -94,18 +41,6 @@ const createBusyError = ({ running }: Queue, { name }: OperationRequest): Servic
   )
 }
 
-const createTimeoutError = ({ name }: OperationRequest, state: string, timeLimit: number): ServiceError => {
-  const duration = timeLimit < 10_000 ? `${timeLimit} ms` : `${Math.round(timeLimit / 1000)} seconds`
-  return new ServiceError('timeout', `${name} was still ${state} after ${duration}, so the operation was cancelled.`)
-}
-
-/** Waits until preempted operations have left the machine in a stable state. */
-const waitForPreempted = async (preempted: readonly Operation[]): Promise<void> => {
-  const ended = Promise.allSettled(preempted.map(({ result }) => result))
-  // An operation that hangs is left behind after the grace period: the driver ends it together with the machine.
-  await abortableAfterGrace(AbortSignal.abort(), ended).catch(() => {})
-}
-
 /** Creates the operations of all machines. `onChange` receives the id of a machine whose transient state has changed. */
 export const createOperations = (onChange: (id: string) => void): Operations => {
   const queues = new Map<string, Queue>()
@@ -114,56 +49,25 @@ export const createOperations = (onChange: (id: string) => void): Operations => 
   const start = (
     queue: Queue,
     request: OperationRequest,
-    { transientState, isShared, timeLimit }: OperationMode,
+    mode: OperationMode,
     preempted: readonly Operation[] = [],
   ): Promise<void> => {
-    const { id, name, label, key, signal, work } = request
-    const controller = new AbortController()
-    const onTimeLimit = (): void => controller.abort(createTimeoutError(request, label ?? transientState, timeLimit))
-    const timer = setTimeout(onTimeLimit, timeLimit)
-    const onAbort = (): void => controller.abort(signal?.reason)
-    signal?.addEventListener('abort', onAbort)
-    let isPreempted = false
-    const { promise: result, resolve } = Promise.withResolvers<void>()
-    const operation: Operation = {
-      name,
-      key,
-      isShared,
-      transientState,
-      label,
-      result,
-      cancel: reason => controller.abort(reason),
-      preempt(reason) {
-        isPreempted = true
-        controller.abort(reason)
-      },
-    }
-    const control: OperationControl = {
-      setTransientState(state) {
-        operation.transientState = state
-        onChange(id)
-      },
-      isPreempted: () => isPreempted,
-    }
-    const perform = async (): Promise<void> => {
-      try {
-        if (preempted.length > 0) await waitForPreempted(preempted)
-        controller.signal.throwIfAborted()
-        await work(controller.signal, control)
-      } finally {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', onAbort)
+    const { id } = request
+    const operation = createOperation(request, mode, {
+      preempted,
+      onChange: () => onChange(id),
+      onEnd() {
         queue.running.delete(operation)
         onChange(id)
         startWaiting(id, queue)
-      }
-    }
-    // The operation is registered before its work starts, so that no other operation can start in between.
+      },
+    })
+    // The operation is registered before its work begins, so that no other operation can start in between.
     queue.running.add(operation)
     queues.set(id, queue)
     onChange(id)
-    resolve(perform())
-    return result
+    operation.begin()
+    return operation.result
   }
 
   /** Joins or starts an operation. Returns undefined if a running operation excludes it. */

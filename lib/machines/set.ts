@@ -23,7 +23,9 @@ const createRefusal = (checked: readonly CheckedChange[], fault: ServiceError): 
   return new ServiceError(fault.fault, `Nothing was changed. ${fault.message}`, { extra: { operations } })
 }
 
-/** Checks each operation for a machine with this entry of the guard table. Throws the fault of the first one that is refused. */
+/**
+ * Checks each operation for a machine with this entry of the guard table. Throws the fault of the first one that is refused.
+ */
 const checkChanges = (
   { driver, host }: MachineContext,
   view: MachineView,

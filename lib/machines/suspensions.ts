@@ -3,7 +3,7 @@ import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { HypervisorDriver, MachineView } from '#lib/hypervisor/driver.ts'
 import type { Store } from '#lib/storage/store.ts'
 import type { Inventory } from './inventory.ts'
-import type { OperationControl } from './operations.ts'
+import type { OperationControl } from './operation.ts'
 import { timeLimits } from './states.ts'
 
 /** A machine that the service has suspended. It is stored, so that the next start resumes it after a kill. */

@@ -21,7 +21,9 @@ interface Options {
 /** The longest delay of a timer in Node, about 25 days. */
 const maxTimerDelay = 2 ** 31 - 1
 
-/** Waits for the machine of a request. Rejects when the time limit passes, or when the signal of the request or limit aborts. */
+/**
+ * Waits for the machine of a request. Rejects when the time limit passes, or when the signal of the request or limit aborts.
+ */
 export const createWaiter = <R extends { readonly signal?: AbortSignal | undefined }>(
   request: R,
   { milliseconds, signal }: WaitLimit,

@@ -1,6 +1,5 @@
 import { CatalogManifests } from '#lib/catalog/manifest-schema.ts'
 import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
-import type { JobKind } from '#lib/calls/accepted-job.ts'
 import { aboutPull, aboutPush } from './job-summary.ts'
 import { PullManifest, PullResult, PushManifest, TransferQuery } from './schemas.ts'
 
@@ -28,7 +27,7 @@ export const pushJob = {
   always: true,
   repeatable: true,
   summarize: aboutPush,
-} as const satisfies JobKind
+} as const
 
 /** What the endpoints share that pull. */
 export const pulling = {
@@ -46,7 +45,7 @@ export const pullJob = {
   always: true,
   repeatable: true,
   summarize: aboutPull,
-} as const satisfies JobKind
+} as const
 
 /** What the endpoints share that import. */
 export const importing = {

@@ -14,13 +14,18 @@ interface FollowedJob {
   readonly id: string
   /** The name of the job in messages: `push`, `pull`. */
   readonly operation: string
-  /** The first line. It is printed when Ctrl-C no longer ends the program at once, because that would end it without a message. */
+  /**
+   * The first line. It is printed when Ctrl-C no longer ends the program at once, because that would end it without a message.
+   */
   readonly firstLine?: string
   /** True if the same command follows the job again, and the service resumes the job after a restart. */
   readonly isRepeatable: boolean
 }
 
-/** Handles Ctrl-C: the first one stops following the job, a second one soon after it cancels the job, and a third one exits at once. */
+/**
+ * Handles Ctrl-C: the first one stops following the job, a second one soon after it cancels the job, and a third one exits at
+ * once.
+ */
 const handleInterrupts = (
   callApi: ApiClient,
   { id, operation, isRepeatable }: FollowedJob,

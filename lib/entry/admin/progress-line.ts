@@ -17,7 +17,9 @@ const formatAmounts = ({ unit, value, total, rate, eta }: JobStep): readonly str
   ]
 }
 
-/** Joins as many of the parts as fit, starting with the first. It never cuts a number, because half a number is another number. */
+/**
+ * Joins as many of the parts as fit, starting with the first. It never cuts a number, because half a number is another number.
+ */
 const joinFitting = ([first = '', ...more]: readonly string[], width: number): string => {
   const parts = [first.slice(0, width), ...more]
   const lengths = parts.map((_, index) => parts.slice(0, index + 1).join('  ').length)

@@ -14,7 +14,10 @@ import type { RegisterCommand } from './invocation.ts'
 
 const catalogPath = (...parts: readonly string[]): string => ['/catalog', ...parts.map(encodeURIComponent)].join('/')
 
-/** Returns the path of manifests. Throws `invalid` for arguments that are no manifest reference, such as `cache` (`/catalog/cache`). */
+/**
+ * Returns the path of manifests. Throws `invalid` for arguments that are no manifest reference, such as `cache`
+ * (`/catalog/cache`).
+ */
 const manifestPath = (args: readonly string[]): string => {
   const [catalogId = '', version, architecture] = args
   const parsed = CatalogReferenceParams.safeParse({ catalogId, version, architecture })

@@ -31,7 +31,10 @@ const findRunningJob = async (
   )
 }
 
-/** Starts a transfer, or joins the running one, and follows it to its end. Returns its job. Throws the error that it failed with. */
+/**
+ * Starts a transfer, or joins the running one, and follows it to its end. Returns its job. Throws the error that it failed
+ * with.
+ */
 export const runTransfer = async (callApi: ApiClient, transfer: Transfer): Promise<Job> => {
   const progress = createProgress(process.stderr)
   const { operation } = transfer.kind

@@ -46,6 +46,15 @@ describe('what refuses a push or waits for it', () => {
   })
 })
 
+test('the jobs of a push and a pull show what they are about', async ({ call }) => {
+  await create(call)
+  await push(call)
+  await pull(call, 'copy')
+  const jobs: Job[] = (await call('GET', '/api/v1/jobs')).body
+  expect(jobs.find(job => job.job_operation === 'push')?.about).toMatchObject({ catalog_id: 'demo', uuid: 'source' })
+  expect(jobs.find(job => job.job_operation === 'pull')?.about).toMatchObject({ machine_name: 'copy' })
+})
+
 describe('the steps of a transfer', () => {
   test('where it fails between two of them, it is the next one that failed', async ({ call }) => {
     await create(call)

@@ -1,0 +1,136 @@
+import { ServiceError } from '#lib/errors.ts'
+import { abortableAfterGrace } from '#lib/async/abortable.ts'
+import type { WaitLimit } from '#lib/async/progress.ts'
+import type { TransientState } from './states.ts'
+
+/** An operation of a machine. A request with the same `key` joins it. */
+export interface Operation {
+  /** The name of the machine. */
+  readonly name: string
+  readonly key: string
+  readonly isShared: boolean
+  /** The state that clients see now. */
+  readonly transientState: TransientState
+  /** The state that messages name, if it is not the transient state. */
+  readonly label: string | undefined
+  /** Settles as the work does. */
+  readonly result: Promise<void>
+  /** Starts the work. Call it once, after other operations can see this one. */
+  begin(): void
+  cancel(reason: ServiceError): void
+  /** Cancels the operation because another one takes its place, from whatever state it leaves the machine in. */
+  preempt(reason: ServiceError): void
+}
+
+/** The view that the work of an operation has of this operation. */
+export interface OperationControl {
+  /** Changes the state that clients see from now on. */
+  setTransientState(state: TransientState): void
+  /** True if a forced operation waits for this one to end. Then the work may leave the machine in any stable state. */
+  isPreempted(): boolean
+}
+
+/** What an operation does to its machine; it depends on the state of the machine when the operation starts. */
+export interface OperationMode {
+  readonly transientState: TransientState
+  /** True if the operation only reads. Such operations may run side by side. */
+  readonly isShared: boolean
+  /** Milliseconds until the operation is cancelled. */
+  readonly timeLimit: number
+}
+
+export interface OperationRequest {
+  /** The id of the machine. */
+  readonly id: string
+  /** The name of the machine, for messages. */
+  readonly name: string
+  /** The state that messages name, if it is not the transient state. */
+  readonly label?: string | undefined
+  readonly key: string
+  /**
+   * Chooses the mode for the present stable state of the machine. Returns undefined if there is nothing to do, and throws if
+   * the state does not allow the operation. With `isPreempting` the machine is not in a stable state yet.
+   */
+  readonly chooseMode: (isPreempting: boolean) => OperationMode | undefined
+  /** True if the operation cancels the running ones and takes their place. */
+  readonly isForced?: boolean
+  /** Aborted when the caller cancels the operation. For a request that joined another one, only its wait ends. */
+  readonly signal?: AbortSignal | undefined
+  /** How long to wait for a busy machine. Without a limit a busy machine is a conflict at once. */
+  readonly waitLimit?: WaitLimit | undefined
+  /** Does the work. It must end in a stable state soon after `deadline` aborts. */
+  readonly work: (deadline: AbortSignal, control: OperationControl) => Promise<void>
+}
+
+interface Options {
+  /** The operations whose place this one takes. The work starts when they have ended. */
+  readonly preempted: readonly Operation[]
+  /** Called when the transient state has changed. */
+  readonly onChange: () => void
+  /** Called when the work has ended, before `result` settles. */
+  readonly onEnd: () => void
+}
+
+const createTimeoutError = ({ name }: OperationRequest, state: string, timeLimit: number): ServiceError => {
+  const duration = timeLimit < 10_000 ? `${timeLimit} ms` : `${Math.round(timeLimit / 1000)} seconds`
+  return new ServiceError('timeout', `${name} was still ${state} after ${duration}, so the operation was cancelled.`)
+}
+
+/** Waits until preempted operations have left the machine in a stable state. */
+const waitForPreempted = async (preempted: readonly Operation[]): Promise<void> => {
+  const ended = Promise.allSettled(preempted.map(({ result }) => result))
+  // An operation that hangs is left behind after the grace period: the driver ends it together with the machine.
+  await abortableAfterGrace(AbortSignal.abort(), ended).catch(() => {})
+}
+
+/** Creates an operation. It is cancelled when its time limit passes or the signal of the request aborts. */
+export const createOperation = (
+  request: OperationRequest,
+  mode: OperationMode,
+  { preempted, onChange, onEnd }: Options,
+): Operation => {
+  const { name, label, key, signal, work } = request
+  const { isShared, timeLimit } = mode
+  let { transientState } = mode
+  let isPreempted = false
+  const controller = new AbortController()
+  const onTimeLimit = (): void => controller.abort(createTimeoutError(request, label ?? mode.transientState, timeLimit))
+  const timer = setTimeout(onTimeLimit, timeLimit)
+  const onAbort = (): void => controller.abort(signal?.reason)
+  signal?.addEventListener('abort', onAbort)
+  const control: OperationControl = {
+    setTransientState(state) {
+      transientState = state
+      onChange()
+    },
+    isPreempted: () => isPreempted,
+  }
+  const perform = async (): Promise<void> => {
+    try {
+      if (preempted.length > 0) await waitForPreempted(preempted)
+      controller.signal.throwIfAborted()
+      await work(controller.signal, control)
+    } finally {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+      onEnd()
+    }
+  }
+  const { promise: result, resolve } = Promise.withResolvers<void>()
+  return {
+    name,
+    key,
+    isShared,
+    get transientState() {
+      return transientState
+    },
+    label,
+    result,
+    begin: () => resolve(perform()),
+    cancel: reason => controller.abort(reason),
+    preempt(reason) {
+      isPreempted = true
+      controller.abort(reason)
+    },
+  }
+}
