@@ -8,7 +8,7 @@ export const storageFaults = ['upstream', 'timeout'] as const satisfies readonly
 
 const changing = {
   conditional: true,
-  tagged: true,
+  hasETag: true,
   faults: storageFaults,
   effect: 'change',
   uses: ['catalog'],

@@ -13,7 +13,7 @@ import {
 } from './catalog-schemas.ts'
 
 const manifest = {
-  passed: passedManifests,
+  passThrough: passedManifests,
   faults: remoteFaults,
   effect: 'change',
   uses: ['managedCatalogs'],
@@ -29,7 +29,7 @@ export const editing = {
     anyClaim: ['UPDATE_CATALOG_MANIFEST', 'CATALOG_MANAGER_UPDATE', 'CATALOG_MANAGER_UPDATE_CATALOG_MANIFEST_OWN'],
   },
   body: PassedBody,
-  passed: { ...passedManifests, body: EditManifest },
+  passThrough: { ...passedManifests, body: EditManifest },
 } as const
 
 /** What the endpoints share that say whether a manifest of a remote catalog is to be used. */
