@@ -68,7 +68,7 @@ const startNoisyHost = async () => {
   await host.stop(name)
   return { host, state: state.path, [Symbol.dispose]: () => state[Symbol.dispose]() }
 }
-const gaveUp = { state: 'failed', code: 409, error: expect.stringContaining('went away') }
+const gaveUp = { state: 'failed', code: 409, error: expect.stringContaining('disconnected') }
 
 describe('when a client disconnects while it waits for', () => {
   test('a push, the push continues, or ends without remains if it was requested so', async () => {
