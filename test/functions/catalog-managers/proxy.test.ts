@@ -23,7 +23,7 @@ const manifest = (catalog_id: string, version = '1', more: object = {}, architec
 })
 const hidden = { required_claims: ['HIDDEN'] }
 
-/** A manager of the caller, and how to ask its catalog. */
+/** Creates a manager of the caller, and gives a function that sends requests to its catalog. */
 const enter = async (
   call: Call,
   { url }: { url: string },
@@ -47,7 +47,7 @@ const idsOf = ({ body }: Answer): string[] => body.map(({ name }: { name: string
 
 describe('the catalog of a manager', () => {
   test.for([false, true])(
-    'is shown as far as the caller may see it; grouped: %s',
+    'shows only the manifests that the caller may see; grouped: %s',
     async (grouped, { call, remote }) => {
       const catalog = await enter(call, remote)
       remote.grouped = grouped
@@ -78,20 +78,20 @@ describe('the catalog of a manager', () => {
     },
   )
 
-  test('a manifest is visible by any of its roles and any of its claims, in any case', () => {
-    const sees = (roles: string[], claims: string[], required: RemoteManifest): boolean =>
+  test('a manifest is visible to holders of one of its roles and one of its claims, in any case', () => {
+    const canSee = (roles: string[], claims: string[], required: RemoteManifest): boolean =>
       createVisibilityCheck({ id: '', username: '', email: '', roles, claims: new Set(claims), superUser: false })(
         required,
       )
-    expect(sees([], [], {})).toBe(true)
-    expect(sees([], [], { required_roles: null, required_claims: [] })).toBe(true)
-    expect(sees(['USER'], [], { required_roles: ['user', 'ADMIN'] })).toBe(true)
-    expect(sees(['USER'], ['QA'], { required_roles: ['ADMIN'], required_claims: ['QA'] })).toBe(false)
-    expect(sees(['USER'], ['X'], { required_roles: ['USER'], required_claims: ['QA'] })).toBe(false)
-    expect(sees(['USER'], ['DELET_CACHE_ITEM'], { required_claims: ['delete_cache_item'] })).toBe(true)
+    expect(canSee([], [], {})).toBe(true)
+    expect(canSee([], [], { required_roles: null, required_claims: [] })).toBe(true)
+    expect(canSee(['USER'], [], { required_roles: ['user', 'ADMIN'] })).toBe(true)
+    expect(canSee(['USER'], ['QA'], { required_roles: ['ADMIN'], required_claims: ['QA'] })).toBe(false)
+    expect(canSee(['USER'], ['X'], { required_roles: ['USER'], required_claims: ['QA'] })).toBe(false)
+    expect(canSee(['USER'], ['DELET_CACHE_ITEM'], { required_claims: ['delete_cache_item'] })).toBe(true)
   })
 
-  test('gets the query and the body, and nothing that the caller signs in with', async ({ call, remote }) => {
+  test('gets the query and the body, but not the caller’s credentials', async ({ call, remote }) => {
     const catalog = await enter(call, remote)
     remote.manifests = [manifest('OPEN')]
     const headers = {
@@ -126,7 +126,7 @@ describe('the catalog of a manager', () => {
     }
   })
 
-  test('every route reaches the one of the same name there', async ({ call, remote }) => {
+  test('each endpoint calls the same endpoint of the remote catalog', async ({ call, remote }) => {
     const catalog = await enter(call, remote)
     const place = '/open/1/arm64'
     const at = `/api/v1/catalog${place}`
@@ -149,7 +149,7 @@ describe('the catalog of a manager', () => {
       const body = { catalog_id: 'NEW', version: '1', architecture: 'arm64' }
       expect(await catalog('PUT', `/${action}`, { body })).toEqual({
         status: 200,
-        // Its manifest asks for a claim that the caller does not have.
+        // The manifest requires a claim that the caller does not have.
         body: { id: 'new', local_path: '', machine_name: '' },
         headers: expect.anything(),
       })
@@ -168,7 +168,7 @@ describe('the catalog of a manager', () => {
     }
   })
 
-  test('an empty version is one that is left out, as in the catalog of this host', async ({ call, remote }) => {
+  test('an empty version counts as left out, as in the catalog of this host', async ({ call, remote }) => {
     const { id } = (
       await call('POST', '/api/v1/catalog-managers', { body: { name: 'QA', url: remote.url, api_key: apiKey } })
     ).body
@@ -179,7 +179,7 @@ describe('the catalog of a manager', () => {
     ).toBe(400)
   })
 
-  test('nothing that cannot be seen is changed, deleted or replaced', async ({ call, remote }) => {
+  test('a hidden manifest cannot be changed, deleted or replaced', async ({ call, remote }) => {
     const catalog = await enter(call, remote)
     remote.manifests = [
       manifest('OPEN', '1', hidden),
@@ -202,11 +202,11 @@ describe('the catalog of a manager', () => {
       ['PUT', '/import'],
       ['PUT', '/import-vm'],
     ] as const)
-      // The last one is how A_B may be written as well.
+      // The last one is another spelling of A_B.
       for (const catalog_id of ['OPEN', ' open ', 'a:b'])
         expect((await catalog(method, path, { body: manifest(catalog_id) })).status, path).toBe(409)
     expect(remote.seen.every(({ method }) => method === 'GET')).toBe(true)
-    // Of a whole catalog id what can be seen is deleted.
+    // The deletion of a catalog id deletes only the visible manifests.
     expect((await catalog('DELETE', '/open')).status).toBe(202)
     expect(remote.manifests.map(({ catalog_id, version }) => catalog_id + version)).toEqual(['OPEN1', 'NONE1', 'A_B1'])
     expect((await catalog('DELETE', '/open', root)).status).toBe(202)
@@ -227,7 +227,7 @@ describe('the catalog of a manager', () => {
     '/a%23b',
     '/a%00b',
     '/a%0d%0ab',
-  ])('%s does not reach anything', async (path, { call, remote }) => {
+  ])('%s is not forwarded', async (path, { call, remote }) => {
     const catalog = await enter(call, remote)
     for (const method of ['GET', 'DELETE'])
       expect([400, 404, 405], method).toContain((await catalog(method, path, root)).status)
@@ -235,7 +235,7 @@ describe('the catalog of a manager', () => {
   })
 
   test.for(['..', '.', ' .. ', 'cache', 'a\nb', '\ud800', ''])(
-    'a manifest called %o is not registered',
+    'a manifest named %o is not registered',
     async (catalog_id, { call, remote }) => {
       const catalog = await enter(call, remote)
       expect((await catalog('POST', '', { body: { catalog_id } })).status).toBe(400)
@@ -244,10 +244,7 @@ describe('the catalog of a manager', () => {
     },
   )
 
-  test('a manager that others lend is there to read; who may change every catalog changes this one', async ({
-    call,
-    remote,
-  }) => {
+  test('a global manager is read-only, except for callers who may change every catalog', async ({ call, remote }) => {
     const catalog = await enter(call, remote)
     await call('PUT', `/api/v1/catalog-managers/${catalog.id}`, { ...root, body: { global: true } })
     remote.manifests = [manifest('OPEN')]
@@ -275,7 +272,7 @@ describe('the catalog of a manager', () => {
     }
   })
 
-  test('a manager that is switched off, or not the caller’s, is not used', async ({ call, remote }) => {
+  test('a manager that is switched off or belongs to somebody else cannot be used', async ({ call, remote }) => {
     const catalog = await enter(call, remote)
     expect((await catalog('GET', '', { as: ['other', ...everything] })).status).toBe(404)
     expect((await catalog('GET', '', { as: ['other', 'CATALOG_MANAGER_LIST', ...everything] })).status).toBe(403)
@@ -288,7 +285,7 @@ describe('the catalog of a manager', () => {
 describe('the token of a manager', () => {
   const credentials = { username: 'me@example.test', password }
 
-  test('is asked for once, by however many at once, and renewed when it does not count any more', async ({
+  test('is requested once for concurrent calls, and renewed when it is not accepted any more', async ({
     call,
     remote,
   }) => {
@@ -308,7 +305,7 @@ describe('the token of a manager', () => {
     expect(remote.signIns.length).toBeGreaterThan(2)
   })
 
-  test('is renewed before its end', async ({ call, remote }) => {
+  test('is renewed before it expires', async ({ call, remote }) => {
     const catalog = await enter(call, remote, credentials)
     await catalog('GET', '')
     const before = remote.signIns.length
