@@ -14,10 +14,10 @@ const withLimits = (limits: RemoteLimits) =>
     remoteLimits: async ({}, use) => use(limits),
   })
 const test = withLimits({ checkTimeout: 10_000, requestTimeout: 10_000, maxReplyBytes: 10_000 })
-const hurried = withLimits({ checkTimeout: 1_500, requestTimeout: 500, maxReplyBytes: 10_000 })
+const testWithShortLimits = withLimits({ checkTimeout: 1_500, requestTimeout: 500, maxReplyBytes: 10_000 })
 
 /** Creates a manager whose catalog answers correctly, and gives a function that sends requests to it. */
-const enter = async (call: Call, network: SetupServer, more: object = { api_key: apiKey }) => {
+const createManagedCatalog = async (call: Call, network: SetupServer, more: object = { api_key: apiKey }) => {
   network.use(
     http.get(`${url}/api/v1/catalog`, () => HttpResponse.json([]), { once: true }),
     http.post(`${url}/api/v1/auth/token`, () => HttpResponse.json({ token: 'the-token', expires_at: 4e9 }), {
@@ -55,7 +55,7 @@ describe('a refusal of a remote catalog', () => {
     [503, 502],
     [599, 502],
   ] as const)('%i becomes %i for the caller', async ([theirs, ours], { call, network }) => {
-    const catalog = await enter(call, network)
+    const catalog = await createManagedCatalog(call, network)
     network.use(
       http.get(`${url}/api/v1/catalog/x`, () =>
         HttpResponse.json(message(`No: ${apiKey}`), { status: theirs, headers: { 'retry-after': '7', allow: 'PUT' } }),
@@ -71,7 +71,7 @@ describe('a refusal of a remote catalog', () => {
   })
 
   test('gets a message when it has none', async ({ call, network }) => {
-    const catalog = await enter(call, network)
+    const catalog = await createManagedCatalog(call, network)
     network.use(http.get(`${url}/api/v1/catalog/x`, () => new HttpResponse('<html>', { status: 404 })))
     expect((await catalog('GET', '/x')).body).toEqual({ code: 404, message: 'The catalog of QA answered 404.' })
   })
@@ -104,7 +104,7 @@ describe('a fault of a remote catalog', () => {
     ['a redirect that repeats the request', () => HttpResponse.redirect('https://elsewhere.example.test/', 308)],
     ['no connection', () => HttpResponse.error()],
   ])('%s: 502', async ([, reply], { call, network }) => {
-    const catalog = await enter(call, network)
+    const catalog = await createManagedCatalog(call, network)
     let asked = 0
     network.use(
       http.all('https://elsewhere.example.test/*', () => {
@@ -122,14 +122,14 @@ describe('a fault of a remote catalog', () => {
     expect(asked).toBe(0)
   })
 
-  hurried.for([
+  testWithShortLimits.for([
     ['an answer that does not come', () => delay('infinite').then(() => HttpResponse.json([]))],
     [
       'an answer that does not end',
       () => new HttpResponse(new ReadableStream({ start: stream => stream.enqueue(Buffer.from('[')) })),
     ],
   ] as const)('%s: 504', async ([, reply], { call, network }) => {
-    const catalog = await enter(call, network)
+    const catalog = await createManagedCatalog(call, network)
     network.use(http.get(`${url}/api/v1/catalog/x`, reply), http.get(`${url}/api/v1/catalog`, reply))
     for (const answer of [
       await catalog('GET', '/x'),
@@ -148,7 +148,7 @@ describe('a fault of a remote catalog', () => {
   })
 
   test('a caller can have at most eight requests under way', async ({ call, network }) => {
-    const catalog = await enter(call, network)
+    const catalog = await createManagedCatalog(call, network)
     const { promise: go, resolve } = Promise.withResolvers<void>()
     let waiting = 0
     const { promise: full, resolve: isFull } = Promise.withResolvers<void>()
@@ -190,7 +190,7 @@ describe('a failed sign-in', () => {
     expect(JSON.stringify(answer.body)).not.toContain(password)
   })
 
-  hurried('no answer', async ({ call, network }) => {
+  testWithShortLimits('no answer', async ({ call, network }) => {
     network.use(http.post(`${url}/api/v1/auth/token`, () => delay('infinite').then(() => HttpResponse.json({}))))
     const body = { name: 'QA', url, ...credentials }
     expect((await call('POST', '/api/v1/catalog-managers', { ...root, body })).status).toBe(504)
@@ -200,7 +200,7 @@ describe('a failed sign-in', () => {
     call,
     network,
   }) => {
-    const catalog = await enter(call, network, credentials)
+    const catalog = await createManagedCatalog(call, network, credentials)
     let signIns = 0
     network.use(
       http.post(`${url}/api/v1/auth/token`, () => {
@@ -215,7 +215,7 @@ describe('a failed sign-in', () => {
   })
 
   test('a new token that is refused too: 502, after one retry', async ({ call, network }) => {
-    const catalog = await enter(call, network, credentials)
+    const catalog = await createManagedCatalog(call, network, credentials)
     let asked = 0
     network.use(
       http.post(`${url}/api/v1/auth/token`, () => HttpResponse.json({ token: `the-token-${asked}` })),

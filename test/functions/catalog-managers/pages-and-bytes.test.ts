@@ -18,7 +18,7 @@ const manifest = (version: string, more: object = {}) => ({
 const hidden = { required_claims: ['HIDDEN'] }
 
 /** Creates a manager and gives the path of its catalog. */
-const enter = async (call: Call, { url }: RemoteCatalog): Promise<string> => {
+const createCatalogPath = async (call: Call, { url }: RemoteCatalog): Promise<string> => {
   const { body } = await call('POST', '/api/v1/catalog-managers', { ...me, body: { name: 'QA', url, api_key: apiKey } })
   return `/api/v1/catalog-managers/${body.id}/catalog`
 }
@@ -48,7 +48,7 @@ describe('pages of a remote catalog', () => {
     ['relative', (query: string) => `</api/v1/catalog?${query}>; rel=next`],
     ['among others', (query: string) => `</first?cursor=0>; rel="first", <?${query}>; title="a"; rel="last next"`],
   ] as const)('are read through the manager; their links are %s', async ([, linkTo], { call, remote }) => {
-    const path = await enter(call, remote)
+    const path = await createCatalogPath(call, remote)
     paged(remote, linkTo)
     const pages: string[][] = []
     for (let next: string | undefined = `${path}?limit=2`; next !== undefined;) {
@@ -68,7 +68,7 @@ describe('pages of a remote catalog', () => {
   test.for(['<?cursor=1>; rel="first"', '<?cursor=1>', 'next', '<http://[>; rel="next"'])(
     'without a link to the next one are the last: %s',
     async (link, { call, remote }) => {
-      const path = await enter(call, remote)
+      const path = await createCatalogPath(call, remote)
       paged(remote, () => link)
       expect((await call('GET', `${path}?limit=2`, me)).headers.get('link')).toBeNull()
     },
@@ -99,7 +99,7 @@ describe('the bytes of a remote catalog', () => {
   const at = (path: string, version = '1'): string => `${path}/open/${version}/arm64/download?content=pack`
 
   test('are forwarded whole or by range, in several requests', async ({ call, open, remote }) => {
-    const path = await enter(call, remote)
+    const path = await createCatalogPath(call, remote)
     servePack(remote)
     const whole = await open('GET', at(path), me)
     expect([whole.status, whole.headers.get('content-length'), whole.headers.get('etag')]).toEqual([
@@ -122,7 +122,7 @@ describe('the bytes of a remote catalog', () => {
   })
 
   test('of a hidden manifest are not requested', async ({ call, remote }) => {
-    const path = await enter(call, remote)
+    const path = await createCatalogPath(call, remote)
     servePack(remote)
     expect((await call('GET', at(path, '2'), me)).status).toBe(404)
     expect(remote.seen.some(({ url }) => url.includes('download'))).toBe(false)
@@ -132,7 +132,7 @@ describe('the bytes of a remote catalog', () => {
     call,
     remote,
   }) => {
-    const path = await enter(call, remote)
+    const path = await createCatalogPath(call, remote)
     servePack(remote)
     const content = remote.answers
     remote.answers = (request, response) => {
@@ -145,14 +145,14 @@ describe('the bytes of a remote catalog', () => {
   })
 
   test('end with an error when the object was replaced', async ({ call, open, remote }) => {
-    const path = await enter(call, remote)
+    const path = await createCatalogPath(call, remote)
     let asked = 0
     servePack(remote, () => ((asked += 1) < 3 ? '"one"' : '"two"'))
     await expect((await open('GET', at(path), me)).arrayBuffer()).rejects.toThrow(/is larger than|terminated/)
   })
 
   test('of a catalog that does not send bytes are refused', async ({ call, remote }) => {
-    const path = await enter(call, remote)
+    const path = await createCatalogPath(call, remote)
     remote.manifests = [manifest('1')]
     expect(await call('GET', at(path), me)).toMatchObject({
       status: 502,
@@ -163,7 +163,7 @@ describe('the bytes of a remote catalog', () => {
   test.for(['before they arrive', 'while they are read'] as const)(
     'are not requested any more when the caller disconnects %s',
     async (when, { call, open, remote }) => {
-      const path = await enter(call, remote)
+      const path = await createCatalogPath(call, remote)
       servePack(remote)
       const content = remote.answers
       const { promise: stuck, resolve } = Promise.withResolvers<[IncomingMessage, ServerResponse]>()
@@ -192,7 +192,7 @@ describe('the bytes of a remote catalog', () => {
   )
 
   test('can be read by a limited number of streams', async ({ call, open, remote }) => {
-    const path = await enter(call, remote)
+    const path = await createCatalogPath(call, remote)
     servePack(remote)
     const { answers } = remote
     const stuck = Promise.withResolvers<void>()

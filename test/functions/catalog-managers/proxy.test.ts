@@ -24,7 +24,7 @@ const manifest = (catalog_id: string, version = '1', more: object = {}, architec
 const hidden = { required_claims: ['HIDDEN'] }
 
 /** Creates a manager of the caller, and gives a function that sends requests to its catalog. */
-const enter = async (
+const createManagedCatalog = async (
   call: Call,
   { url }: { url: string },
   credentials: object = { api_key: apiKey },
@@ -49,7 +49,7 @@ describe('the catalog of a manager', () => {
   test.for([false, true])(
     'shows only the manifests that the caller may see; grouped: %s',
     async (grouped, { call, remote }) => {
-      const catalog = await enter(call, remote)
+      const catalog = await createManagedCatalog(call, remote)
       remote.grouped = grouped
       remote.manifests = [
         manifest('OPEN'),
@@ -92,7 +92,7 @@ describe('the catalog of a manager', () => {
   })
 
   test('gets the query and the body, but not the caller’s credentials', async ({ call, remote }) => {
-    const catalog = await enter(call, remote)
+    const catalog = await createManagedCatalog(call, remote)
     remote.manifests = [manifest('OPEN')]
     const headers = {
       'x-api-key': 'callers-own-key',
@@ -127,7 +127,7 @@ describe('the catalog of a manager', () => {
   })
 
   test('each endpoint calls the same endpoint of the remote catalog', async ({ call, remote }) => {
-    const catalog = await enter(call, remote)
+    const catalog = await createManagedCatalog(call, remote)
     const place = '/open/1/arm64'
     const at = `/api/v1/catalog${place}`
     const routes = [
@@ -180,7 +180,7 @@ describe('the catalog of a manager', () => {
   })
 
   test('a hidden manifest cannot be changed, deleted or replaced', async ({ call, remote }) => {
-    const catalog = await enter(call, remote)
+    const catalog = await createManagedCatalog(call, remote)
     remote.manifests = [
       manifest('OPEN', '1', hidden),
       manifest('OPEN', '2'),
@@ -228,7 +228,7 @@ describe('the catalog of a manager', () => {
     '/a%00b',
     '/a%0d%0ab',
   ])('%s is not forwarded', async (path, { call, remote }) => {
-    const catalog = await enter(call, remote)
+    const catalog = await createManagedCatalog(call, remote)
     for (const method of ['GET', 'DELETE'])
       expect([400, 404, 405], method).toContain((await catalog(method, path, root)).status)
     expect(remote.seen).toHaveLength(1)
@@ -237,7 +237,7 @@ describe('the catalog of a manager', () => {
   test.for(['..', '.', ' .. ', 'cache', 'a\nb', '\ud800', ''])(
     'a manifest named %o is not registered',
     async (catalog_id, { call, remote }) => {
-      const catalog = await enter(call, remote)
+      const catalog = await createManagedCatalog(call, remote)
       expect((await catalog('POST', '', { body: { catalog_id } })).status).toBe(400)
       expect((await catalog('POST', '', { body: { catalog_id: 'x', version: '../..' } })).status).toBe(400)
       expect(remote.seen).toHaveLength(1)
@@ -245,7 +245,7 @@ describe('the catalog of a manager', () => {
   )
 
   test('a global manager is read-only, except for callers who may change every catalog', async ({ call, remote }) => {
-    const catalog = await enter(call, remote)
+    const catalog = await createManagedCatalog(call, remote)
     await call('PUT', `/api/v1/catalog-managers/${catalog.id}`, { ...root, body: { global: true } })
     remote.manifests = [manifest('OPEN')]
     const other = { as: ['other', ...everything] }
@@ -273,7 +273,7 @@ describe('the catalog of a manager', () => {
   })
 
   test('a manager that is switched off or belongs to somebody else cannot be used', async ({ call, remote }) => {
-    const catalog = await enter(call, remote)
+    const catalog = await createManagedCatalog(call, remote)
     expect((await catalog('GET', '', { as: ['other', ...everything] })).status).toBe(404)
     expect((await catalog('GET', '', { as: ['other', 'CATALOG_MANAGER_LIST', ...everything] })).status).toBe(403)
     await call('PUT', `/api/v1/catalog-managers/${catalog.id}`, { ...me, body: { active: false } })
@@ -289,7 +289,7 @@ describe('the token of a manager', () => {
     call,
     remote,
   }) => {
-    const catalog = await enter(call, remote, credentials)
+    const catalog = await createManagedCatalog(call, remote, credentials)
     remote.signIns.length = 0
     const five = async (): Promise<number[]> =>
       (await Promise.all(Array.from({ length: 5 }, () => catalog('GET', '')))).map(({ status }) => status)
@@ -306,7 +306,7 @@ describe('the token of a manager', () => {
   })
 
   test('is renewed before it expires', async ({ call, remote }) => {
-    const catalog = await enter(call, remote, credentials)
+    const catalog = await createManagedCatalog(call, remote, credentials)
     await catalog('GET', '')
     const before = remote.signIns.length
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_530_000 })
