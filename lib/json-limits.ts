@@ -1,15 +1,15 @@
-/** Lists and objects within each other. What writes a reply calls itself for each. */
-const deepest = 64
-/** Values of one: 20,000 manifests have about half as many, and ten times as many would stop the service for seconds. */
-const mostValues = 2_000_000
+/** The most levels of nested lists and objects, because serialization is recursive. */
+const maxDepth = 64
+/** The most values. 20,000 manifests have about half as many; ten times as many would block the service for seconds. */
+const maxValues = 2_000_000
 
 const [quote, backslash, comma, openList, closeList, openObject, closeObject] = Buffer.from('"\\,[]{}')
 
 /**
- * Whether JSON that somebody sends can be made into data without stopping the service or filling its memory. Judges by the
- * signs alone, before anything is made of them; in UTF-8 each of them is one byte that is nothing else.
+ * Whether received JSON can be parsed without blocking the service or filling its memory. This counts the structural
+ * characters before anything is parsed. In UTF-8 each of them is one byte, which is part of no other character.
  */
-export const isWithinJsonLimits = (body: Uint8Array, most = mostValues): boolean => {
+export const isWithinJsonLimits = (body: Uint8Array, limit = maxValues): boolean => {
   let depth = 0
   let values = 0
   let inText = false
@@ -24,7 +24,7 @@ export const isWithinJsonLimits = (body: Uint8Array, most = mostValues): boolean
       depth += 1
       values += 1
     } else if (byte === closeList || byte === closeObject) depth -= 1
-    if (depth > deepest || values > most) return false
+    if (depth > maxDepth || values > limit) return false
   }
   return true
 }

@@ -1,30 +1,17 @@
+import { abortable } from './abortable.ts'
+
 /**
  * Runs `work` while no other work with the same key runs, in the order of the calls. A failure does not block the next call.
  * A call that still waits when its signal is aborted rejects with the signal's reason.
  */
 export type KeyedMutex = <T>(key: string, work: () => Promise<T>, signal?: AbortSignal) => Promise<T>
 
-const waitForPrevious = async (
-  previous: Promise<unknown> | undefined,
-  signal: AbortSignal | undefined,
-): Promise<void> => {
-  signal?.throwIfAborted()
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const onAbort = (): void => reject(signal!.reason)
-  signal?.addEventListener('abort', onAbort, { once: true })
-  try {
-    await Promise.race([previous, aborted])
-  } finally {
-    signal?.removeEventListener('abort', onAbort)
-  }
-}
-
 export const createKeyedMutex = (): KeyedMutex => {
   const tails = new Map<string, Promise<unknown>>()
   return async (key, work, signal) => {
     const previous = tails.get(key)
     const result = (async () => {
-      if (previous) await waitForPrevious(previous, signal)
+      if (previous) await abortable(previous, signal)
       return work()
     })()
     // A call that stopped waiting must not let the next one start before the previous one has ended.

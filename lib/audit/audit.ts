@@ -30,7 +30,7 @@ interface Options {
   readonly retention: { readonly days: number; readonly entries: number }
 }
 
-/** The most entries that one request scans. Then it answers with the matches so far and where to go on. */
+/** The most entries that one request scans. Then the reply has the matches so far and the position to continue from. */
 const maxScanned = 20_000
 const batchSize = 500
 const day = 86_400_000
@@ -70,7 +70,8 @@ export const openAudit = ({ store, log, retention }: Options): Audit => {
   cleanUpTimer.unref()
   cleanUp()
 
-  const hasMore = (at: number, ascending: boolean): boolean => (ascending ? at < entries.head() : at > entries.first())
+  const hasMore = (position: number, ascending: boolean): boolean =>
+    ascending ? position < entries.head() : position > entries.first()
 
   return {
     admit(essential) {
@@ -89,17 +90,18 @@ export const openAudit = ({ store, log, retention }: Options): Audit => {
       const isMatch = createMatcher(query)
       const found: AuditRecord[] = []
       const ascending = query.after !== undefined
-      let at = query.after ?? query.before ?? entries.head() + 1
-      for (let seen = 0; seen < maxScanned; seen += batchSize) {
-        const some = ascending ? entries.read(at, batchSize) : entries.readBack(at, batchSize)
-        for (const entry of some) {
-          at = entry.seq
+      let position = query.after ?? query.before ?? entries.head() + 1
+      for (let scanned = 0; scanned < maxScanned; scanned += batchSize) {
+        const batch = ascending ? entries.read(position, batchSize) : entries.readBack(position, batchSize)
+        for (const entry of batch) {
+          position = entry.seq
           if (isMatch(entry)) found.push(entry)
-          if (found.length === query.limit) return { entries: found, ...(hasMore(at, ascending) && { next: at }) }
+          if (found.length === query.limit)
+            return { entries: found, ...(hasMore(position, ascending) && { next: position }) }
         }
-        if (some.length < batchSize) return { entries: found }
+        if (batch.length < batchSize) return { entries: found }
       }
-      return { entries: found, next: at }
+      return { entries: found, next: position }
     },
     async close() {
       clearInterval(cleanUpTimer)

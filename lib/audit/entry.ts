@@ -7,7 +7,7 @@ export const AuditEntry = z.object({
   request_id: z.string(),
   user_id: z.string().optional(),
   username: z.string().optional(),
-  api_key_id: z.string().optional().meta({ description: 'The API key that the user acted by' }),
+  api_key_id: z.string().optional().meta({ description: 'The API key of the request' }),
   address: z.string().meta({ description: 'IP address, or local for the command line of this host' }),
   operation: z.string(),
   method: z.string(),
@@ -15,16 +15,16 @@ export const AuditEntry = z.object({
   details: z
     .record(z.string(), z.unknown())
     .optional()
-    .meta({ description: 'What the request said that is no secret' }),
-  created: z.string().optional().meta({ description: 'Id of what was made' }),
+    .meta({ description: 'Members of the request body that are not secret' }),
+  created: z.string().optional().meta({ description: 'Id of the created record' }),
   outcome: z.enum(['done', 'refused', 'failed']),
   status: z.int(),
   message: z.string().optional().meta({ description: 'Why it was refused or failed' }),
-  repeated: z.int().optional().meta({ description: 'How many more refusals like this one there were' }),
+  repeated: z.int().optional().meta({ description: 'Number of further refusals of the same kind' }),
   previous_hash: z.string(),
   hash: z
     .string()
-    .meta({ description: 'SHA-256 of this entry as JSON: its members in this order but for `hash`, then `seq`' }),
+    .meta({ description: 'SHA-256 of this entry as JSON: its members in this order without `hash`, then `seq`' }),
 })
 export type AuditEntry = z.infer<typeof AuditEntry>
 

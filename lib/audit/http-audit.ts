@@ -14,9 +14,9 @@ const maxLength = 1024
 
 const truncate = (text: string): string => (text.length > maxLength ? `${text.slice(0, maxLength)}…` : text)
 
-/** Replaces details that are too long: requests that succeed must not fill the disk either. */
+/** Replaces details that are too long: successful requests must not fill the disk either. */
 const limitDetails = (details: Record<string, unknown>): Record<string, unknown> =>
-  JSON.stringify(details).length > maxLength ? { note: 'too long to be kept' } : details
+  JSON.stringify(details).length > maxLength ? { note: 'too long to be stored' } : details
 
 /** The members of a value that have these names and are defined. */
 const pickMembers = (value: unknown, names: readonly string[] = []): readonly (readonly [string, unknown])[] =>
@@ -44,15 +44,15 @@ export const createHttpAudit = (audit: Pick<Audit, 'admit' | 'record'>): HttpAud
   admit: audit.admit,
   record(context, { requestId, status, value, error }) {
     const { address, method, route } = context
-    const who: Pick<Principal, 'id' | 'username' | 'apiKeyId'> | undefined = context.caller ?? context.actor
+    const user: Pick<Principal, 'id' | 'username' | 'apiKeyId'> | undefined = context.caller ?? context.actor
     const target = readTarget(context)
     const details = readDetails(context)
     const created = status === 201 ? readId(value) : undefined
     return audit.record({
       at: new Date().toISOString(),
       request_id: requestId,
-      ...(who && { user_id: who.id, username: who.username }),
-      ...(who?.apiKeyId !== undefined && { api_key_id: who.apiKeyId }),
+      ...(user && { user_id: user.id, username: user.username }),
+      ...(user?.apiKeyId !== undefined && { api_key_id: user.apiKeyId }),
       address,
       operation: route!.id,
       method,

@@ -7,7 +7,7 @@ const maxAddresses = 10_000
 export interface RateLimiter<T> {
   /** Whether a refusal of this kind gets an entry of its own. If not, it is counted. */
   allow(kind: string, address: string, facts: T): boolean
-  /** Reports what was counted, and ends. */
+  /** Reports the counted refusals, and stops. */
   close(): void
 }
 
@@ -16,7 +16,10 @@ interface Suppressed<T> {
   last: T
 }
 
-/** `tell` gets, at the end of a window, for each address the last refusal that was not told, and how many there were. */
+/**
+ * Makes a rate limiter. At the end of a window `report` gets, for each address, the last refusal without an entry and the
+ * number of such refusals.
+ */
 export const createRateLimiter = <T>(report: (facts: T, count: number) => void): RateLimiter<T> => {
   const allowed = new Map<string, number>()
   const suppressed = new Map<string, Suppressed<T>>()
@@ -36,10 +39,10 @@ export const createRateLimiter = <T>(report: (facts: T, count: number) => void):
         return true
       }
       const key = `${kind} ${suppressed.size < maxAddresses ? address : 'others'}`
-      const one = suppressed.get(key) ?? { count: 0, last: facts }
-      one.count += 1
-      one.last = facts
-      suppressed.set(key, one)
+      const counted = suppressed.get(key) ?? { count: 0, last: facts }
+      counted.count += 1
+      counted.last = facts
+      suppressed.set(key, counted)
       return false
     },
     close() {

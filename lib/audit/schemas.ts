@@ -12,7 +12,7 @@ export const AuditQuery = z
     limit: number.min(1).max(1000).default(100),
     before: number.min(1).optional().meta({ description: 'Entries with a smaller number, newest first' }),
     after: number.min(0).optional().meta({ description: 'Entries with a greater number, oldest first' }),
-    user: z.string().optional().meta({ description: 'Id or user name of who did it' }),
+    user: z.string().optional().meta({ description: 'Id or name of the user' }),
     operation: z.string().optional().meta({ description: 'As `vmhost routes` names it; a prefix ends with *' }),
     outcome: z.enum(['done', 'refused', 'failed']).optional(),
     from: time.optional(),
@@ -24,7 +24,7 @@ export type AuditQuery = z.infer<typeof AuditQuery>
 export const AuditPage = z
   .object({
     entries: z.array(AuditRecord),
-    next: z.int().optional().meta({ description: 'There is more: ask again with this as before or after' }),
+    next: z.int().optional().meta({ description: 'Number to continue from, as before or after; left out at the end' }),
   })
   .meta({ id: 'AuditPage' })
 export type AuditPage = z.infer<typeof AuditPage>

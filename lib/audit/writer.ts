@@ -51,7 +51,7 @@ export const createAuditWriter = ({ store, entries, log }: Options): AuditWriter
   }
   const commit = async (facts: readonly AuditFacts[], essential: boolean): Promise<boolean> => {
     try {
-      const writes = facts.map(one => entries.append((seq, previous) => chainEntry(one, seq, previous)))
+      const writes = facts.map(entryFacts => entries.append((seq, previous) => chainEntry(entryFacts, seq, previous)))
       await store.commit(writes, { essential })
       return true
     } catch (error) {
@@ -60,7 +60,7 @@ export const createAuditWriter = ({ store, entries, log }: Options): AuditWriter
       for (const entry of facts) {
         if (entry.outcome !== 'done' || alreadyLogged.has(entry)) continue
         alreadyLogged.add(entry)
-        log.error('This waits to be written to the audit: {entry}', { entry })
+        log.error('This entry is not written to the audit yet: {entry}', { entry })
       }
       return false
     }
@@ -95,7 +95,7 @@ export const createAuditWriter = ({ store, entries, log }: Options): AuditWriter
     failure: () =>
       unwritten === 0
         ? undefined
-        : `${unwritten} entries could not be written yet: ${store.failure ?? 'they are tried again in a second'}`,
+        : `${unwritten} entries could not be written yet: ${store.failure ?? 'they are retried in a second'}`,
     async close() {
       await flush(true)
       clearTimeout(timer)

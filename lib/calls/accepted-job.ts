@@ -6,7 +6,7 @@ export interface JobKind {
   readonly operation: string
   /** The type of the record that the `id` of the reply names. */
   readonly record?: string
-  /** The call is always a job, also when the caller waits for its end, so it goes on when the caller disconnects. */
+  /** The call is always a job, also when the caller waits for its end, so it continues when the caller disconnects. */
   readonly always?: true
   /** Callers cannot wait for the end: the reply is always the job. */
   readonly detached?: true
@@ -33,7 +33,7 @@ export interface StartedJob {
   readonly result: Promise<unknown>
 }
 
-/** The reply to a request that runs on as a job: 202 with the job and its location. */
+/** The reply to a request that continues as a job: 202 with the job and its location. */
 export class AcceptedJob {
   readonly job: { readonly id: string }
 
@@ -47,10 +47,10 @@ export const waitForResult = async (
   { result }: StartedJob,
   milliseconds: number,
 ): Promise<{ readonly value: unknown } | undefined> => {
-  const { promise: late, resolve } = Promise.withResolvers<undefined>()
+  const { promise: timedOut, resolve } = Promise.withResolvers<undefined>()
   const timer = setTimeout(resolve, milliseconds)
   try {
-    return await Promise.race([result.then(value => ({ value })), late])
+    return await Promise.race([result.then(value => ({ value })), timedOut])
   } finally {
     clearTimeout(timer)
   }

@@ -52,7 +52,7 @@ export interface NewEvent {
 export const EventMessage = StoredEvent.omit({ audience: true })
   .extend({
     seq: z.int(),
-    cursor: z.string().meta({ description: 'Give it as since to go on after this event' }),
+    cursor: z.string().meta({ description: 'Give it as since to continue after this event' }),
   })
   .meta({ id: 'Event' })
 export type EventMessage = z.infer<typeof EventMessage>

@@ -76,14 +76,14 @@ export const openEvents = async (
 ): Promise<Events> => {
   const log = store.log('events', StoredEvent)
   const epochs = store.collection('event-epochs', Epoch)
-  const known = (await epochs.list())[0]
-  const epoch = known && !restored ? known.epoch : crypto.randomUUID().slice(0, 8)
-  if (epoch !== known?.epoch)
-    await store.commit([...(known ? [epochs.remove(known)] : []), epochs.put({ id: crypto.randomUUID(), epoch })])
+  const [stored] = await epochs.list()
+  const epoch = stored && !restored ? stored.epoch : crypto.randomUUID().slice(0, 8)
+  if (epoch !== stored?.epoch)
+    await store.commit([...(stored ? [epochs.remove(stored)] : []), epochs.put({ id: crypto.randomUUID(), epoch })])
 
   const publish: Publish = event => {
-    const stored = createStoredEvent(event)
-    return log.append(() => stored)
+    const storedEvent = createStoredEvent(event)
+    return log.append(() => storedEvent)
   }
   const beginning = (): Cursor => ({ epoch, seq: log.first() - 1 })
   const entries = ({ seq }: Cursor, limit: number): readonly NumberedEvent[] => log.read(seq, limit)
@@ -98,7 +98,7 @@ export const openEvents = async (
     }
     if (upTo >= log.first()) await store.commit([log.forget(upTo)])
   }
-  // A failed clean-up is repeated by the next one. An entry that cannot be read fails its readers, not the clean-up.
+  // The next clean-up repeats a failed one. An entry that cannot be read fails its readers, not the clean-up.
   const cleanUpTimer = setInterval(() => void removeOld().catch(() => undefined), cleanUpInterval)
   cleanUpTimer.unref()
 
@@ -116,12 +116,12 @@ export const openEvents = async (
     },
     entries,
     read(after, { types, principal }, limit) {
-      const all = entries(after, limit)
+      const batch = entries(after, limit)
       return {
-        messages: all
+        messages: batch
           .filter(entry => types.has(entry.event_type) && maySee(entry.audience, principal))
           .map(entry => toEventMessage(epoch, entry)),
-        next: { epoch, seq: all.at(-1)?.seq ?? after.seq },
+        next: { epoch, seq: batch.at(-1)?.seq ?? after.seq },
       }
     },
     onCommit: listener => store.onCommit(listener),

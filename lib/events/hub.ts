@@ -64,10 +64,10 @@ export const createHub = (events: Pick<Events, 'head' | 'beginning' | 'entries' 
   const readNew = (): void => {
     if (events.head().seq === head) return
     for (;;) {
-      const some = events.entries({ epoch, seq: head }, batchSize)
-      for (const one of some) recent.push(toRecentEvent(one))
-      head = some.at(-1)?.seq ?? head
-      if (some.length < batchSize) break
+      const batch = events.entries({ epoch, seq: head }, batchSize)
+      for (const event of batch) recent.push(toRecentEvent(event))
+      head = batch.at(-1)?.seq ?? head
+      if (batch.length < batchSize) break
     }
     if (recent.length > 2 * maxRecent) recent = recent.slice(-maxRecent)
     for (const { onAvailable } of subscribers) onAvailable()
@@ -85,29 +85,29 @@ export const createHub = (events: Pick<Events, 'head' | 'beginning' | 'entries' 
 
   return {
     subscribe(subscriber) {
-      let at = subscriber.after.seq
+      let position = subscriber.after.seq
       subscribers.add(subscriber)
       return {
         next(limit) {
           const oldest = events.beginning().seq
-          if (at < oldest) {
-            at = oldest
+          if (position < oldest) {
+            position = oldest
             return 'gap'
           }
-          if (at >= head) return noFrames
+          if (position >= head) return noFrames
           const found: EventFrame[] = []
-          while (found.length < limit && at < head) {
-            const some = readAfter(at, batchSize)
-            if (some.length === 0) break
-            for (const entry of some) {
-              at = entry.seq
+          while (found.length < limit && position < head) {
+            const batch = readAfter(position, batchSize)
+            if (batch.length === 0) break
+            for (const entry of batch) {
+              position = entry.seq
               if (subscriber.types.has(entry.type) && maySee(entry.audience, subscriber.principal())) found.push(entry)
               if (found.length >= limit) break
             }
           }
           return found
         },
-        cursor: () => formatCursor({ epoch, seq: at }),
+        cursor: () => formatCursor({ epoch, seq: position }),
         [Symbol.dispose]: () => void subscribers.delete(subscriber),
       }
     },

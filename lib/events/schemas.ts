@@ -7,7 +7,7 @@ const cursor = { pattern: '^[0-9a-f]{8}-[0-9]{1,15}$', examples: ['5c1f0b2e-18']
 const since = z
   .string()
   .optional()
-  .meta({ ...cursor, description: 'Cursor: only events after it. Only new ones when left out' })
+  .meta({ ...cursor, description: 'Cursor: only events after it; only new events when left out' })
 
 /** Names of event types, separated by commas. */
 const types = z
@@ -25,7 +25,7 @@ export const parseEventTypes = (
 }
 
 export const EventQuery = z.object({
-  since: since.meta({ ...cursor, description: 'Cursor: events after it; the oldest that are kept when left out' }),
+  since: since.meta({ ...cursor, description: 'Cursor: events after it; from the oldest stored event when left out' }),
   types: types.meta({ description: 'Types of events, separated by commas; all of them when left out' }),
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
 })
@@ -33,8 +33,8 @@ export const EventQuery = z.object({
 export const EventPage = z
   .object({
     events: z.array(EventMessage),
-    cursor: z.string().meta({ description: 'Give it as since to go on' }),
-    gap: z.literal(true).optional().meta({ description: 'Events between since and these are not kept any more' }),
+    cursor: z.string().meta({ description: 'Give it as since to continue' }),
+    gap: z.literal(true).optional().meta({ description: 'Events between since and these have been removed' }),
   })
   .meta({ id: 'EventPage' })
 export type EventPage = z.infer<typeof EventPage>

@@ -23,7 +23,7 @@ export interface Subscriptions extends AsyncDisposable {
   unsubscribe(clientId: string, types: readonly string[], caller: Principal): void
   /** Lists the connected clients. */
   clients(): Promise<readonly ClientRecord[]>
-  /** Figures of the present clients, and of the messages sent since the start. */
+  /** Counts the present clients, and the messages sent since the start. */
   stats(): SubscriptionStats
 }
 
@@ -116,10 +116,10 @@ export const createSubscriptions = ({ events, gateway, limits }: Options): Subsc
       const client = clients.get(clientId)
       if (!client) throw new ServiceError('not-found', `There is no client ${clientId}.`)
       if (client.principal.id !== caller.id && !caller.superUser)
-        throw new ServiceError('forbidden', 'This client is somebody else’s.')
+        throw new ServiceError('forbidden', 'This client belongs to another user.')
       const { types, unknown } = parseEventTypes(names.join(','))
       if (unknown.length > 0) throw new ServiceError('invalid', `There are no event types ${unknown.join(', ')}.`)
-      if (types.includes('global')) throw new ServiceError('invalid', 'Nobody can unsubscribe from global.')
+      if (types.includes('global')) throw new ServiceError('invalid', 'A client cannot unsubscribe from global.')
       const missing = types.filter(type => !client.types.has(type))
       if (missing.length > 0) throw new ServiceError('invalid', `The client does not get ${missing.join(', ')}.`)
       gateway.unsubscribe(clientId, types)
@@ -128,18 +128,18 @@ export const createSubscriptions = ({ events, gateway, limits }: Options): Subsc
     async clients() {
       const activity = await gateway.activity()
       return [...clients.values()].map(({ id, principal, address, connectedAt, types }) => {
-        const seen = activity.get(id)
+        const state = activity.get(id)
         return {
           id,
           user_id: principal.id,
           username: principal.username,
           address,
           connected_at: formatTime(connectedAt),
-          ...(seen && seen.lastPing > 0 && { last_ping_at: formatTime(seen.lastPing) }),
-          ...(seen && { last_pong_at: formatTime(seen.lastPong) }),
+          ...(state && state.lastPing > 0 && { last_ping_at: formatTime(state.lastPing) }),
+          ...(state && { last_pong_at: formatTime(state.lastPong) }),
           event_subscriptions: [...types],
-          is_alive: seen?.alive ?? false,
-          queue_depth: seen?.queuedBytes ?? 0,
+          is_alive: state?.alive ?? false,
+          queue_depth: state?.queuedBytes ?? 0,
         }
       })
     },
@@ -148,7 +148,9 @@ export const createSubscriptions = ({ events, gateway, limits }: Options): Subsc
       return {
         total_clients: clients.size,
         total_subscriptions: types.length,
-        type_stats: Object.fromEntries([...Map.groupBy(types, type => type)].map(([type, all]) => [type, all.length])),
+        type_stats: Object.fromEntries(
+          [...Map.groupBy(types, type => type)].map(([type, group]) => [type, group.length]),
+        ),
         messages_sent: gateway.sent(),
         start_time: formatTime(startedAt),
         uptime: formatDuration(Date.now() - startedAt),

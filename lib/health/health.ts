@@ -32,9 +32,9 @@ const limitTime = (check: Check): Check => {
   let pending: Promise<string> | undefined
   return async () => {
     pending ??= check().finally(() => (pending = undefined))
-    const late = AbortSignal.timeout(checkTimeout)
-    return abortable(pending, late).catch((error: unknown) => {
-      throw late.aborted ? new Error(`it has not answered within ${checkTimeout / 1000} seconds`) : error
+    const timeout = AbortSignal.timeout(checkTimeout)
+    return abortable(pending, timeout).catch((error: unknown) => {
+      throw timeout.aborted ? new Error(`it has not answered within ${checkTimeout / 1000} seconds`) : error
     })
   }
 }

@@ -97,7 +97,7 @@ export interface Route {
 
 /**
  * Declares an endpoint: contract first, handler second, so that TypeScript checks the handler's reply against the schema.
- * The handler returns the reply's value, an `Encoded`, `EncodedParts`, a `ContentReply`, a `Stream` or an `Upgrade`; it throws ServiceErrors to refuse.
+ * The handler returns the reply's value, or a reply that is not serialized as JSON here. It throws ServiceErrors to refuse.
  */
 export const endpoint = <
   R extends z.ZodType,

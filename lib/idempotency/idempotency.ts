@@ -6,8 +6,8 @@ import { type Fault, ServiceError } from '#lib/errors.ts'
 import type { Store, Stored } from '#lib/storage/store.ts'
 
 /**
- * Runs the work once for its idempotency key. Later requests with the same key get the same answer, also after a restart.
- * Throws `invalid` for a malformed key, and `conflict` for a key that was used for another request, or whose answer was not
+ * Runs the work once for its idempotency key. Later requests with the same key get the same reply, also after a restart.
+ * Throws `invalid` for a malformed key, and `conflict` for a key that was used for another request, or whose reply was not
  * stored.
  */
 export type RunIdempotent = <T>(request: IdempotentRequest, work: () => Promise<T> | T) => Promise<T>
@@ -24,10 +24,11 @@ const IdempotencyRecord = z.object({
     .union([
       z.object({ value: z.unknown() }),
       z.object({ fault: z.string(), message: z.string(), extra: z.record(z.string(), z.unknown()) }),
+      // The reply is not stored. The name is part of the stored format.
       z.object({ untold: z.literal(true) }),
     ])
     .optional()
-    .meta({ description: 'Not there while the work is done' }),
+    .meta({ description: 'Left out while the work is running' }),
 })
 type IdempotencyRecord = z.infer<typeof IdempotencyRecord>
 
@@ -39,8 +40,8 @@ const maxStored = 20_000
 const maxPerCaller = 10_000
 /** New records after which old ones are removed, besides the timer: any user can send thousands of keys. */
 const cleanUpAfter = 1_000
-/** The most characters of an answer that is stored. */
-const maxAnswerLength = 64 * 1024
+/** The most characters of a stored reply. */
+const maxReplyLength = 64 * 1024
 
 /** Faults that are not caused by the request. It may be retried with the same key. */
 const transientFaults: ReadonlySet<Fault> = new Set([
@@ -56,12 +57,12 @@ const replay = ({ outcome }: IdempotencyRecord): unknown => {
   if (!outcome)
     throw new ServiceError(
       'conflict',
-      'The first request with this Idempotency-Key was cut off. Look whether it was done, then use a new key.',
+      'The first request with this Idempotency-Key was interrupted. Check whether it was done, then use a new key.',
     )
   if ('untold' in outcome)
     throw new ServiceError(
       'conflict',
-      'This was done before, for the same Idempotency-Key; its answer is not kept, because it is long or held a secret.',
+      'This was done before, for the same Idempotency-Key. Its reply is not stored, because it is long or has a secret.',
     )
   if ('fault' in outcome) throw new ServiceError(outcome.fault as Fault, outcome.message, { extra: outcome.extra })
   return outcome.value
@@ -82,13 +83,13 @@ export const openIdempotency = (store: Store, pepper: Uint8Array): { readonly ru
     })
     if (old.length > 0) await store.commit(old.map(({ id }) => records.remove({ id })))
   }
-  // A failed clean-up is repeated by the next one.
+  // The next clean-up repeats a failed one.
   const cleanUpTimer = setInterval(() => void removeOld().catch(() => undefined), cleanUpInterval)
   cleanUpTimer.unref()
 
   const toOutcome = (value: unknown, secret: boolean): IdempotencyRecord['outcome'] => {
     const text = value instanceof PreparedBody ? value.text : JSON.stringify(value ?? null)
-    return secret || text.length > maxAnswerLength ? { untold: true } : { value: JSON.parse(text) }
+    return secret || text.length > maxReplyLength ? { untold: true } : { value: JSON.parse(text) }
   }
 
   let createdSinceCleanUp = 0
@@ -128,15 +129,15 @@ export const openIdempotency = (store: Store, pepper: Uint8Array): { readonly ru
         if (other !== content)
           throw new ServiceError('conflict', 'This Idempotency-Key was used for another request; use a new one.')
       }
-      const same = running.get(name)
-      if (same) {
-        checkSameContent(same.content)
-        return same.result as ReturnType<typeof work>
+      const concurrent = running.get(name)
+      if (concurrent) {
+        checkSameContent(concurrent.content)
+        return concurrent.result as ReturnType<typeof work>
       }
-      const known = await records.find('name', name)
-      if (known) {
-        checkSameContent(known.content)
-        return replay(known) as ReturnType<typeof work>
+      const stored = await records.find('name', name)
+      if (stored) {
+        checkSameContent(stored.content)
+        return replay(stored) as ReturnType<typeof work>
       }
       const startedMeanwhile = running.get(name)
       if (startedMeanwhile) {

@@ -9,9 +9,9 @@ export interface Metrics {
   /** Counts a reply. */
   countReply(operation: string | undefined, reply: Pick<Outcome, 'status' | 'milliseconds'>): void
   /** Counts a call of the hypervisor driver. */
-  countCall(what: DriverCall): void
+  countCall(call: DriverCall): void
   /** Counts a job that has ended. */
-  countJob(what: { readonly operation: string; readonly outcome: string }): void
+  countJob(job: { readonly operation: string; readonly outcome: string }): void
   /** Adds gauges, which are read on each request for the metrics. */
   addGauges(gauges: Gauges): void
   render(): Promise<StreamReply>
@@ -22,7 +22,7 @@ export type Gauges = Readonly<
   Record<string, readonly [help: string, read: () => number | Readonly<Record<string, number>>]>
 >
 
-const longSeconds = [0.01, 0.1, 0.5, 1, 5, 15, 60, 300, 1800]
+const bucketBounds = [0.01, 0.1, 0.5, 1, 5, 15, 60, 300, 1800]
 
 export const createMetrics = (): Metrics => {
   const registry = new Registry()
@@ -32,12 +32,12 @@ export const createMetrics = (): Metrics => {
     name: 'vmhost_hypervisor_call_seconds',
     help: 'Time that calls of the hypervisor took',
     labelNames: ['call', 'outcome'],
-    buckets: longSeconds,
+    buckets: bucketBounds,
     registers,
   })
   const jobs = new Counter({
     name: 'vmhost_jobs_ended_total',
-    help: 'Jobs that ended, by what they did and how',
+    help: 'Jobs that ended, by operation and outcome',
     labelNames: ['operation', 'outcome'],
     registers,
   })
@@ -45,8 +45,8 @@ export const createMetrics = (): Metrics => {
     countReply: (operation = 'none', reply) => countByOperation(operation, reply),
     addGauges(gauges) {
       for (const [name, [help, read]] of Object.entries(gauges)) {
-        const value = read()
-        const labelNames = typeof value === 'number' ? [] : ['kind']
+        const first = read()
+        const labelNames = typeof first === 'number' ? [] : ['kind']
         const gauge: Gauge = new Gauge({
           name: `vmhost_${name}`,
           help,
@@ -62,7 +62,7 @@ export const createMetrics = (): Metrics => {
       }
     },
     countCall: ({ call, outcome, milliseconds }) => calls.observe({ call, outcome }, milliseconds / 1000),
-    countJob: what => jobs.inc(what),
+    countJob: job => jobs.inc(job),
     render: async () => new StreamReply(registry.contentType, await registry.metrics()),
   }
 }

@@ -3,7 +3,8 @@ import { Counter, type Histogram, type Registry } from 'prom-client'
 /** The upper bounds of the buckets, in seconds. */
 const bucketBounds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30]
 
-interface Operation {
+/** The replies of one operation. */
+interface ReplyCounts {
   /** The number of replies by status. */
   readonly statuses: Map<number, number>
   /** The number of replies in each bucket, not cumulative. The last bucket has those above all bounds. */
@@ -14,16 +15,16 @@ interface Operation {
 const durationName = 'vmhost_http_duration_seconds'
 
 /** The samples of an operation's histogram. Their buckets are cumulative. */
-const toSamples = (operation: string, { buckets, seconds }: Operation) => {
+const toSamples = (name: string, { buckets, seconds }: ReplyCounts) => {
   let count = 0
-  const cumulative = [...bucketBounds, '+Inf'].map((le, at) => {
-    count += buckets[at]!
-    return { metricName: `${durationName}_bucket`, labels: { le, operation }, value: count }
+  const cumulative = [...bucketBounds, '+Inf'].map((le, index) => {
+    count += buckets[index]!
+    return { metricName: `${durationName}_bucket`, labels: { le, operation: name }, value: count }
   })
   return [
     ...cumulative,
-    { metricName: `${durationName}_sum`, labels: { operation }, value: seconds },
-    { metricName: `${durationName}_count`, labels: { operation }, value: count },
+    { metricName: `${durationName}_sum`, labels: { operation: name }, value: seconds },
+    { metricName: `${durationName}_count`, labels: { operation: name }, value: count },
   ]
 }
 
@@ -34,8 +35,8 @@ const toSamples = (operation: string, { buckets, seconds }: Operation) => {
 export const createReplyCounter = (
   registry: Registry,
 ): ((operation: string, reply: { readonly status: number; readonly milliseconds: number }) => void) => {
-  const operations = new Map<string, Operation>()
-  // oxlint-disable-next-line no-new -- it is the registry's from here on
+  const operations = new Map<string, ReplyCounts>()
+  // oxlint-disable-next-line no-new -- the registry owns it
   new Counter({
     name: 'vmhost_http_replies_total',
     help: 'Replies by operation and status',
@@ -54,21 +55,21 @@ export const createReplyCounter = (
       help: 'Time from a request to its reply',
       type: 'histogram',
       aggregator: 'sum',
-      values: [...operations].flatMap(([operation, all]) => toSamples(operation, all)),
+      values: [...operations].flatMap(([name, operation]) => toSamples(name, operation)),
     }),
   } as unknown as Histogram)
 
   return (operation, { status, milliseconds }) => {
-    let known = operations.get(operation)
-    if (!known) {
-      known = { statuses: new Map(), buckets: Array.from({ length: bucketBounds.length + 1 }, () => 0), seconds: 0 }
-      operations.set(operation, known)
+    let counts = operations.get(operation)
+    if (!counts) {
+      counts = { statuses: new Map(), buckets: Array.from({ length: bucketBounds.length + 1 }, () => 0), seconds: 0 }
+      operations.set(operation, counts)
     }
     const seconds = milliseconds / 1000
-    let at = 0
-    while (at < bucketBounds.length && seconds > bucketBounds[at]!) at += 1
-    known.statuses.set(status, (known.statuses.get(status) ?? 0) + 1)
-    known.buckets[at]! += 1
-    known.seconds += seconds
+    let bucket = 0
+    while (bucket < bucketBounds.length && seconds > bucketBounds[bucket]!) bucket += 1
+    counts.statuses.set(status, (counts.statuses.get(status) ?? 0) + 1)
+    counts.buckets[bucket]! += 1
+    counts.seconds += seconds
   }
 }

@@ -32,7 +32,9 @@ const Fields = z.object({
   value: Value.optional(),
 })
 
-export const CreateUserConfig = Fields.extend({ slug: Slug.optional().meta({ description: 'Made up when left out' }) })
+export const CreateUserConfig = Fields.extend({
+  slug: Slug.optional().meta({ description: 'Generated when left out' }),
+})
   .optional()
   .transform(request => request ?? {})
 export type CreateUserConfig = z.infer<typeof CreateUserConfig>

@@ -21,11 +21,11 @@ export interface UserConfigs {
 const maxPerUser = 500
 
 export const openUserConfigs = (store: Store, publish: Publish): UserConfigs => {
-  // As private as the settings themselves: only their user gets the event.
-  const configEvent = (what: string, { id, slug, user_id: user }: UserConfig): Write =>
+  // Private, like the settings: only their user gets the event.
+  const publishConfigEvent = (event: string, { id, slug, user_id: user }: UserConfig): Write =>
     publish({
       type: 'system',
-      message: `USER_CONFIG_${what}`,
+      message: `USER_CONFIG_${event}`,
       body: { config_id: id, slug },
       audience: { users: [user], private: true },
     })
@@ -61,7 +61,7 @@ export const openUserConfigs = (store: Store, publish: Publish): UserConfigs => 
         created_at: now,
         updated_at: now,
       }
-      await store.commit([configs.put(config), configEvent('ADDED', config)]).catch((error: unknown) => {
+      await store.commit([configs.put(config), publishConfigEvent('ADDED', config)]).catch((error: unknown) => {
         throw isFault(error, 'conflict')
           ? new ServiceError('conflict', `You have a setting with the slug ${config.slug} already; change it with PUT.`)
           : error
@@ -71,20 +71,20 @@ export const openUserConfigs = (store: Store, publish: Publish): UserConfigs => 
     async update(userId, reference, { name, type, value }) {
       const before = await find(userId, reference)
       const change = (config: UserConfig): UserConfig => {
-        const next = type ?? config.type
+        const nextType = type ?? config.type
         return {
           ...config,
           name: name ?? config.name,
-          type: next,
-          value: formatValue(next, value ?? config.value),
+          type: nextType,
+          value: formatValue(nextType, value ?? config.value),
           updated_at: new Date().toISOString(),
         }
       }
-      return toView(await configs.update(before.id, change, [configEvent('UPDATED', before)]))
+      return toView(await configs.update(before.id, change, [publishConfigEvent('UPDATED', before)]))
     },
     async remove(userId, reference) {
       const config = await find(userId, reference)
-      await store.commit([configs.remove(config), configEvent('REMOVED', config)])
+      await store.commit([configs.remove(config), publishConfigEvent('REMOVED', config)])
     },
     prepareRemoval: async userId => (await listOfUser(userId)).map(configs.remove),
   }

@@ -37,7 +37,7 @@ export const replyError = (reply: Reply, what: string): ServiceError => {
   return statusError({ host: url.host, status, headers, what })
 }
 
-/** Parses JSON; undefined for invalid JSON, and for JSON beyond the limits of `isModest`. */
+/** Parses JSON; undefined for invalid JSON, and for JSON beyond the limits of `isWithinJsonLimits`. */
 export const parseJson = (text: string): unknown => {
   if (!isWithinJsonLimits(Buffer.from(text))) return undefined
   try {

@@ -14,10 +14,10 @@ const withLimits = (limits: RemoteLimits) =>
     remoteLimits: async ({}, use) => use(limits),
   })
 const test = withLimits({ checkTimeout: 10_000, requestTimeout: 10_000, maxReplyBytes: 10_000 })
-const hurried = withLimits({ checkTimeout: 1_500, requestTimeout: 500, maxReplyBytes: 10_000 })
+const testWithShortLimits = withLimits({ checkTimeout: 1_500, requestTimeout: 500, maxReplyBytes: 10_000 })
 
-/** A manager that was made while its catalog answered well, and how to ask that. */
-const enter = async (call: Call, network: SetupServer, more: object = { api_key: apiKey }) => {
+/** Creates a manager whose catalog answers correctly, and gives a function that sends requests to it. */
+const createManagedCatalog = async (call: Call, network: SetupServer, more: object = { api_key: apiKey }) => {
   network.use(
     http.get(`${url}/api/v1/catalog`, () => HttpResponse.json([]), { once: true }),
     http.post(`${url}/api/v1/auth/token`, () => HttpResponse.json({ token: 'the-token', expires_at: 4e9 }), {
@@ -34,7 +34,7 @@ const enter = async (call: Call, network: SetupServer, more: object = { api_key:
 }
 const message = (text: string): JsonBodyType => ({ code: 0, message: text })
 
-describe('what a remote catalog refuses', () => {
+describe('a refusal of a remote catalog', () => {
   test.for([
     [400, 400],
     [402, 400],
@@ -54,8 +54,8 @@ describe('what a remote catalog refuses', () => {
     [502, 502],
     [503, 502],
     [599, 502],
-  ] as const)('%i is %i for the caller', async ([theirs, ours], { call, network }) => {
-    const catalog = await enter(call, network)
+  ] as const)('%i becomes %i for the caller', async ([theirs, ours], { call, network }) => {
+    const catalog = await createManagedCatalog(call, network)
     network.use(
       http.get(`${url}/api/v1/catalog/x`, () =>
         HttpResponse.json(message(`No: ${apiKey}`), { status: theirs, headers: { 'retry-after': '7', allow: 'PUT' } }),
@@ -70,14 +70,14 @@ describe('what a remote catalog refuses', () => {
     } else if (theirs >= 500) expect(answer.body.message).toContain('No: ********')
   })
 
-  test('a refusal without words has some', async ({ call, network }) => {
-    const catalog = await enter(call, network)
+  test('gets a message when it has none', async ({ call, network }) => {
+    const catalog = await createManagedCatalog(call, network)
     network.use(http.get(`${url}/api/v1/catalog/x`, () => new HttpResponse('<html>', { status: 404 })))
     expect((await catalog('GET', '/x')).body).toEqual({ code: 404, message: 'The catalog of QA answered 404.' })
   })
 })
 
-describe('what a remote catalog does wrong', () => {
+describe('a fault of a remote catalog', () => {
   const json = { 'content-type': 'application/json' }
   test.for<[string, () => Response | Promise<Response>]>([
     ['no JSON', () => new HttpResponse('<html></html>', { headers: json })],
@@ -104,7 +104,7 @@ describe('what a remote catalog does wrong', () => {
     ['a redirect that repeats the request', () => HttpResponse.redirect('https://elsewhere.example.test/', 308)],
     ['no connection', () => HttpResponse.error()],
   ])('%s: 502', async ([, reply], { call, network }) => {
-    const catalog = await enter(call, network)
+    const catalog = await createManagedCatalog(call, network)
     let asked = 0
     network.use(
       http.all('https://elsewhere.example.test/*', () => {
@@ -122,14 +122,14 @@ describe('what a remote catalog does wrong', () => {
     expect(asked).toBe(0)
   })
 
-  hurried.for([
+  testWithShortLimits.for([
     ['an answer that does not come', () => delay('infinite').then(() => HttpResponse.json([]))],
     [
       'an answer that does not end',
       () => new HttpResponse(new ReadableStream({ start: stream => stream.enqueue(Buffer.from('[')) })),
     ],
   ] as const)('%s: 504', async ([, reply], { call, network }) => {
-    const catalog = await enter(call, network)
+    const catalog = await createManagedCatalog(call, network)
     network.use(http.get(`${url}/api/v1/catalog/x`, reply), http.get(`${url}/api/v1/catalog`, reply))
     for (const answer of [
       await catalog('GET', '/x'),
@@ -138,7 +138,7 @@ describe('what a remote catalog does wrong', () => {
       expect(answer).toMatchObject({ status: 504, body: { message: expect.stringContaining('in time') } })
   })
 
-  test('a host that is not there: 502, and nothing is kept', async ({ call }) => {
+  test('an unreachable host: 502, and nothing is stored', async ({ call }) => {
     const body = { name: 'QA', url: 'https://nowhere.example.test', api_key: apiKey }
     expect(await call('POST', '/api/v1/catalog-managers', { ...root, body })).toMatchObject({
       status: 502,
@@ -147,8 +147,8 @@ describe('what a remote catalog does wrong', () => {
     expect((await call('GET', '/api/v1/catalog-managers', root)).body).toEqual([])
   })
 
-  test('a caller has no more than eight requests under way', async ({ call, network }) => {
-    const catalog = await enter(call, network)
+  test('a caller can have at most eight requests under way', async ({ call, network }) => {
+    const catalog = await createManagedCatalog(call, network)
     const { promise: go, resolve } = Promise.withResolvers<void>()
     let waiting = 0
     const { promise: full, resolve: isFull } = Promise.withResolvers<void>()
@@ -169,7 +169,7 @@ describe('what a remote catalog does wrong', () => {
   })
 })
 
-describe('a sign-in that goes wrong', () => {
+describe('a failed sign-in', () => {
   const credentials = { username: 'me', password }
   test.for<[string, () => Response]>([
     ['no token', () => HttpResponse.json({ ok: true })],
@@ -190,17 +190,17 @@ describe('a sign-in that goes wrong', () => {
     expect(JSON.stringify(answer.body)).not.toContain(password)
   })
 
-  hurried('no answer', async ({ call, network }) => {
+  testWithShortLimits('no answer', async ({ call, network }) => {
     network.use(http.post(`${url}/api/v1/auth/token`, () => delay('infinite').then(() => HttpResponse.json({}))))
     const body = { name: 'QA', url, ...credentials }
     expect((await call('POST', '/api/v1/catalog-managers', { ...root, body })).status).toBe(504)
   })
 
-  test('is not tried again at once when it was refused, for wrong passwords lock accounts', async ({
+  test('is not retried at once when it was refused, because wrong passwords lock accounts', async ({
     call,
     network,
   }) => {
-    const catalog = await enter(call, network, credentials)
+    const catalog = await createManagedCatalog(call, network, credentials)
     let signIns = 0
     network.use(
       http.post(`${url}/api/v1/auth/token`, () => {
@@ -214,8 +214,8 @@ describe('a sign-in that goes wrong', () => {
     expect(signIns).toBe(1)
   })
 
-  test('a token that is refused however new: 502, after one more try', async ({ call, network }) => {
-    const catalog = await enter(call, network, credentials)
+  test('a new token that is refused too: 502, after one retry', async ({ call, network }) => {
+    const catalog = await createManagedCatalog(call, network, credentials)
     let asked = 0
     network.use(
       http.post(`${url}/api/v1/auth/token`, () => HttpResponse.json({ token: `the-token-${asked}` })),

@@ -4,8 +4,8 @@ import { parseReply } from '#lib/remote-catalogs/parse-reply.ts'
 
 const read = (text: string): unknown => parseReply({ status: 200, headers: {}, body: Buffer.from(text) })
 
-describe('a reply as data', () => {
-  test('is what was sent, whatever its texts hold', () => {
+describe('a JSON reply', () => {
+  test('is parsed correctly, whatever characters its texts have', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), value => {
         const text = JSON.stringify(value)
@@ -23,13 +23,13 @@ describe('a reply as data', () => {
     ['depth after a text', `["\\"]",${'['.repeat(64)}${']'.repeat(64)}]`],
     ['many values', `[${'0,'.repeat(2_000_001)}0]`],
     ['many lists', `[${'[]'.repeat(2_000_001)}]`],
-  ])('%s are refused before they are read', ([, text]) =>
+  ])('%s are refused before they are parsed', ([, text]) =>
     expect(() => read(text!)).toThrow(
       expect.objectContaining({ fault: 'upstream', message: expect.stringMatching(/too/) }),
     ),
   )
 
-  test('as much as a large catalog has is read at once', () => {
+  test('a reply of the size of a large catalog is accepted', () => {
     expect(read(`[${'0,'.repeat(1_999_990)}0]`)).toHaveLength(1_999_991)
     expect(read(`${'['.repeat(64)}${']'.repeat(64)}`)).toHaveLength(1)
   })

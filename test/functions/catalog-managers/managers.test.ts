@@ -17,7 +17,7 @@ const create = (call: Call, { url }: { url: string }, more: object = {}, who: { 
   call('POST', managers, { ...who, body: { name: 'QA', url, api_key: apiKey, ...more } })
 const put = (call: Call, id: string, body: object, who: { as: string[] } = me): Promise<Answer> =>
   call('PUT', `${managers}/${id}`, { ...who, body })
-/** The credential of the last request that the remote catalog got. */
+/** Gives the credential of the last request that the remote catalog got. */
 const credential = ({ seen }: RemoteCatalog) => {
   const { 'x-api-key': key, authorization } = seen.at(-1)!.headers
   return key ?? authorization
@@ -57,7 +57,7 @@ describe('catalog managers', () => {
     expect((await call('DELETE', `${managers}/${id}`, me)).status).toBe(404)
   })
 
-  test('tell of each change, to those who see them', async ({ call, remote, events }) => {
+  test('publish an event for each change, for callers who can see them', async ({ call, remote, events }) => {
     const before = events.head()
     const { id } = (await create(call, remote)).body
     await put(call, id, { name: 'New' })
@@ -74,7 +74,7 @@ describe('catalog managers', () => {
     expect(events.entries(before, 10).at(-1)!.audience.claims).toContain('CATALOG_MANAGER_LIST_OWN')
   })
 
-  test('never show a secret, in no reply and no event', async ({ call, remote, events }) => {
+  test('never show a secret in a reply or an event', async ({ call, remote, events }) => {
     const replies = [
       await create(call, remote, { api_key: undefined, username: 'someone@example.test', password }),
       await create(call, remote),
@@ -92,7 +92,7 @@ describe('catalog managers', () => {
     for (const secret of [password, apiKey, 'wrong-secret-value', 'someone']) expect(all).not.toContain(secret)
   })
 
-  test('keep a secret that is left out, empty or sent back masked', async ({ call, remote }) => {
+  test('keep the stored secret when it is left out, empty or masked', async ({ call, remote }) => {
     const { id } = (await create(call, remote, { api_key: undefined, username: 'me', password })).body
     for (const body of [
       { name: 'a' },
@@ -105,7 +105,7 @@ describe('catalog managers', () => {
     expect(await put(call, id, { username: '' })).toMatchObject({ status: 400 })
     expect((await put(call, id, { username: 'you' })).status).toBe(200)
     expect(remote.signIns.at(-1)).toEqual({ email: 'you', password })
-    // The other method drops what is of no more use.
+    // The other method drops the credentials of the first one.
     const changed = await put(call, id, { api_key: apiKey })
     expect(changed.body).toMatchObject({ authentication_method: 'api_key', api_key: '********' })
     expect(changed.body.password).toBeUndefined()
@@ -113,7 +113,7 @@ describe('catalog managers', () => {
     expect((await put(call, id, { authentication_method: 'credentials' })).status).toBe(400)
   })
 
-  test('do not take a kept secret to another server', async ({ call, remote, network }) => {
+  test('do not send a stored secret to another server', async ({ call, remote, network }) => {
     await using other = await startRemoteCatalog()
     letThrough(network, other)
     const { id } = (await create(call, remote)).body
@@ -152,7 +152,7 @@ describe('catalog managers', () => {
     [{ url: 'http://me@peer.example.test/' }, 'credentials'],
     [{ required_claims: 'QA' }, 'required_claims'],
     [{ global: 'yes' }, 'global'],
-  ] as const)('%o is refused, and nothing is asked', async ([more, told], { call, remote }) => {
+  ] as const)('%o is refused, and the catalog gets no request', async ([more, told], { call, remote }) => {
     expect(await create(call, remote, more)).toMatchObject({
       status: 400,
       body: { message: expect.stringContaining(told) },
@@ -161,7 +161,7 @@ describe('catalog managers', () => {
     expect((await call('GET', managers, root)).body).toEqual([])
   })
 
-  test('are asked once before they are kept, with their credentials', async ({ call, remote }) => {
+  test('are checked once with their credentials before they are stored', async ({ call, remote }) => {
     expect((await create(call, remote)).status).toBe(201)
     expect(remote.seen.map(({ method, url }) => [method, url])).toEqual([['GET', '/api/v1/catalog']])
     expect(credential(remote)).toBe(apiKey)
@@ -173,7 +173,7 @@ describe('catalog managers', () => {
     expect((await call('GET', managers, me)).body).toHaveLength(6)
   })
 
-  test('an update is asked too, and changes nothing when it fails', async ({ call, remote }) => {
+  test('are checked before an update too, which changes nothing when the check fails', async ({ call, remote }) => {
     const { id } = (await create(call, remote)).body
     expect((await put(call, id, { name: 'New', api_key: 'wrong' })).status).toBe(502)
     expect((await call('GET', `${managers}/${id}`, me)).body.name).toBe('QA')
@@ -190,30 +190,30 @@ describe('catalog managers', () => {
     'http://2130706434/',
     'http://0177.0.0.2/',
     'http://inside.example.test',
-  ])('%s may not be reached', async (url, { call }) => {
+  ])('%s cannot be reached', async (url, { call }) => {
     const answer = await create(call, { url })
     expect(answer).toMatchObject({ status: 400, body: { stack: [{ path: 'url' }] } })
-    // What a name stands for inside is not told.
+    // The message does not show the address of an internal name.
     if (url.includes('inside')) expect(answer.body.message).not.toContain('10.0.0.1')
   })
 
-  test('are no more than 100 of one user', async ({ call, remote }) => {
+  test('are limited to 100 per user', async ({ call, remote }) => {
     const inactive = { active: false }
     for (let made = 0; made < 100; made += 1) expect((await create(call, remote, inactive)).status).toBe(201)
     expect((await create(call, remote, inactive)).status).toBe(409)
     expect((await create(call, remote, inactive, admin)).status).toBe(201)
   })
 
-  test('one that was changed meanwhile is not written over', async ({ call, remote }) => {
+  test('an update does not overwrite a concurrent one', async ({ call, remote }) => {
     const { id } = (await create(call, remote)).body
     const all = await Promise.all(['a', 'b', 'c'].map(name => put(call, id, { name })))
     expect(all.map(({ status }) => `${status}`).toSorted()).toEqual(['200', '409', '409'])
   })
 })
 
-describe('who may do what with a catalog manager', () => {
+describe('the rights on a catalog manager', () => {
   const publish = { global: true }
-  test('only the full claim makes one global or internal, at creation and later', async ({ call, remote }) => {
+  test('only the full claim allows to make one global or internal, at creation and later', async ({ call, remote }) => {
     for (const more of [publish, { internal: true }]) {
       expect((await create(call, remote, more)).status).toBe(403)
       expect((await create(call, remote, more, admin)).status).toBe(201)
@@ -223,7 +223,7 @@ describe('who may do what with a catalog manager', () => {
     }
     const { id } = (await create(call, remote)).body
     expect((await put(call, id, publish, { as: full })).status).toBe(200)
-    // Once it is for others its owner needs the claim too, whatever is changed, but for taking it back.
+    // For any change of a global manager the owner needs the claim too, except for making it private again.
     expect((await put(call, id, { name: 'x' })).status).toBe(403)
     expect((await put(call, id, { global: false })).status).toBe(200)
   })
@@ -298,7 +298,7 @@ describe('who may do what with a catalog manager', () => {
     expect(found.join(' ')).toBe(table[caller][kind])
   })
 
-  test('whose rights go while the catalog is asked keeps nothing', async ({ eventLog: { store, publish } }) => {
+  test('a caller who loses the right during the check stores nothing', async ({ eventLog: { store, publish } }) => {
     const { promise: asked, resolve: answer } = Promise.withResolvers<void>()
     const records = openManagerRecords(store)
     const managers = createCatalogManagers({ store, records, publish, remote: { check: () => asked } })
@@ -336,7 +336,7 @@ describe('who may do what with a catalog manager', () => {
     ])
   })
 
-  test('the managers of a user go with the user, but for those that others use', async ({ remote, eventLog }) => {
+  test('the managers of a user are deleted with the user, except for global ones', async ({ remote, eventLog }) => {
     const { store } = eventLog
     const records = openManagerRecords(store)
     const [mine, theirs] = ['00000000-0000-4000-8000-0000000000aa', '00000000-0000-4000-8000-0000000000bb']

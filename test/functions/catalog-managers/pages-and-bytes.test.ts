@@ -17,14 +17,14 @@ const manifest = (version: string, more: object = {}) => ({
 })
 const hidden = { required_claims: ['HIDDEN'] }
 
-/** The path of a new manager's catalog. */
-const enter = async (call: Call, { url }: RemoteCatalog): Promise<string> => {
+/** Creates a manager and gives the path of its catalog. */
+const createCatalogPath = async (call: Call, { url }: RemoteCatalog): Promise<string> => {
   const { body } = await call('POST', '/api/v1/catalog-managers', { ...me, body: { name: 'QA', url, api_key: apiKey } })
   return `/api/v1/catalog-managers/${body.id}/catalog`
 }
 
 describe('pages of a remote catalog', () => {
-  /** Cuts the manifests to pages of two, and links to the next one in this way. */
+  /** Makes the remote catalog send pages of two manifests, with links to the next page in this format. */
   const paged = (remote: RemoteCatalog, linkTo: (query: string) => string): void => {
     remote.manifests = ['1', '2', '3', '4', '5', '6', '7'].map(version =>
       manifest(version, /[2-5]/.test(version) ? hidden : {}),
@@ -47,8 +47,8 @@ describe('pages of a remote catalog', () => {
     ['absolute', (query: string) => `<http://inside.example.test/api/v1/catalog?${query}&access_token=x>; rel="next"`],
     ['relative', (query: string) => `</api/v1/catalog?${query}>; rel=next`],
     ['among others', (query: string) => `</first?cursor=0>; rel="first", <?${query}>; title="a"; rel="last next"`],
-  ] as const)('are followed through the manager; their links are %s', async ([, linkTo], { call, remote }) => {
-    const path = await enter(call, remote)
+  ] as const)('are read through the manager; their links are %s', async ([, linkTo], { call, remote }) => {
+    const path = await createCatalogPath(call, remote)
     paged(remote, linkTo)
     const pages: string[][] = []
     for (let next: string | undefined = `${path}?limit=2`; next !== undefined;) {
@@ -59,16 +59,16 @@ describe('pages of a remote catalog', () => {
       if (pages.length < 4) expect(link).toBe(`<${path}?limit=2&cursor=${pages.length * 2}>; rel="next"`)
       next = link?.slice(1, link.indexOf('>'))
     }
-    // What cannot be seen is left out, and nothing is lost or told twice.
+    // Hidden manifests are left out; no visible one is missing or repeated.
     expect(pages).toEqual([['1'], [], ['6'], ['7']])
     const { body, headers } = await call('GET', `${path}?limit=2`, { ...me, headers: { 'x-filter': 'version=9' } })
     expect([body, headers.get('link')]).toEqual([[], `<${path}?limit=2&cursor=2>; rel="next"`])
   })
 
   test.for(['<?cursor=1>; rel="first"', '<?cursor=1>', 'next', '<http://[>; rel="next"'])(
-    'without a link that leads on are the last: %s',
+    'without a link to the next one are the last: %s',
     async (link, { call, remote }) => {
-      const path = await enter(call, remote)
+      const path = await createCatalogPath(call, remote)
       paged(remote, () => link)
       expect((await call('GET', `${path}?limit=2`, me)).headers.get('link')).toBeNull()
     },
@@ -78,8 +78,8 @@ describe('pages of a remote catalog', () => {
 describe('the bytes of a remote catalog', () => {
   const pack = randomBytes(9 * 1024 * 1024 + 5)
 
-  /** Hands out the pack of version 1 by ranges. */
-  const handOut = (remote: RemoteCatalog, etagOf: () => string = () => '"one"'): void => {
+  /** Makes the remote catalog send the pack of version 1 in ranges. */
+  const servePack = (remote: RemoteCatalog, etagOf: () => string = () => '"one"'): void => {
     remote.manifests = [manifest('1'), manifest('2', hidden)]
     remote.answers = ({ url = '', headers }, response) => {
       if (!url.includes('content=pack')) return false
@@ -98,9 +98,9 @@ describe('the bytes of a remote catalog', () => {
   }
   const at = (path: string, version = '1'): string => `${path}/open/${version}/arm64/download?content=pack`
 
-  test('are passed on, whole or by range, in pieces', async ({ call, open, remote }) => {
-    const path = await enter(call, remote)
-    handOut(remote)
+  test('are forwarded whole or by range, in several requests', async ({ call, open, remote }) => {
+    const path = await createCatalogPath(call, remote)
+    servePack(remote)
     const whole = await open('GET', at(path), me)
     expect([whole.status, whole.headers.get('content-length'), whole.headers.get('etag')]).toEqual([
       200,
@@ -121,16 +121,19 @@ describe('the bytes of a remote catalog', () => {
     expect(JSON.stringify(remote.seen)).not.toContain('callers-own')
   })
 
-  test('of what cannot be seen are not asked for', async ({ call, remote }) => {
-    const path = await enter(call, remote)
-    handOut(remote)
+  test('of a hidden manifest are not requested', async ({ call, remote }) => {
+    const path = await createCatalogPath(call, remote)
+    servePack(remote)
     expect((await call('GET', at(path, '2'), me)).status).toBe(404)
     expect(remote.seen.some(({ url }) => url.includes('download'))).toBe(false)
   })
 
-  test('are asked for by what was seen, not by a name that may lead elsewhere', async ({ call, remote }) => {
-    const path = await enter(call, remote)
-    handOut(remote)
+  test('are requested by the names of the visible manifest, not by a tag that may have moved', async ({
+    call,
+    remote,
+  }) => {
+    const path = await createCatalogPath(call, remote)
+    servePack(remote)
     const content = remote.answers
     remote.answers = (request, response) => {
       if (!request.url!.endsWith('/open/latest/arm64')) return content(request, response)
@@ -141,15 +144,15 @@ describe('the bytes of a remote catalog', () => {
     expect(remote.seen.at(-1)?.url).toContain('/OPEN/1/arm64/download?content=pack')
   })
 
-  test('break off when they are others by now', async ({ call, open, remote }) => {
-    const path = await enter(call, remote)
+  test('end with an error when the object was replaced', async ({ call, open, remote }) => {
+    const path = await createCatalogPath(call, remote)
     let asked = 0
-    handOut(remote, () => ((asked += 1) < 3 ? '"one"' : '"two"'))
+    servePack(remote, () => ((asked += 1) < 3 ? '"one"' : '"two"'))
     await expect((await open('GET', at(path), me)).arrayBuffer()).rejects.toThrow(/is larger than|terminated/)
   })
 
-  test('of a catalog that hands out none are refused', async ({ call, remote }) => {
-    const path = await enter(call, remote)
+  test('of a catalog that does not send bytes are refused', async ({ call, remote }) => {
+    const path = await createCatalogPath(call, remote)
     remote.manifests = [manifest('1')]
     expect(await call('GET', at(path), me)).toMatchObject({
       status: 502,
@@ -157,11 +160,11 @@ describe('the bytes of a remote catalog', () => {
     })
   })
 
-  test.for(['before they are there', 'while they are read'] as const)(
-    'end with who wants them: gone %s',
+  test.for(['before they arrive', 'while they are read'] as const)(
+    'are not requested any more when the caller disconnects %s',
     async (when, { call, open, remote }) => {
-      const path = await enter(call, remote)
-      handOut(remote)
+      const path = await createCatalogPath(call, remote)
+      servePack(remote)
       const content = remote.answers
       const { promise: stuck, resolve } = Promise.withResolvers<[IncomingMessage, ServerResponse]>()
       remote.answers = (request, response) => {
@@ -174,7 +177,7 @@ describe('the bytes of a remote catalog', () => {
       }
       const gone = new AbortController()
       const answer = open('GET', at(path), { ...me, signal: gone.signal })
-      // Over a connection nobody is there any more to be told.
+      // Over a real connection nobody receives the error.
       const told = answer.catch(() => undefined)
       const reader = when === 'while they are read' ? (await answer).body!.getReader() : undefined
       await reader?.read()
@@ -188,13 +191,13 @@ describe('the bytes of a remote catalog', () => {
     },
   )
 
-  test('are read by so many at once, and no more', async ({ call, open, remote }) => {
-    const path = await enter(call, remote)
-    handOut(remote)
+  test('can be read by a limited number of streams', async ({ call, open, remote }) => {
+    const path = await createCatalogPath(call, remote)
+    servePack(remote)
     const { answers } = remote
     const stuck = Promise.withResolvers<void>()
     remote.answers = (request, response) => {
-      // More than a connection holds must be left to be read.
+      // The unread rest must be larger than the buffers of a connection.
       if (!request.headers.range?.startsWith('bytes=4194304-')) return answers(request, response)
       void stuck.promise.then(() => answers(request, response))
       return true
@@ -205,7 +208,7 @@ describe('the bytes of a remote catalog', () => {
     stuck.resolve()
     await Promise.all(opened.map(({ body }) => body!.cancel()))
     const part = { ...me, headers: { range: 'bytes=0-9' } }
-    // Over a connection the service hears a moment later that nobody reads on.
+    // Over a real connection the service notices the end of the reader a moment later.
     await until(async () => expect((await call('GET', at(path), part)).status).toBe(206))
   })
 })

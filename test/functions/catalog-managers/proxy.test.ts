@@ -23,8 +23,8 @@ const manifest = (catalog_id: string, version = '1', more: object = {}, architec
 })
 const hidden = { required_claims: ['HIDDEN'] }
 
-/** A manager of the caller, and how to ask its catalog. */
-const enter = async (
+/** Creates a manager of the caller, and gives a function that sends requests to its catalog. */
+const createManagedCatalog = async (
   call: Call,
   { url }: { url: string },
   credentials: object = { api_key: apiKey },
@@ -47,9 +47,9 @@ const idsOf = ({ body }: Answer): string[] => body.map(({ name }: { name: string
 
 describe('the catalog of a manager', () => {
   test.for([false, true])(
-    'is shown as far as the caller may see it; grouped: %s',
+    'shows only the manifests that the caller may see; grouped: %s',
     async (grouped, { call, remote }) => {
-      const catalog = await enter(call, remote)
+      const catalog = await createManagedCatalog(call, remote)
       remote.grouped = grouped
       remote.manifests = [
         manifest('OPEN'),
@@ -78,21 +78,21 @@ describe('the catalog of a manager', () => {
     },
   )
 
-  test('a manifest is visible by any of its roles and any of its claims, in any case', () => {
-    const sees = (roles: string[], claims: string[], required: RemoteManifest): boolean =>
+  test('a manifest is visible to holders of one of its roles and one of its claims, in any case', () => {
+    const canSee = (roles: string[], claims: string[], required: RemoteManifest): boolean =>
       createVisibilityCheck({ id: '', username: '', email: '', roles, claims: new Set(claims), superUser: false })(
         required,
       )
-    expect(sees([], [], {})).toBe(true)
-    expect(sees([], [], { required_roles: null, required_claims: [] })).toBe(true)
-    expect(sees(['USER'], [], { required_roles: ['user', 'ADMIN'] })).toBe(true)
-    expect(sees(['USER'], ['QA'], { required_roles: ['ADMIN'], required_claims: ['QA'] })).toBe(false)
-    expect(sees(['USER'], ['X'], { required_roles: ['USER'], required_claims: ['QA'] })).toBe(false)
-    expect(sees(['USER'], ['DELET_CACHE_ITEM'], { required_claims: ['delete_cache_item'] })).toBe(true)
+    expect(canSee([], [], {})).toBe(true)
+    expect(canSee([], [], { required_roles: null, required_claims: [] })).toBe(true)
+    expect(canSee(['USER'], [], { required_roles: ['user', 'ADMIN'] })).toBe(true)
+    expect(canSee(['USER'], ['QA'], { required_roles: ['ADMIN'], required_claims: ['QA'] })).toBe(false)
+    expect(canSee(['USER'], ['X'], { required_roles: ['USER'], required_claims: ['QA'] })).toBe(false)
+    expect(canSee(['USER'], ['DELET_CACHE_ITEM'], { required_claims: ['delete_cache_item'] })).toBe(true)
   })
 
-  test('gets the query and the body, and nothing that the caller signs in with', async ({ call, remote }) => {
-    const catalog = await enter(call, remote)
+  test('gets the query and the body, but not the caller’s credentials', async ({ call, remote }) => {
+    const catalog = await createManagedCatalog(call, remote)
     remote.manifests = [manifest('OPEN')]
     const headers = {
       'x-api-key': 'callers-own-key',
@@ -126,8 +126,8 @@ describe('the catalog of a manager', () => {
     }
   })
 
-  test('every route reaches the one of the same name there', async ({ call, remote }) => {
-    const catalog = await enter(call, remote)
+  test('each endpoint calls the same endpoint of the remote catalog', async ({ call, remote }) => {
+    const catalog = await createManagedCatalog(call, remote)
     const place = '/open/1/arm64'
     const at = `/api/v1/catalog${place}`
     const routes = [
@@ -149,7 +149,7 @@ describe('the catalog of a manager', () => {
       const body = { catalog_id: 'NEW', version: '1', architecture: 'arm64' }
       expect(await catalog('PUT', `/${action}`, { body })).toEqual({
         status: 200,
-        // Its manifest asks for a claim that the caller does not have.
+        // The manifest requires a claim that the caller does not have.
         body: { id: 'new', local_path: '', machine_name: '' },
         headers: expect.anything(),
       })
@@ -168,7 +168,7 @@ describe('the catalog of a manager', () => {
     }
   })
 
-  test('an empty version is one that is left out, as in the catalog of this host', async ({ call, remote }) => {
+  test('an empty version counts as left out, as in the catalog of this host', async ({ call, remote }) => {
     const { id } = (
       await call('POST', '/api/v1/catalog-managers', { body: { name: 'QA', url: remote.url, api_key: apiKey } })
     ).body
@@ -179,8 +179,8 @@ describe('the catalog of a manager', () => {
     ).toBe(400)
   })
 
-  test('nothing that cannot be seen is changed, deleted or replaced', async ({ call, remote }) => {
-    const catalog = await enter(call, remote)
+  test('a hidden manifest cannot be changed, deleted or replaced', async ({ call, remote }) => {
+    const catalog = await createManagedCatalog(call, remote)
     remote.manifests = [
       manifest('OPEN', '1', hidden),
       manifest('OPEN', '2'),
@@ -202,11 +202,11 @@ describe('the catalog of a manager', () => {
       ['PUT', '/import'],
       ['PUT', '/import-vm'],
     ] as const)
-      // The last one is how A_B may be written as well.
+      // The last one is another spelling of A_B.
       for (const catalog_id of ['OPEN', ' open ', 'a:b'])
         expect((await catalog(method, path, { body: manifest(catalog_id) })).status, path).toBe(409)
     expect(remote.seen.every(({ method }) => method === 'GET')).toBe(true)
-    // Of a whole catalog id what can be seen is deleted.
+    // The deletion of a catalog id deletes only the visible manifests.
     expect((await catalog('DELETE', '/open')).status).toBe(202)
     expect(remote.manifests.map(({ catalog_id, version }) => catalog_id + version)).toEqual(['OPEN1', 'NONE1', 'A_B1'])
     expect((await catalog('DELETE', '/open', root)).status).toBe(202)
@@ -227,28 +227,25 @@ describe('the catalog of a manager', () => {
     '/a%23b',
     '/a%00b',
     '/a%0d%0ab',
-  ])('%s does not reach anything', async (path, { call, remote }) => {
-    const catalog = await enter(call, remote)
+  ])('%s is not forwarded', async (path, { call, remote }) => {
+    const catalog = await createManagedCatalog(call, remote)
     for (const method of ['GET', 'DELETE'])
       expect([400, 404, 405], method).toContain((await catalog(method, path, root)).status)
     expect(remote.seen).toHaveLength(1)
   })
 
   test.for(['..', '.', ' .. ', 'cache', 'a\nb', '\ud800', ''])(
-    'a manifest called %o is not registered',
+    'a manifest named %o is not registered',
     async (catalog_id, { call, remote }) => {
-      const catalog = await enter(call, remote)
+      const catalog = await createManagedCatalog(call, remote)
       expect((await catalog('POST', '', { body: { catalog_id } })).status).toBe(400)
       expect((await catalog('POST', '', { body: { catalog_id: 'x', version: '../..' } })).status).toBe(400)
       expect(remote.seen).toHaveLength(1)
     },
   )
 
-  test('a manager that others lend is there to read; who may change every catalog changes this one', async ({
-    call,
-    remote,
-  }) => {
-    const catalog = await enter(call, remote)
+  test('a global manager is read-only, except for callers who may change every catalog', async ({ call, remote }) => {
+    const catalog = await createManagedCatalog(call, remote)
     await call('PUT', `/api/v1/catalog-managers/${catalog.id}`, { ...root, body: { global: true } })
     remote.manifests = [manifest('OPEN')]
     const other = { as: ['other', ...everything] }
@@ -275,8 +272,8 @@ describe('the catalog of a manager', () => {
     }
   })
 
-  test('a manager that is switched off, or not the caller’s, is not used', async ({ call, remote }) => {
-    const catalog = await enter(call, remote)
+  test('a manager that is switched off or belongs to somebody else cannot be used', async ({ call, remote }) => {
+    const catalog = await createManagedCatalog(call, remote)
     expect((await catalog('GET', '', { as: ['other', ...everything] })).status).toBe(404)
     expect((await catalog('GET', '', { as: ['other', 'CATALOG_MANAGER_LIST', ...everything] })).status).toBe(403)
     await call('PUT', `/api/v1/catalog-managers/${catalog.id}`, { ...me, body: { active: false } })
@@ -288,11 +285,11 @@ describe('the catalog of a manager', () => {
 describe('the token of a manager', () => {
   const credentials = { username: 'me@example.test', password }
 
-  test('is asked for once, by however many at once, and renewed when it does not count any more', async ({
+  test('is requested once for concurrent calls, and renewed when it is not accepted any more', async ({
     call,
     remote,
   }) => {
-    const catalog = await enter(call, remote, credentials)
+    const catalog = await createManagedCatalog(call, remote, credentials)
     remote.signIns.length = 0
     const five = async (): Promise<number[]> =>
       (await Promise.all(Array.from({ length: 5 }, () => catalog('GET', '')))).map(({ status }) => status)
@@ -308,8 +305,8 @@ describe('the token of a manager', () => {
     expect(remote.signIns.length).toBeGreaterThan(2)
   })
 
-  test('is renewed before its end', async ({ call, remote }) => {
-    const catalog = await enter(call, remote, credentials)
+  test('is renewed before it expires', async ({ call, remote }) => {
+    const catalog = await createManagedCatalog(call, remote, credentials)
     await catalog('GET', '')
     const before = remote.signIns.length
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_530_000 })

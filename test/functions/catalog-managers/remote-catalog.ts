@@ -24,18 +24,18 @@ interface Manifest {
 export const apiKey = 'a2V5OnNlY3JldA=='
 export const password = 'Remote-Horse-1-Battery'
 
-/** The catalog of another host, on plain node:http: it checks credentials, and knows no rights but having them. */
+/** The catalog of another host. It checks credentials, and everybody with credentials has all rights. */
 export interface RemoteCatalog extends AsyncDisposable {
   readonly url: string
-  /** All requests but the sign-ins. */
+  /** All requests without the sign-ins. */
   readonly seen: Seen[]
   readonly signIns: unknown[]
   manifests: Manifest[]
-  /** Lists manifests by catalog id, and one as an object, as other services of the field do. */
+  /** Groups lists by catalog id and sends one manifest as an object, as some services do. */
   grouped: boolean
-  /** What the test itself answers to a request that is let in; false leaves it to the catalog. */
+  /** Answers an authenticated request for the test; false leaves it to the catalog. */
   answers: (request: IncomingMessage, response: ServerResponse) => boolean
-  /** Ends every token that it gave. */
+  /** Invalidates all tokens. */
   endTokens(): void
 }
 
@@ -121,11 +121,11 @@ export const startRemoteCatalog = async (): Promise<RemoteCatalog> => {
   return remote
 }
 
-/** Lets requests to a server of the test through to it. */
+/** Makes the mocked network forward requests to a server of the test. */
 export const letThrough = (network: SetupServer, { url }: { url: string }): void =>
   network.use(http.all(`${url}/*`, () => passthrough()))
 
-/** Names of the test's own hosts, none of which is anywhere. */
+/** The addresses of host names of the tests. */
 const resolve: NonNullable<Parameters<typeof createOutgoing>[0]['resolve']> = async host => {
   const addresses = { 'peer.example.test': '8.8.8.8', 'inside.example.test': '10.0.0.1' } as Record<string, string>
   const address = addresses[host]
@@ -133,7 +133,7 @@ const resolve: NonNullable<Parameters<typeof createOutgoing>[0]['resolve']> = as
   throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: 'ENOTFOUND' })
 }
 
-/** `test` with another host's catalog, which is on an address of this one. */
+/** `test` with the catalog of another host, which listens on this one. */
 export const test = base.extend<{ remote: RemoteCatalog; outgoing: Outgoing }>({
   // oxlint-disable-next-line no-empty-pattern -- vitest reads the fixtures that are used off the pattern
   outgoing: async ({}, use) => use(createOutgoing({ allowed: ['127.0.0.1'], resolve })),

@@ -14,7 +14,7 @@ const test = base.extend<{ outgoing: Outgoing }>({
 
 const cache = (folder: string): string => join(folder, 'state/cache')
 
-/** A machine whose disk holds this text, pushed as a version. */
+/** Pushes a machine whose disk has the version as text. */
 const pushed = async (call: Call, version: string, more: object = {}): Promise<void> => {
   const name = `source-${version}`
   await call('POST', '/api/v1/machines', { body: { name, cpus: 1, memory: 16, disks: [{ size: 1 }] } })
@@ -28,7 +28,7 @@ const list = async (call: Call, as?: string[]) => (await call('GET', '/api/v1/ca
 const versions = async (call: Call): Promise<string[]> =>
   (await list(call)).map((one: { version: string }) => one.version)
 
-/** A service of somebody's own. */
+/** Starts an HTTP server on this host. */
 const startService = async (answer: RequestListener) => {
   const server = createServer(answer)
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -40,7 +40,7 @@ const startService = async (answer: RequestListener) => {
 const small = test.extend<{ cacheBudget: number }>({ cacheBudget: async ({}, use) => use(10_000) })
 
 describe('the cache', () => {
-  test('keeps what was pulled: the next pull does not need the pack', async ({ call, folder }) => {
+  test('stores a pulled machine, so the next pull does not need the pack', async ({ call, folder }) => {
     await pushed(call, '1')
     const first = await pull(call, '1')
     expect(first.body.local_cache_path).toContain(cache(folder))
@@ -65,12 +65,12 @@ describe('the cache', () => {
     })
     expect(item.cache_size).toBeGreaterThan(0)
     expect(readdirSync(cache(folder))).toEqual([item.cache_file_name])
-    // A machine is its own: what happens to it does not reach the cache.
+    // The machine is a copy: changes of it do not reach the cache.
     writeFileSync(join(second.body.local_path, 'disk0.img'), 'written by the guest')
     expect(disk((await pull(call, '1')).body.local_path).equals(disk(first.body.local_path))).toBe(true)
   })
 
-  test('what is damaged in it is fetched again', async ({ call, folder }) => {
+  test('fetches a damaged item again', async ({ call, folder }) => {
     await pushed(call, '1')
     const first = (await pull(call, '1')).body
     writeFileSync(join(first.local_cache_path, 'disk0.img'), 'rotten')
@@ -95,7 +95,7 @@ describe('the cache', () => {
     expect(readdirSync(cache(folder))).toHaveLength(fits)
   })
 
-  test('is deleted by version, by id, and as a whole', async ({ call, folder }) => {
+  test('is deleted by version, by catalog id, and as a whole', async ({ call, folder }) => {
     for (const version of ['1', '2', '3']) {
       await pushed(call, version)
       await pull(call, version)
@@ -114,7 +114,7 @@ describe('the cache', () => {
     expect((await call('GET', '/api/v1/catalog')).body).toHaveLength(3)
   })
 
-  test('shows nobody what they may not see of the catalog', async ({ call, folder }) => {
+  test('does not show items of hidden manifests', async ({ call, folder }) => {
     await pushed(call, '1', { required_claims: ['LAB'] })
     await pull(call, '1')
     expect(await list(call, ['LIST_CACHE'])).toEqual([])
@@ -125,7 +125,7 @@ describe('the cache', () => {
     expect(readdirSync(cache(folder))).toHaveLength(1)
   })
 
-  test('is judged by what the catalog says of a manifest now', async ({ call }) => {
+  test('follows the present rights of a manifest', async ({ call }) => {
     const place = '/api/v1/catalog/demo/1/x86_64'
     await pushed(call, '1')
     await pull(call, '1')
@@ -136,7 +136,7 @@ describe('the cache', () => {
     expect((await call('DELETE', '/api/v1/catalog/cache/demo', { as: ['DELET_CACHE_ITEM'] })).status).toBe(404)
     await call('DELETE', `${place}/claims`, { body: { required_claims: ['LAB'] } })
     expect(await list(call, ['LIST_CACHE'])).toHaveLength(1)
-    // Another manifest of the same pack opens nothing; of one that was deleted only super users know.
+    // Another manifest of the same pack gives no access. Only super users see items of a deleted manifest.
     const body = (await call('GET', place)).body[0]
     const register = { ...body, version: '2' }
     expect((await call('POST', '/api/v1/catalog', { body: register })).status).toBe(200)
@@ -145,11 +145,11 @@ describe('the cache', () => {
     expect(await list(call)).toHaveLength(1)
   })
 
-  test('gives nothing to who knows a digest alone', async ({ call, network, driver }) => {
+  test('gives nothing to a caller who knows only a digest', async ({ call, network, driver }) => {
     await pushed(call, '1', { required_claims: ['LAB'] })
     const { pack_sha256, pack_size } = (await pull(call, '1')).body.manifest
     const before = (await driver.list()).length
-    // A service of the caller's own, which tells of the pack and does not have it.
+    // A service of the caller, which shows the manifest but does not have the pack.
     const theirs = { catalog_id: 'MINE', name: 'mine', version: '1', architecture: 'x86_64', type: 'qemu' }
     network.use(http.all('http://127.0.0.1:*', () => passthrough()))
     using service = await startService((request, response) => {
@@ -176,7 +176,7 @@ describe('the cache', () => {
     expect((await asked(['PULL_CATALOG_MANIFEST', 'LAB'], 'mine')).status).toBe(200)
   })
 
-  test('gives what somebody has pulled of another catalog to who is told of it there, and shows it to nobody else', async ({
+  test('serves the pack of another catalog to callers to whom that catalog shows it, and lists it for nobody else', async ({
     call,
     network,
     folder,
@@ -214,11 +214,11 @@ describe('the cache', () => {
     expect(await list(call, ['other', 'LIST_CACHE'])).toEqual([])
     expect(await list(call, ['LIST_CACHE'])).toHaveLength(1)
     expect((await pullFrom('other', theirs.url, 'second')).status).toBe(200)
-    // The size alone was asked for again.
+    // Only the size was requested again.
     expect(asked.slice(fetched)).toEqual(['0-0'])
   })
 
-  test('tells of what comes and goes', async ({ call }) => {
+  test('publishes an event for each added and removed item', async ({ call }) => {
     await pushed(call, '1')
     await pull(call, '1')
     await call('DELETE', '/api/v1/cache/demo')

@@ -12,7 +12,7 @@ const metaOf = (folder: string): Record<string, unknown> =>
   JSON.parse(readFileSync(join(folder, 'catalog/win11/win11-arm64-24.2.meta'), 'utf8'))
 
 describe('flags', () => {
-  test('are those of exactly the named architecture', async ({ call }) => {
+  test('belong to exactly one architecture', async ({ call }) => {
     await register(call)
     await register(call, { architecture: 'x86_64' })
     const { status, body } = await call('PATCH', `${at('win11', '24.2', 'x86_64')}/taint`)
@@ -25,7 +25,7 @@ describe('flags', () => {
     expect(await show(call, at('win11', '24.2', 'x86_64'))).toMatchObject({ download_count: 0 })
   })
 
-  test('a tainted manifest is not downloaded until it is untainted', async ({ call, folder }) => {
+  test('a tainted manifest cannot be downloaded until it is untainted', async ({ call, folder }) => {
     await registerPack(call, folder)
     await call('PATCH', `${place}/taint`)
     expect((await call('PATCH', `${place}/taint`)).status).toBe(400)
@@ -57,7 +57,7 @@ describe('flags', () => {
 })
 
 describe('edits', () => {
-  test('/claims acts on claims, roles and tags; /roles and /tags on theirs', async ({ call }) => {
+  test('/claims changes claims, roles and tags; /roles and /tags change their own list', async ({ call }) => {
     await register(call)
     const body = {
       connection: 'ignored',
@@ -92,7 +92,7 @@ describe('edits', () => {
       expect((await edit('PATCH', what, given)).status, what).toBe(400)
   })
 
-  test('metadata replaces what is given', async ({ call }) => {
+  test('/metadata replaces the given fields', async ({ call }) => {
     await register(call, { description: 'old', tags: ['a'] })
     const put = (body: object) => call('PUT', `${place}/metadata`, { ...editor, body })
     expect((await put({ description: 'new', required_claims: null })).body).toMatchObject([
@@ -102,7 +102,7 @@ describe('edits', () => {
     expect((await put({})).status).toBe(400)
   })
 
-  test('are told by the description on the provider, which keeps what it does not know', async ({ call, folder }) => {
+  test('are written to the description on the provider, which keeps its other members', async ({ call, folder }) => {
     await registerPack(call, folder)
     await call('PATCH', `${place}/claims`, { body: { required_claims: ['LAB'], tags: ['x'] } })
     expect(metaOf(folder)).toMatchObject({
@@ -115,7 +115,7 @@ describe('edits', () => {
     expect(metaOf(folder)).toMatchObject({ description: 'told', required_claims: ['LAB'] })
   })
 
-  test('a provider that fails leaves the record as it was', async ({ call, folder }) => {
+  test('change nothing when the provider fails', async ({ call, folder }) => {
     await registerPack(call, folder)
     const before = await show(call)
     writeFileSync(join(folder, 'catalog/win11/win11-arm64-24.2.meta'), 'no json')
@@ -123,7 +123,7 @@ describe('edits', () => {
     expect(await show(call)).toEqual(before)
   })
 
-  test('many at once are all there afterwards', async ({ call, folder }) => {
+  test('are all applied when many are sent at once', async ({ call, folder }) => {
     await registerPack(call, folder)
     const tags = Array.from({ length: 20 }, (_, at) => `t${at}`)
     await Promise.all([
@@ -136,7 +136,7 @@ describe('edits', () => {
     expect(new Set(metaOf(folder)['tags'] as string[])).toEqual(new Set(['latest', ...tags]))
   })
 
-  test('If-Match guards them; a download in between does not count as a change', async ({ call }) => {
+  test('respect If-Match; a download in between does not count as a change', async ({ call }) => {
     await register(call)
     const etag = (await call('GET', place)).headers.get('etag')!
     await call('GET', `${place}/download`)
@@ -180,7 +180,7 @@ describe('the connection', () => {
     },
   )
 
-  test('may not lead to what the catalog has no business with', async ({ call, folder }) => {
+  test('cannot name a folder outside of the allowed ones', async ({ call, folder }) => {
     await registerPack(call, folder)
     mkdirSync(join(folder, 'state'), { recursive: true })
     for (const path of ['/etc', `${folder}/state`, `${folder}/../`, '/proc/self/cwd'])
@@ -192,7 +192,10 @@ describe('the connection', () => {
 describe('deletion', () => {
   const file = (folder: string, name: string): string => join(folder, 'catalog', name)
 
-  test('takes the objects along, and nothing of others whose names begin alike', async ({ call, folder }) => {
+  test('removes the manifest’s objects, and no others whose names begin with the same letters', async ({
+    call,
+    folder,
+  }) => {
     for (const [catalog_id, version, architecture] of [
       ['win1', '1', 'arm64'],
       ['win1', '1', 'x86_64'],
@@ -211,13 +214,13 @@ describe('deletion', () => {
     expect((await call('DELETE', at('win1'))).status).toBe(404)
   })
 
-  test('names the version itself: a tag is not enough', async ({ call }) => {
+  test('needs the version: a tag is not enough', async ({ call }) => {
     await register(call)
     expect((await call('DELETE', at('win11', 'latest'))).status).toBe(404)
     expect((await call('DELETE', at('win11', '24.2'))).status).toBe(202)
   })
 
-  test('clean_remote=false keeps the bytes', async ({ call, folder }) => {
+  test('clean_remote=false keeps the objects', async ({ call, folder }) => {
     await registerPack(call, folder)
     expect((await call('DELETE', `${place}?clean_remote=false`)).status).toBe(202)
     expect(existsSync(file(folder, 'win11/win11-arm64-24.2.pdpack'))).toBe(true)
@@ -225,7 +228,7 @@ describe('deletion', () => {
     expect((await call('DELETE', `${place}?clean_remote=maybe`)).status).toBe(400)
   })
 
-  test('a storage that leads out is 403, and the record stays', async ({ call, folder }) => {
+  test('of a manifest with a forbidden storage gives 403, and the record stays', async ({ call, folder }) => {
     await registerPack(call, folder)
     renameSync(file(folder, 'win11'), join(folder, 'elsewhere'))
     symlinkSync(join(folder, 'elsewhere'), file(folder, 'win11'))
@@ -235,7 +238,7 @@ describe('deletion', () => {
     expect((await call('GET', place)).status).toBe(200)
   })
 
-  test('bytes that another manifest has as well stay', async ({ call, folder }) => {
+  test('keeps objects that another manifest has too', async ({ call, folder }) => {
     await registerPack(call, folder)
     await register(call, {
       version: 'same',

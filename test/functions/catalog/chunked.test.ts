@@ -24,13 +24,13 @@ import { noise } from '../../lib/packs/chunk-store/bytes.ts'
 import { at, register } from './packs.ts'
 
 const mebibyte = 2 ** 20
-/** MiB of a disk, and in how many places it is changed. */
+/** The size of a disk in MiB, and the number of positions at which it is changed. */
 const [size, runs] = rounds([128, 1], [256, 3])
 const local = 'provider=local-storage'
 const place = at('demo', '1', 'x86_64')
 const shaOf = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/** A stopped machine with this on its disk; gives where that is. */
+/** Creates a stopped machine with this disk, and gives its folder. */
 const create = async (call: Call, driver: SimulatedDriver, disk: Buffer, name = 'source'): Promise<string> => {
   const { status, body } = await call('POST', '/api/v1/machines', {
     body: { name, cpus: 1, memory: 16, disks: [{ size: 1 }] },
@@ -67,12 +67,12 @@ const nothingLeft = async (call: Call, folder: string, machines = 1): Promise<vo
   expect(readdirSync(join(folder, 'state/transfers'))).toEqual([])
 }
 
-/** A disk with noise, a hole and text. */
+/** Makes a disk with random bytes, a hole and text. */
 const someDisk = (seed = 1): Buffer =>
   Buffer.concat([noise(3 * mebibyte, seed), Buffer.alloc(2 * mebibyte), Buffer.alloc(mebibyte, 'some text ')])
 
 describe('a machine in chunks', () => {
-  test('goes into the catalog and comes out the same, with its holes', async ({ call, folder, driver }) => {
+  test('is pushed and pulled without a change, with its holes', async ({ call, folder, driver }) => {
     const disk = someDisk()
     await create(call, driver, disk)
     const pushed = await push(call)
@@ -100,7 +100,7 @@ describe('a machine in chunks', () => {
     expect(pulled.status, pulled.body.message).toBe(200)
     expect(diskOf(pulled.body.local_path, file.name).equals(disk)).toBe(true)
     expect(statSync(join(pulled.body.local_path, file.name)).blocks * 512).toBeLessThan(disk.length - mebibyte)
-    // The next one comes from the cache.
+    // The second pull uses the cache.
     rmSync(join(folder, 'catalog/chunks'), { recursive: true })
     expect(await pull(call, { machine_name: 'again' })).toMatchObject({ status: 200 })
     expect(readdirSync(join(folder, 'state/transfers'))).toEqual([])
@@ -129,11 +129,7 @@ describe('a machine in chunks', () => {
     },
   )
 
-  test('takes the place of a pack and the other way round, and leaves nothing of it but chunks', async ({
-    call,
-    folder,
-    driver,
-  }) => {
+  test('replaces a pack and is replaced by one, and only chunks remain', async ({ call, folder, driver }) => {
     const file = await create(call, driver, someDisk())
     const first = (await push(call, { chunked: false })).body[0]
     const names = async (more: object): Promise<string[]> => {
@@ -162,12 +158,7 @@ describe('a machine in chunks', () => {
     expect((await push(call, { override_existing: false })).status).toBe(409)
   })
 
-  test('is signed as a whole: the signature of its list covers every chunk', async ({
-    call,
-    folder,
-    driver,
-    trust,
-  }) => {
+  test('has a signature of the chunk index, which covers every chunk', async ({ call, folder, driver, trust }) => {
     const { privateKey } = generateKeyPairSync('ed25519')
     await create(call, driver, someDisk())
     await push(call)
@@ -187,7 +178,7 @@ describe('a machine in chunks', () => {
     expect((await pull(call)).status).toBe(200)
   })
 
-  test('keeps to its new provider only when all chunks are there', async ({ call, folder, driver }) => {
+  test('can be connected to a new provider only when all chunks are there', async ({ call, folder, driver }) => {
     await create(call, driver, someDisk())
     await push(call)
     const other = join(folder, 'other')
@@ -205,7 +196,7 @@ describe('a machine in chunks', () => {
     expect((await pull(call)).status).toBe(200)
   })
 
-  test('is imported with the size that its description says', async ({ call, driver }) => {
+  test('is imported with the size in its description', async ({ call, driver }) => {
     await create(call, driver, someDisk())
     const [pushed] = (await push(call)).body
     expect((await call('DELETE', `${place}?clean_remote=false`)).status).toBe(202)
@@ -217,7 +208,7 @@ describe('a machine in chunks', () => {
   })
 })
 
-describe('a list of chunks that is', () => {
+describe('a chunk index that is', () => {
   const chunk = noise(300_000, 3)
   const chunkSha = shaOf(chunk)
   const good: ChunkedFile = {
@@ -227,7 +218,7 @@ describe('a list of chunks that is', () => {
     sha256: chunkSha,
     chunks: [{ sha256: chunkSha, size: chunk.length }],
   }
-  /** Of these 4 MiB the provider has some hundred bytes. */
+  /** A chunk of 4 MiB that is compressed to some hundred bytes. */
   const text = Buffer.alloc(4 * mebibyte, 'a')
   const textSha = shaOf(text)
   const repeated = (count: number, name: string): ChunkedFile => ({
@@ -292,7 +283,7 @@ describe('a list of chunks that is', () => {
     ['of one chunk without end', encodeChunkedFiles([repeated(100_000, 'huge.img')]), 507, 'bytes'],
     ['of one chunk too often', encodeChunkedFiles([repeated(20, 'large.img')]), 502, 'times its size'],
     ['not the one of the catalog', encodeChunkedFiles([good]), 502, 'SHA-256', missing],
-  ] as const)('%s is refused and leaves nothing', async ([, list, status, message, sha256], { call, folder }) => {
+  ] as const)('%s is refused, and nothing remains', async ([, list, status, message, sha256], { call, folder }) => {
     await registerList(call, folder, list, sha256)
     const answer = await pull(call)
     expect(answer.body.message).toContain(message)
@@ -301,18 +292,18 @@ describe('a list of chunks that is', () => {
     expect(existsSync(join(folder, 'out.img'))).toBe(false)
   })
 
-  test('right is taken, though no push has made it', async ({ call, folder }) => {
+  test('valid is accepted, although no push has written it', async ({ call, folder }) => {
     await registerList(call, folder, encodeChunkedFiles([good]))
-    // It has no definition of a machine: that is what is wrong with it.
+    // The pull fails only because the index has no definition of a machine.
     expect((await pull(call)).body.message).toContain('machine.json is missing')
   })
 })
 
-describe('the bytes of a chunk', () => {
+describe('a chunk', () => {
   const bytes = (call: Call, sha256: string | undefined, ask: object = {}): Promise<Answer> =>
     call('GET', `${place}/download?content=chunk${sha256 === undefined ? '' : `&sha256=${sha256}`}`, ask)
 
-  test('are handed out to who may read the manifest that names it', async ({ call, folder, driver }) => {
+  test('is sent to callers who may read a manifest with it', async ({ call, folder, driver }) => {
     await create(call, driver, someDisk())
     await push(call, { required_roles: ['lab'] })
     for (const sha256 of chunksIn(diskIn(listOf(folder)))) {
@@ -326,7 +317,7 @@ describe('the bytes of a chunk', () => {
     expect((await bytes(call, one)).status).toBe(400)
   })
 
-  test('of another manifest are not there, nor those of none', async ({ call, folder, driver }) => {
+  test('of another manifest, or of none, is not found', async ({ call, folder, driver }) => {
     await create(call, driver, someDisk(1))
     await create(call, driver, someDisk(2), 'second')
     await push(call)
@@ -346,7 +337,7 @@ describe('the bytes of a chunk', () => {
     ).toBe(404)
   })
 
-  test('of a list that was changed on the provider are not handed out', async ({ call, folder, driver }) => {
+  test('of an index that was changed on the provider is not sent', async ({ call, folder, driver }) => {
     await create(call, driver, someDisk())
     await push(call)
     const [one] = chunksIn(diskIn(listOf(folder)))
@@ -355,7 +346,11 @@ describe('the bytes of a chunk', () => {
     expect((await bytes(call, one)).status).toBe(502)
   })
 
-  test('cannot be had, or removed, by a manifest of which they are the pack', async ({ call, folder, driver }) => {
+  test('can be neither read nor removed through a manifest that names it as its pack', async ({
+    call,
+    folder,
+    driver,
+  }) => {
     await create(call, driver, someDisk())
     await push(call)
     const [one] = chunksIn(diskIn(listOf(folder)))
@@ -382,7 +377,7 @@ describe('the garbage of a provider', () => {
     for (const file of chunkFiles(folder)) utimesSync(file, new Date(), new Date(Date.now() - hours * 3_600_000))
   }
 
-  test('is counted, then removed, when no list names it any more', async ({ call, folder, driver }) => {
+  test('is counted, then removed, when no index names it any more', async ({ call, folder, driver }) => {
     const file = await create(call, driver, someDisk(1))
     await push(call)
     writeFileSync(file, someDisk(2))
@@ -398,7 +393,7 @@ describe('the garbage of a provider', () => {
     const garbage = all.filter(path => !live.has(path.slice(-64)))
     const counted = { kept: live.size, removed: garbage.length, bytes: bytesIn(garbage) }
     expect(garbage.length).toBeGreaterThan(0)
-    // They are young.
+    // The chunks are younger than the grace time.
     expect((await clean(call, { dry_run: false })).body).toMatchObject({ young: garbage.length, removed: 0 })
     age(folder, 30)
     expect((await clean(call, { dry_run: false, grace_hours: 40 })).body).toMatchObject({ removed: 0 })
@@ -412,7 +407,7 @@ describe('the garbage of a provider', () => {
     expect(jobs).toContainEqual(expect.objectContaining({ job_operation: 'garbage', state: 'completed' }))
   })
 
-  test('is nothing that a list of another host names', async ({ call, folder, driver }) => {
+  test('does not include chunks that an index of another host names', async ({ call, folder, driver }) => {
     await create(call, driver, someDisk())
     await push(call)
     await call('DELETE', `${place}?clean_remote=false`)
@@ -423,7 +418,7 @@ describe('the garbage of a provider', () => {
     expect(chunkFiles(folder)).toEqual(all)
   })
 
-  test('stays while a list cannot be read, and while somebody pushes', async ({ call, folder, driver }) => {
+  test('is not removed while an index cannot be read, or during a push', async ({ call, folder, driver }) => {
     await create(call, driver, someDisk())
     await push(call)
     await call('DELETE', place)
@@ -445,14 +440,14 @@ describe('the garbage of a provider', () => {
     expect(chunkFiles(folder)).toEqual([])
   })
 
-  test('is a matter of super users, of a provider, and of times that are some', async ({ call }) => {
+  test('is collected for super users only, with a provider and a valid grace time', async ({ call }) => {
     const body = { connection: local }
     expect((await call('POST', '/api/v1/catalog/garbage', { as: ['PUSH_CATALOG_MANIFEST'], body })).status).toBe(403)
     for (const more of [{ connection: 'host=a.example' }, { connection: '' }, { grace_hours: -1 }])
       expect((await clean(call, more)).status).toBe(400)
   })
 
-  test('of a secret storage is told of without the secret', async ({ call, folder }) => {
+  test('has a job that does not show the storage secret', async ({ call, folder }) => {
     const connection = `${local};catalog_path=${join(folder, 'catalog')};access_key=very-secret-key`
     expect((await clean(call, { connection })).status).toBe(200)
     for (const path of ['/api/v1/jobs', '/api/v1/events'])

@@ -10,7 +10,7 @@ const pack = '0123456789'
 const bytesAt = `${place}/download?content=pack`
 
 describe('the bytes of a pack', () => {
-  test('come whole, and no download is counted for them', async ({ call, folder }) => {
+  test('are sent whole, without counting a download', async ({ call, folder }) => {
     await registerPack(call, folder, { pack })
     const { status, body, headers } = await call('GET', bytesAt, reader)
     expect({ status, body }).toEqual({ status: 200, body: pack })
@@ -51,7 +51,7 @@ describe('the bytes of a pack', () => {
     })
   })
 
-  test('If-Range gives the whole of what is another object by now', async ({ call, folder }) => {
+  test('If-Range gives the whole object when it was replaced', async ({ call, folder }) => {
     await registerPack(call, folder, { pack })
     const etag = (await call('GET', bytesAt, reader)).headers.get('etag')!
     const part = (tag: string) => call('GET', bytesAt, { ...reader, headers: { range: 'bytes=0-0', 'if-range': tag } })
@@ -59,7 +59,7 @@ describe('the bytes of a pack', () => {
     expect(await part('"other"')).toMatchObject({ status: 200, body: pack })
   })
 
-  test('HEAD tells the size', async ({ call, folder }) => {
+  test('HEAD gives the size', async ({ call, folder }) => {
     await registerPack(call, folder, { pack })
     const { status, body, headers } = await call('HEAD', bytesAt, reader)
     expect({ status, body, length: headers.get('content-length') }).toEqual({
@@ -69,7 +69,7 @@ describe('the bytes of a pack', () => {
     })
   })
 
-  test('what the provider does not have is not found; without one that is a conflict', async ({ call, folder }) => {
+  test('a missing object is not found; a manifest without a provider is a conflict', async ({ call, folder }) => {
     await registerPack(call, folder, { pack })
     rmSync(join(folder, 'catalog/win11/win11-arm64-24.2.pdpack.pack.json'))
     expect((await call('GET', `${place}/download?content=pieces`, reader)).status).toBe(404)

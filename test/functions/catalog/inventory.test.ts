@@ -5,7 +5,7 @@ import { at, register, registerPack, secret } from './packs.ts'
 const reader = { as: ['LIST_CATALOG_MANIFEST'] }
 
 describe('the inventory', () => {
-  test('shows a manifest with all its fields, and no time that is not set', async ({ call }) => {
+  test('shows a manifest with all its fields, and leaves out times that are not set', async ({ call }) => {
     expect(await register(call, { description: 'CI base', tags: ['ci'] })).toMatchObject({ status: 200 })
     const { status, body } = await call('GET', at('win11', '24.2', 'arm64'), reader)
     expect(status).toBe(200)
@@ -34,11 +34,11 @@ describe('the inventory', () => {
     expect(Object.values(body[0])).not.toContain(null)
   })
 
-  test('finds in any case, by other names of an architecture, by name and by id; what is not there is 404', async ({
+  test('finds a manifest in any case, by an alias of its architecture, by name and by id; others are 404', async ({
     call,
   }) => {
     const { id } = (await register(call, { catalog_id: 'Win 11', architecture: 'aarch64' })).body[0]
-    for (const place of [
+    for (const path of [
       at('WIN_11', '24.2', 'ARM64'),
       at('win 11', '24.2', 'aarch64'),
       at('win_11', '24.2', 'arm'),
@@ -47,12 +47,12 @@ describe('the inventory', () => {
       at('win_11-arm64-24.2'),
       at(id.toUpperCase()),
     ])
-      expect((await call('GET', place, reader)).body[0].id, place).toBe(id)
-    for (const place of [at('win_1'), at('win_11', '24'), at('win_11', '24.2', 'x86_64'), at('win_11', '24.2', 'mips')])
-      expect((await call('GET', place, reader)).status, place).toBe(404)
+      expect((await call('GET', path, reader)).body[0].id, path).toBe(id)
+    for (const path of [at('win_1'), at('win_11', '24'), at('win_11', '24.2', 'x86_64'), at('win_11', '24.2', 'mips')])
+      expect((await call('GET', path, reader)).status, path).toBe(404)
   })
 
-  test('resolves a version by its exact name, else by a tag, the newest first', async ({ call }) => {
+  test('resolves a version by its name, else by a tag of the newest version that has it', async ({ call }) => {
     await register(call, { version: '1', tags: ['stable'] })
     await register(call, { version: '2', tags: ['stable'] })
     await register(call, { version: '2', architecture: 'x86_64' })
@@ -67,7 +67,7 @@ describe('the inventory', () => {
     expect(await versions('stable')).toEqual(['stable'])
   })
 
-  test('a new version becomes the latest; a version that is registered again stays what it is', async ({ call }) => {
+  test('a new version becomes the latest; a version that is registered again does not', async ({ call }) => {
     await register(call, { version: '1' })
     await register(call, { version: '2' })
     await register(call, { version: '1', tags: ['old'] })
@@ -79,7 +79,9 @@ describe('the inventory', () => {
     expect(await tags('2')).toEqual(['new', 'latest'])
   })
 
-  test('when the latest version is deleted, the one before it that is not revoked is the latest', async ({ call }) => {
+  test('when the latest version is deleted, the previous one that is not revoked becomes the latest', async ({
+    call,
+  }) => {
     for (const version of ['1', '2', '3', '4']) await register(call, { version })
     for (const version of ['2', '4']) await register(call, { version, architecture: 'x86_64' })
     await call('PATCH', `${at('win11', '3', 'arm64')}/revoke`)
@@ -95,18 +97,18 @@ describe('the inventory', () => {
     expect(await latest()).toEqual(['2 arm64', '2 x86_64'])
   })
 
-  test('registering again replaces what is given and keeps the rest', async ({ call, folder }) => {
+  test('registering again replaces the given fields and keeps the others', async ({ call, folder }) => {
     const first = (await registerPack(call, folder, { description: 'first', size: 5 })).body[0]
     const second = (await registerPack(call, folder, { description: 'second', architecture: 'arm64', tags: null }))
       .body[0]
     expect(second).toMatchObject({ id: first.id, description: 'second', size: 5, created_at: first.created_at })
-    // What is masked means what is kept.
+    // Masked values stand for the stored ones.
     const again = (await register(call, { provider: second.provider })).body[0]
     expect(again.provider).toEqual(second.provider)
     expect((await call('GET', `${at('win11', '24.2', 'arm64')}/download?content=pack`, reader)).status).toBe(200)
   })
 
-  test('no reply holds what opens the storage', async ({ call, folder }) => {
+  test('no reply has the storage secret', async ({ call, folder }) => {
     const answers = [
       await registerPack(call, folder),
       await call('GET', '/api/v1/catalog', reader),
@@ -151,10 +153,8 @@ describe('the inventory', () => {
   })
 })
 
-describe('who sees a manifest', () => {
-  test('holders of any of its claims and any of its roles, and super users; for others it is not there', async ({
-    call,
-  }) => {
+describe('a manifest with required claims or roles', () => {
+  test('is visible to holders of one of its claims and one of its roles, and to super users', async ({ call }) => {
     await register(call, { required_claims: ['ci', 'LAB'] })
     const place = at('win11', '24.2', 'arm64')
     const gets = [place, at('win11'), `${place}/download`]
@@ -173,23 +173,23 @@ describe('who sees a manifest', () => {
     expect((await call('GET', at('win11', '25'))).status).toBe(200)
   })
 
-  test('events of it go to them alone', async ({ call }) => {
+  test('has events that only those callers get', async ({ call }) => {
     await register(call)
     await register(call, { version: '2', required_claims: ['LAB'] })
     await register(call, { version: '3', required_roles: ['FARMER'] })
-    const told = async (...as: string[]): Promise<string[]> =>
+    const listAdded = async (...as: string[]): Promise<string[]> =>
       (await call('GET', '/api/v1/events?types=system', { as })).body.events.flatMap(
         ({ message, body }: { message: string; body?: { version: string } }) =>
           message === 'CATALOG_MANIFEST_ADDED' ? [body!.version] : [],
       )
-    expect(await told('LIST_CATALOG_MANIFEST')).toEqual(['24.2'])
-    expect(await told('LAB')).toEqual(['2'])
-    expect(await told('*')).toEqual(['24.2', '2', '3'])
+    expect(await listAdded('LIST_CATALOG_MANIFEST')).toEqual(['24.2'])
+    expect(await listAdded('LAB')).toEqual(['2'])
+    expect(await listAdded('*')).toEqual(['24.2', '2', '3'])
   })
 })
 
 describe('the list', () => {
-  test('comes in pages that miss nothing, newest change first, also while manifests are added', async ({ call }) => {
+  test('has pages that skip nothing, latest update first, also while manifests are added', async ({ call }) => {
     for (let at = 0; at < 7; at += 1) await register(call, { version: `v${at}` })
     const seen: string[] = []
     let next: string | undefined = '/api/v1/catalog?limit=3'
@@ -205,7 +205,7 @@ describe('the list', () => {
     expect((await call('GET', '/api/v1/catalog', reader)).headers.get('link')).toBeNull()
   })
 
-  test('is narrowed by a property, also one in a group, before it is cut to a page', async ({ call }) => {
+  test('is filtered by a property, also a nested one, before it is cut into pages', async ({ call }) => {
     for (let at = 0; at < 6; at += 1)
       await register(call, { version: `v${at}`, minimum_requirements: { cpu: at % 2 ? 4 : 2 } })
     const headers = { 'x-filter': 'minimum_requirements.cpu=^4$' }
@@ -223,7 +223,7 @@ describe('the list', () => {
     },
   )
 
-  test('has a tag that stands for what this caller sees', async ({ call }) => {
+  test('has an ETag that depends on what the caller sees', async ({ call }) => {
     await register(call)
     const first = await call('GET', '/api/v1/catalog', reader)
     const etag = first.headers.get('etag')!

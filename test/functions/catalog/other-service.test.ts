@@ -9,7 +9,7 @@ import { describe, expect } from 'vitest'
 import { createOutgoing } from '#lib/platform/outgoing.ts'
 import { type Call, test as base } from '../../support/harness.ts'
 
-/** A service of the field on plain node:http: one object where it shows one manifest, and no bytes of packs. */
+/** Starts a service that shows one manifest as an object, not as an array, and does not send the bytes of packs. */
 const startService = async (manifest: () => object) => {
   const asked: string[] = []
   const server = createServer((request, response) => {
@@ -27,8 +27,8 @@ const test = base.extend<{ outgoing: ReturnType<typeof createOutgoing> }>({
   outgoing: async ({}, use) => use(createOutgoing({ allowed: ['127.0.0.1'] })),
 })
 
-/** A pack as such a service leaves it on a storage: gzip of a tar without its end, beside a description with an MD5. */
-const leavePack = async (call: Call, folder: string): Promise<string> => {
+/** Writes a pack as such a service does: a gzipped tar without its end, and a description with an MD5. */
+const writePack = async (call: Call, folder: string): Promise<string> => {
   await call('POST', '/api/v1/machines', { body: { name: 'source', cpus: 1, memory: 16, disks: [{ size: 1 }] } })
   const body = {
     catalog_id: 'demo',
@@ -50,10 +50,10 @@ const leavePack = async (call: Call, folder: string): Promise<string> => {
   return theirs
 }
 
-describe('a catalog of another kind of service', () => {
-  test('is pulled from its storage, by the digest that it keeps', async ({ call, folder, network }) => {
+describe('the catalog of a service of another kind', () => {
+  test('is pulled from its storage, and verified by the stored digest', async ({ call, folder, network }) => {
     network.use(http.all('http://127.0.0.1:*', () => passthrough()))
-    const theirs = await leavePack(call, folder)
+    const theirs = await writePack(call, folder)
     using service = await startService(() => ({
       name: 'demo-x86_64-1',
       id: 'ab'.repeat(32),
@@ -82,7 +82,7 @@ describe('a catalog of another kind of service', () => {
     expect(readFileSync(join(body.local_path, 'disk0.img'), 'utf8')).toContain('disk of')
     expect(service.asked.every(line => line.endsWith(' the-key'))).toBe(true)
 
-    // By which another vmhost counts it once.
+    // The header by which another vmhost counts the download once.
     const [job] = (await call('GET', '/api/v1/jobs')).body
     expect(service.asked.filter(line => line.includes(`/download?job=${job.id} `))).toHaveLength(1)
 

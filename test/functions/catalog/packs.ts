@@ -6,10 +6,10 @@ import type { Answer, Call } from '../../support/harness.ts'
 
 export const at = (...parts: string[]): string => ['/api/v1/catalog', ...parts.map(encodeURIComponent)].join('/')
 
-/** What opens the local storage of these tests, with a secret in it that no reply may show. */
+/** The secret of the local storage of these tests, which no reply may show. */
 export const secret = 'storage-secret-0815'
 
-interface Registered {
+interface RegisterFields {
   readonly catalog_id?: string
   readonly version?: string
   readonly architecture?: string
@@ -17,13 +17,13 @@ interface Registered {
 }
 
 /** Registers a manifest without a provider. */
-export const register = (call: Call, manifest: Registered = {}, ask: { as?: string[] } = {}): Promise<Answer> =>
+export const register = (call: Call, manifest: RegisterFields = {}, ask: { as?: string[] } = {}): Promise<Answer> =>
   call('POST', '/api/v1/catalog', {
     ...ask,
     body: { catalog_id: 'win11', version: '24.2', architecture: 'arm64', type: 'pvm', ...manifest },
   })
 
-/** The side file of a pack: what says that a push has put it there. */
+/** Makes the sidecar of a pack, which shows that a push has written the pack. */
 export const sideFileOf = (name: string, pack: string): string =>
   encodeSideFile({
     format: 1,
@@ -37,11 +37,11 @@ export const sideFileOf = (name: string, pack: string): string =>
     signatures: [],
   })
 
-/** Registers a manifest whose pack is in local storage, and puts that there as a push does. */
+/** Writes a pack to local storage as a push does, and registers its manifest. */
 export const registerPack = (
   call: Call,
   folder: string,
-  manifest: Registered & { pack?: string } = {},
+  manifest: RegisterFields & { pack?: string } = {},
 ): Promise<Answer> => {
   const {
     pack = 'the bytes of a pack',
@@ -51,12 +51,12 @@ export const registerPack = (
     ...rest
   } = manifest
   const name = `${catalog_id}-${architecture}-${version}`
-  const place = join(folder, 'catalog', catalog_id)
-  mkdirSync(place, { recursive: true })
-  writeFileSync(join(place, `${name}.pdpack`), pack)
-  writeFileSync(join(place, `${name}.pdpack.pack.json`), sideFileOf(name, pack))
+  const packFolder = join(folder, 'catalog', catalog_id)
+  mkdirSync(packFolder, { recursive: true })
+  writeFileSync(join(packFolder, `${name}.pdpack`), pack)
+  writeFileSync(join(packFolder, `${name}.pdpack.pack.json`), sideFileOf(name, pack))
   writeFileSync(
-    join(place, `${name}.meta`),
+    join(packFolder, `${name}.meta`),
     JSON.stringify({ catalog_id, version, architecture, name, description: 'as it was', compressed_checksum: 'abc' }),
   )
   return register(call, {

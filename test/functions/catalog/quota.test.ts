@@ -7,8 +7,8 @@ const test = base.extend({
   manifestsPerUser: async ({}, use) => use(3),
 })
 
-describe('the manifests of one user', () => {
-  test('are bounded; other users, and new content of a manifest, are not', async ({ call }) => {
+describe('the number of manifests of one user', () => {
+  test('is limited; other users and changes of manifests are not affected', async ({ call }) => {
     for (const version of ['1', '2', '3']) expect((await register(call, { version })).status).toBe(200)
     expect(await register(call, { version: '4' })).toMatchObject({
       status: 409,

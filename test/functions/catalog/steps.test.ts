@@ -16,7 +16,7 @@ const push = (call: Call, more: object = {}): Promise<Answer> =>
 const pull = (call: Call, name: string): Promise<Answer> =>
   call('PUT', '/api/v1/catalog/pull', { body: { catalog_id: 'demo', version: '1', machine_name: name } })
 
-/** The steps of the job that began last, as `state name`. */
+/** Gives the steps of the latest job. */
 const steps = async (call: Call): Promise<NonNullable<Job['steps']>> => {
   const { body } = await call('GET', '/api/v1/jobs')
   return (body as Job[])[0]!.steps!
@@ -26,8 +26,8 @@ const statesOf = async (call: Call): Promise<string[]> =>
 const messageOf = async (call: Call, wanted: string): Promise<string | undefined> =>
   (await steps(call)).find(({ name }) => name === wanted)?.message
 
-describe('what refuses a push or waits for it', () => {
-  test('speaks of the push and not of how it is done', async ({ call, driver }) => {
+describe('a message about a busy machine', () => {
+  test('names the push, and not its inner operations', async ({ call, driver }) => {
     await create(call)
     await call('PUT', '/api/v1/machines/source/start')
     expect((await push(call)).body.message).toBe(
@@ -56,7 +56,7 @@ test('the jobs of a push and a pull show what they are about', async ({ call }) 
 })
 
 describe('the steps of a transfer', () => {
-  test('where it fails between two of them, it is the next one that failed', async ({ call }) => {
+  test('a failure between two steps marks the next one as failed', async ({ call }) => {
     await create(call)
     const { body } = await push(call, { uuid: 'nope' })
     expect(await statesOf(call)).toEqual([
@@ -78,7 +78,7 @@ describe('the steps of a transfer', () => {
     expect((await statesOf(call)).slice(0, 2)).toEqual(['failed push_validate_stage', 'skipped collect'])
   })
 
-  test('what the collecting of files fails with is the end of that step', async ({ call, driver }) => {
+  test('an error during the collection of files fails that step', async ({ call, driver }) => {
     await create(call)
     driver.failure = new Error('a defect')
     expect((await push(call)).status).toBe(500)
@@ -89,7 +89,7 @@ describe('the steps of a transfer', () => {
     ])
   })
 
-  test('what is not needed is skipped, and says why', async ({ call, folder }) => {
+  test('an unneeded step is skipped, with the reason', async ({ call, folder }) => {
     await create(call)
     await push(call)
     expect(await statesOf(call)).not.toContainEqual(expect.stringMatching(/^skipped/))
@@ -112,7 +112,7 @@ describe('the steps of a transfer', () => {
     expect(await statesOf(call)).toContain('skipped collect')
   })
 
-  test('a push in chunks says how many were sent', async ({ call }) => {
+  test('a push in chunks shows how many chunks were sent', async ({ call }) => {
     await create(call)
     await push(call, { chunked: true })
     expect(await messageOf(call, 'push_compress_stage')).toMatch(
@@ -123,7 +123,7 @@ describe('the steps of a transfer', () => {
     expect(await messageOf(call, 'push_compress_stage')).toMatch(/^(1 chunk|\d+ chunks), none of them new$/)
   })
 
-  test('what a host only warns of is told who pulls', async ({ call, trust, warnings }) => {
+  test('a trust warning is shown to the caller of a pull', async ({ call, trust, warnings }) => {
     await create(call)
     await push(call)
     trust.policy = 'warn'
@@ -132,7 +132,7 @@ describe('the steps of a transfer', () => {
     expect(await messageOf(call, 'pull_validate_stage')).toBe(warnings[0])
   })
 
-  test('a deletion says how many manifests went', async ({ call }) => {
+  test('a deletion gives the number of deleted manifests', async ({ call }) => {
     await create(call)
     for (const version of ['1', '2', '3']) await push(call, { version })
     expect((await call('DELETE', at('demo', '3'))).body.message).toBe(

@@ -20,24 +20,24 @@ const push = (call: Call, more: object = {}, as: readonly string[] = ['*'], path
 const stateOf = async (call: Call): Promise<string> => (await call('GET', '/api/v1/machines/source/status')).body.status
 const manifests = async (call: Call): Promise<number> => (await call('GET', '/api/v1/catalog')).body.length
 
-/** The states that a machine was told to have, in their order. */
-const told = async (call: Call): Promise<string[]> => {
+/** Gives the states that the events of a machine have, in order. */
+const listStates = async (call: Call): Promise<string[]> => {
   const events: EventMessage[] = (await call('GET', '/api/v1/events')).body.events
   return events
     .filter(({ message }) => message === 'VM_STATE_CHANGED')
     .map(event => String(event.body?.['current_state']))
 }
 
-describe('a push of a machine that runs', () => {
+describe('a push of a running machine', () => {
   test.for([{}, { compress_pack: true }, { chunked: true }])(
-    'suspends it when it is asked to, and it goes on: %j',
+    'with `suspend` suspends and resumes the machine: %j',
     async (more, { call, folder }) => {
       await create(call, 'start')
       const { status, body } = await push(call, { ...more, suspend: true })
       expect(status, body.message).toBe(200)
       expect(body[0]).not.toHaveProperty('suspend')
       expect(await stateOf(call)).toBe('running')
-      expect(await told(call)).toEqual(['starting', 'running', 'suspending', 'cloning', 'resuming', 'running'])
+      expect(await listStates(call)).toEqual(['starting', 'running', 'suspending', 'cloning', 'resuming', 'running'])
       expect(readdirSync(join(folder, 'state/transfers'))).toEqual([])
       const pulled = await call('PUT', '/api/v1/catalog/pull', {
         body: { catalog_id: 'demo', version: '1', machine_name: 'copy', start_after_pull: true },
@@ -46,16 +46,19 @@ describe('a push of a machine that runs', () => {
     },
   )
 
-  test.for([{}, { suspend: false }])('is refused without that, and says so: %j', async (more, { call }) => {
-    await create(call, 'start')
-    const { status, body } = await push(call, more)
-    expect(status).toBe(409)
-    expect(body.message).toContain('`suspend`')
-    expect(await stateOf(call)).toBe('running')
-    expect(await manifests(call)).toBe(0)
-  })
+  test.for([{}, { suspend: false }])(
+    'without `suspend` is refused, and the message names it: %j',
+    async (more, { call }) => {
+      await create(call, 'start')
+      const { status, body } = await push(call, more)
+      expect(status).toBe(409)
+      expect(body.message).toContain('`suspend`')
+      expect(await stateOf(call)).toBe('running')
+      expect(await manifests(call)).toBe(0)
+    },
+  )
 
-  test('needs the right to suspend it, and touches nothing without', async ({ call, folder }) => {
+  test('requires the right to suspend the machine; without it nothing changes', async ({ call, folder }) => {
     await create(call, 'start')
     const as = ['PUSH_CATALOG_MANIFEST']
     const { status, body } = await push(call, { suspend: true }, as)
@@ -65,21 +68,21 @@ describe('a push of a machine that runs', () => {
     await expect
       .poll(async () => (await call('GET', `/api/v1/jobs/${begun.body.id}`)).body)
       .toMatchObject({ state: 'failed', code: 403 })
-    expect(await told(call)).toEqual(['starting', 'running'])
+    expect(await listStates(call)).toEqual(['starting', 'running'])
     expect(await manifests(call)).toBe(0)
     expect(readdirSync(join(folder, 'state/transfers'))).toEqual([])
     expect((await push(call, { suspend: true }, [...as, 'UPDATE_VM_STATES'])).status).toBe(200)
   })
 
-  test('is refused before the machine is touched when the catalog has the manifest', async ({ call }) => {
+  test('is refused before the machine is suspended when the catalog has the manifest', async ({ call }) => {
     await create(call)
     expect((await push(call)).status).toBe(200)
     await call('PUT', '/api/v1/machines/source/start')
     expect((await push(call, { suspend: true, override_existing: false })).status).toBe(409)
-    expect(await told(call)).toEqual(expect.not.arrayContaining(['suspending']))
+    expect(await listStates(call)).toEqual(expect.not.arrayContaining(['suspending']))
   })
 
-  test('lets it go on when the pack is made, before it is uploaded', async ({ call, driver, folder }) => {
+  test('resumes the machine when the pack is complete, before the upload', async ({ call, driver, folder }) => {
     await create(call, 'start')
     const { run } = driver
     const uploaded: boolean[] = []
@@ -91,7 +94,7 @@ describe('a push of a machine that runs', () => {
     expect(uploaded).toEqual([false])
   })
 
-  test('lets it go on when the job is cancelled', async ({ call, driver, folder }) => {
+  test('resumes the machine when the job is cancelled', async ({ call, driver, folder }) => {
     await create(call, 'start')
     const { promise: collecting, resolve } = Promise.withResolvers<void>()
     driver.export = (_, { deadline }) =>
@@ -112,7 +115,7 @@ describe('a push of a machine that runs', () => {
     expect(readdirSync(join(folder, 'state/transfers'))).toEqual([])
   })
 
-  test('says so when it cannot be resumed', async ({ call, driver }) => {
+  test('reports when the machine cannot be resumed', async ({ call, driver }) => {
     const id = await create(call, 'start')
     const { run } = driver
     driver.run = async (which, verb, how) => {

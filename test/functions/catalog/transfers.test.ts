@@ -26,7 +26,7 @@ const pull = (call: Call, more: object = {}): Promise<Answer> =>
 const leftovers = (folder: string): string[] => readdirSync(join(folder, 'state/transfers'))
 
 describe('push and pull', () => {
-  test('a machine goes into the catalog and comes out as another one', async ({ call, folder }) => {
+  test('a pushed machine can be pulled as another one', async ({ call, folder }) => {
     const source = await create(call)
     const pushed = await push(call, {
       description: 'base',
@@ -81,7 +81,7 @@ describe('push and pull', () => {
     expect(leftovers(folder)).toEqual([])
   })
 
-  test('they are jobs, also for who waits for them', async ({ call }) => {
+  test('they run as jobs, also when the caller waits', async ({ call }) => {
     await create(call)
     await push(call)
     await pull(call)
@@ -99,7 +99,7 @@ describe('push and pull', () => {
       .toMatchObject({ state: 'completed', result_record_type: 'catalog_manifest' })
   })
 
-  test('the machine may be named by its folder; no secret of the connection is shown anywhere', async ({
+  test('a push can name the machine by its folder, and no reply shows the secret of the connection', async ({
     call,
     folder,
     driver,
@@ -116,7 +116,7 @@ describe('push and pull', () => {
       expect(readFileSync(join(folder, 'catalog/demo', file), 'latin1')).not.toContain('very-secret-key')
   })
 
-  test('a running machine is refused, and says to stop it', async ({ call }) => {
+  test('a push of a running machine is refused, and the message says to stop it', async ({ call }) => {
     await create(call)
     await call('GET', '/api/v1/machines/source/start')
     const { status, body } = await push(call)
@@ -125,7 +125,7 @@ describe('push and pull', () => {
     expect((await call('GET', '/api/v1/catalog')).body).toEqual([])
   })
 
-  test('override_existing:false keeps what is there; else it is replaced as a whole', async ({
+  test('with override_existing:false an existing manifest stays; else it is replaced', async ({
     call,
     folder,
     driver,
@@ -140,16 +140,19 @@ describe('push and pull', () => {
     const other = (await push(call)).body[0]
     expect(other.id).toBe(first.id)
     expect(other.pack_filename).toMatch(/^demo-x86_64-1~[0-9a-f]{8}\.pdpack$/)
-    // What it replaced is gone.
+    // The replaced objects were removed.
     expect(readdirSync(join(folder, 'catalog/demo'))).toHaveLength(3)
     expect((await pull(call)).status).toBe(200)
   })
 
-  test('a push that was killed when it had registered is not refused because of itself', async ({ call, folder }) => {
+  test('a push that is repeated after a kill is not refused because of its own registration', async ({
+    call,
+    folder,
+  }) => {
     await create(call)
     const [manifest] = (await push(call, { override_existing: false })).body
     expect((await push(call, { override_existing: false })).status).toBe(409)
-    // What it leaves on this host.
+    // The work folder that the killed push leaves.
     const pack = readFileSync(join(folder, 'catalog/demo', manifest.pack_filename))
     const digest = createDigest(pack.length)
     digest.update(pack)
@@ -165,7 +168,7 @@ describe('push and pull', () => {
     expect(leftovers(folder)).toEqual([])
   })
 
-  test('what an earlier try has begun to upload goes when the machine is another one by now', async ({
+  test('the upload of an interrupted push is removed when the machine has changed', async ({
     call,
     folder,
     driver,
@@ -189,7 +192,7 @@ describe('push and pull', () => {
     expect(readdirSync(join(folder, 'catalog/demo'))).not.toContain(part)
   })
 
-  test('another catalog is not asked without what opens it', async ({ call }) => {
+  test('another catalog is not asked without credentials', async ({ call }) => {
     for (const connection of ['host=https://a.example', 'host=https://a.example;username=me']) {
       const { status, body } = await pull(call, { connection })
       expect([status, body.message]).toEqual([400, expect.stringContaining('needs a user and a password')])
@@ -212,7 +215,7 @@ describe('push and pull', () => {
     expect([status, body.message]).toEqual([400, expect.stringContaining('machine_name')])
   })
 
-  test('a pack that is not what it was is refused, and leaves nothing', async ({ call, folder }) => {
+  test('a changed pack is refused, and nothing remains', async ({ call, folder }) => {
     await create(call)
     const { pack_filename: name } = (await push(call)).body[0]
     const file = join(folder, 'catalog/demo', name)
@@ -262,7 +265,7 @@ describe('push and pull', () => {
     expect(leftovers(folder)).toEqual([])
   })
 
-  test('what is tainted, revoked, of another type or not to be seen is not pulled', async ({ call }) => {
+  test('a tainted, revoked or hidden manifest, or one of another type, is not pulled', async ({ call }) => {
     await create(call)
     await push(call, { required_claims: ['LAB'] })
     const puller = { as: ['PULL_CATALOG_MANIFEST'] }
@@ -277,7 +280,7 @@ describe('push and pull', () => {
     expect((await pull(call, { machine_name: 'again' })).status).toBe(403)
   })
 
-  test('a pull that begins anew, and whatever asks for the same job, is counted once', async ({ app, call }) => {
+  test('all downloads of one job count once, also when the pull starts again', async ({ app, call }) => {
     await create(call)
     await push(call)
     const count = async (): Promise<number> => (await call('GET', place)).body[0].download_count
@@ -300,7 +303,7 @@ describe('push and pull', () => {
     expect(await count()).toBe(18)
   })
 
-  test('two pulls at once fetch the pack once, and both have a machine', async ({ call, folder }) => {
+  test('two pulls at the same time fetch the pack once, and both create a machine', async ({ call, folder }) => {
     await create(call)
     await push(call)
     const answers = await Promise.all(['a', 'b', 'c'].map(name => pull(call, { machine_name: name })))
@@ -311,7 +314,7 @@ describe('push and pull', () => {
 })
 
 describe('trust', () => {
-  test('a host that requires signatures pulls nothing without', async ({ call, trust }) => {
+  test('a host that requires signatures does not pull an unsigned pack', async ({ call, trust }) => {
     await create(call)
     await push(call)
     trust.policy = 'require'
@@ -324,17 +327,17 @@ describe('trust', () => {
 })
 
 describe('import', () => {
-  const importIt = (call: Call, more: object = {}) =>
+  const importManifest = (call: Call, more: object = {}) =>
     call('PUT', '/api/v1/catalog/import', {
       body: { catalog_id: 'demo', version: '1', architecture: 'amd64', connection: local, ...more },
     })
 
-  test('takes a pack that is on the provider with its description', async ({ call }) => {
+  test('registers a pack of the provider with its description', async ({ call }) => {
     await create(call)
     await push(call, { description: 'base', tags: ['ci'], required_claims: ['LAB'] })
-    expect((await importIt(call)).status).toBe(409)
+    expect((await importManifest(call)).status).toBe(409)
     await call('DELETE', `${place}?clean_remote=false`)
-    const { status, body } = await importIt(call)
+    const { status, body } = await importManifest(call)
     expect(status).toBe(200)
     expect(body).toMatchObject({
       id: expect.any(String),
@@ -349,10 +352,10 @@ describe('import', () => {
       },
     })
     expect((await pull(call)).status).toBe(200)
-    expect((await importIt(call, { version: '2' })).status).toBe(404)
-    expect((await importIt(call, { connection: 'host=a.example;provider=local-storage', version: '3' })).status).toBe(
-      400,
-    )
+    expect((await importManifest(call, { version: '2' })).status).toBe(404)
+    expect(
+      (await importManifest(call, { connection: 'host=a.example;provider=local-storage', version: '3' })).status,
+    ).toBe(400)
   })
 
   const importVm = (call: Call, more: object = {}) =>
@@ -370,7 +373,7 @@ describe('import', () => {
       },
     })
 
-  test('takes a bundle without a description, and makes that', async ({ call, folder }) => {
+  test('registers a bundle without a description, and writes one', async ({ call, folder }) => {
     const bundle = join(folder, 'catalog/bundles/mac.macvm')
     expect((await importVm(call)).status).toBe(404)
     mkdirSync(join(bundle, 'disk.hdd'), { recursive: true })
@@ -399,7 +402,7 @@ describe('import', () => {
     expect((await pull(call, { catalog_id: 'mac', architecture: 'arm64' })).body.message).toContain('macvm')
     const deleted = await call('DELETE', at('mac'))
     expect(deleted).toMatchObject({ status: 202, body: { message: expect.stringContaining('bundles/mac.macvm') } })
-    // No push of this service has put it there.
+    // No push of this service has written it.
     expect(readFileSync(join(bundle, 'config.pvs'), 'utf8')).toBe('config')
   })
 
@@ -411,7 +414,7 @@ describe('import', () => {
     ],
     [{ force: true }, { description: '', tags: ['latest'], custom: undefined }],
   ])(
-    'takes over the description that is there, as far as it is right and %j does not say otherwise',
+    'takes the valid members of an existing description that %j does not override',
     async ([more, { custom, ...manifest }], { call, folder }) => {
       const bundles = join(folder, 'catalog/bundles')
       const metadata = join(bundles, 'mac-arm64-1.meta')
@@ -426,7 +429,7 @@ describe('import', () => {
     },
   )
 
-  test('a description that is no text counts as not there', async ({ call, folder }) => {
+  test('a description that is not text counts as missing', async ({ call, folder }) => {
     const bundles = join(folder, 'catalog/bundles')
     mkdirSync(join(bundles, 'mac.macvm'), { recursive: true })
     writeFileSync(join(bundles, 'mac.macvm/config.pvs'), 'config')

@@ -13,16 +13,16 @@ import { createMemoryProvider } from '../packs/chunk-store/memory-provider.ts'
 
 const conflict = expect.objectContaining({ fault: 'conflict' })
 
-/** Does something as a process of the service whose state is in a folder, and ends as one that is killed. */
+/** Runs work as a process of the service with its state in a folder, and ends without clean-up, like a kill. */
 const inProcess = async (folder: string, work: (own: OwnHolds) => Promise<void>): Promise<void> => {
   await using store = await openStore({ folder })
   await work(await openOwnLocks(store, Date.now() - slackMilliseconds))
 }
 
-describe('a hold of a process that was killed', () => {
+describe('a repository lock of a killed process', () => {
   afterEach(() => void vi.useRealTimers())
 
-  test('is none for the same service when it has started again, and is one for others', async () => {
+  test('is stale for the same service after its restart, and valid for others', async () => {
     using mine = newFolder()
     using others = newFolder()
     const provider = createMemoryProvider()
@@ -39,7 +39,7 @@ describe('a hold of a process that was killed', () => {
     expect(provider.objects.size).toBe(0)
   })
 
-  test('is one as long as the process runs, also for itself', async () => {
+  test('is valid while the process runs, also for itself', async () => {
     using folder = newFolder()
     const provider = createMemoryProvider()
     await inProcess(folder.path, async own => {
@@ -48,7 +48,7 @@ describe('a hold of a process that was killed', () => {
     })
   })
 
-  test('that removed chunks is heeded until what it asked for last has been done', async () => {
+  test('of a garbage collection stays valid until its last deletion must have been executed', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     using folder = newFolder()
     const provider = createMemoryProvider()
@@ -62,7 +62,7 @@ describe('a hold of a process that was killed', () => {
     })
   })
 
-  test('is forgotten with its end, and when nobody heeds it any more', async () => {
+  test('is removed from the records when it ends or expires', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     using folder = newFolder()
     let id = ''
@@ -84,7 +84,7 @@ describe('a hold of a process that was killed', () => {
 
     await inProcess(folder.path, async own => void (await takeHold(provider, 'write', undefined, own)))
     expect(await deadNow()).toBe(true)
-    // A copy of the state that was made meanwhile knows nothing of a hold that the first goes on with.
+    // A copy of the state does not have the lock that the first process still holds.
     vi.setSystemTime(Date.now() + holdMilliseconds + slackMilliseconds + 1)
     expect(await deadNow()).toBe(false)
   })

@@ -5,7 +5,7 @@ const noon = Date.UTC(2026, 5, 1, 12)
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: noon }))
 afterEach(() => void vi.useRealTimers())
 
-test('no two times are alike, and each is later, also when the host’s clock is set back', () => {
+test('the clock gives unique, increasing times, also when the host’s clock is set back', () => {
   const clock = createClock([])
   const times = Array.from({ length: 3_000 }, () => clock.next())
   vi.setSystemTime(noon - 3_600_000)
@@ -14,7 +14,7 @@ test('no two times are alike, and each is later, also when the host’s clock is
   expect(times[0]).toBe('2026-06-01T12:00:00.000000Z')
 })
 
-test('goes on behind the times that were given before a restart', () => {
+test('the clock continues after the times of before a restart', () => {
   const given = ['2026-06-01T12:30:00.000999Z', '2026-05-01T00:00:00Z', 'no time at all']
   const clock = createClock(given)
   expect(clock.next()).toBe('2026-06-01T12:30:00.001000Z')

@@ -26,7 +26,14 @@ interface Operation {
   readonly parameters: readonly { readonly name: string; readonly in: string; readonly description?: string }[]
   readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
   readonly responses: Readonly<
-    Record<string, { readonly description: string; readonly content?: Record<string, Media> }>
+    Record<
+      string,
+      {
+        readonly description: string
+        readonly headers?: Readonly<Record<string, object>>
+        readonly content?: Record<string, Media>
+      }
+    >
   >
 }
 
@@ -155,6 +162,12 @@ describe('the OpenAPI document', () => {
     expect(document.components.schemas.Machine.properties.State.enum).toEqual(
       expect.arrayContaining(['running', 'stopped', 'invalid', 'cloning']),
     )
+  })
+
+  test('shows the ETag of a changed manifest, and the body that a remote catalog expects', () => {
+    expect(named('catalog.taint').responses['200']!.headers).toHaveProperty('ETag')
+    const { schema } = named('catalog-managers.catalog-add-tags').requestBody!.content['application/json']!
+    expect(Object.keys(schema!.properties!)).toEqual(['required_claims', 'required_roles', 'tags'])
   })
 
   served('is served with a tag that stands for it', async ({ call }) => {

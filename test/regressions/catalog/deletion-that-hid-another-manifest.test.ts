@@ -4,7 +4,9 @@ import { StoredManifest } from '#lib/catalog/manifest-schema.ts'
 import { applyRegistration } from '#lib/catalog/register.ts'
 import { test } from '../../support/harness.ts'
 
-test('a deletion that two tell of takes nothing else out of the list', async ({ eventLog: { store } }) => {
+test('two concurrent refreshes after a deletion remove no other manifest from the list', async ({
+  eventLog: { store },
+}) => {
   const manifests = store.collection('listed', StoredManifest)
   const made = ['1', '2', '3'].map(version =>
     applyRegistration({ catalog_id: 'win11', version, architecture: 'arm64', tags: [] }, undefined, {
@@ -15,7 +17,7 @@ test('a deletion that two tell of takes nothing else out of the list', async ({ 
   const inventory = await openInventory(manifests)
   const [, second] = made
   await store.commit([manifests.remove({ id: second!.id })])
-  // A download of it is counted, and it is deleted.
+  // A counted download and the deletion refresh the same manifest.
   await Promise.all([inventory.refresh(second!.id), inventory.refresh(second!.id)])
   for (const list of [inventory.list(), inventory.listVersions('win11')])
     expect(list.map(({ version }) => version).toSorted()).toEqual(['1', '3'])

@@ -7,7 +7,7 @@ const manifest = { catalog_id: 'vault', version: '1', architecture: 'arm64' }
 const guards = { required_claims: ['VAULT'], required_roles: ['KEEPER'] }
 
 test.for(['', '/push'])(
-  'what a manifest asks of its readers stays when it comes again without: %j',
+  'the required claims and roles stay when a manifest is registered or pushed again without them: %j',
   async (way, { call }) => {
     await call('POST', '/api/v1/machines', { body: { name: 'source', cpus: 1, memory: 16, disks: [{ size: 1 }] } })
     const send = async (more: object) => {
@@ -23,7 +23,10 @@ test.for(['', '/push'])(
   },
 )
 
-test('an import of a machine takes it over from the description that is there', async ({ call, folder }) => {
+test('an import of a machine takes the required claims and roles of an existing description', async ({
+  call,
+  folder,
+}) => {
   const place = join(folder, 'catalog/bundles')
   mkdirSync(join(place, 'mac.macvm'), { recursive: true })
   writeFileSync(join(place, 'mac.macvm/config.pvs'), 'config')

@@ -8,11 +8,11 @@ afterEach(() => void vi.useRealTimers())
 
 const wrong = new ServiceError('precondition-failed', 'The manifest was changed.')
 
-test('an undo that works leaves the error as it is', async () => {
+test('a successful undo does not change the error', async () => {
   expect(await undoAfterFailure(wrong, async () => {})).toBe(wrong)
 })
 
-test('an undo that fails says so beside what was wrong, and not in its place', async () => {
+test('a failed undo is added to the message of the error', async () => {
   const told = await undoAfterFailure(wrong, async () => {
     throw new ServiceError('upstream', 'The storage is away.')
   })
@@ -22,7 +22,7 @@ test('an undo that fails says so beside what was wrong, and not in its place', a
   })
 })
 
-test('an undo that never ends is given up, with its signal', async () => {
+test('an undo that takes too long is aborted', async () => {
   vi.useFakeTimers()
   let signal: AbortSignal | undefined
   const told = undoAfterFailure(wrong, given => {

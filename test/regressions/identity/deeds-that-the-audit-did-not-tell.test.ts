@@ -51,7 +51,7 @@ describe('an audit that cannot be written', () => {
     const { token } = (await signIn()).body
     // The first change was made before the failure was known: its entry is in the service's log, and health reports it.
     expect(error).toHaveBeenCalledWith(
-      expect.stringContaining('waits to be written to the audit'),
+      expect.stringContaining('is not written to the audit yet'),
       expect.objectContaining({ entry: expect.objectContaining({ operation: 'auth/sign-in', username: 'root' }) }),
     )
     expect(audit.failure()).toContain('1 entries could not be written yet')

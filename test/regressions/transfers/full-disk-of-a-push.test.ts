@@ -54,7 +54,7 @@ test.for(['ENOSPC', 'EDQUOT'])('a full disk of this host is told as that, and as
     throw Object.assign(new Error('full'), { code })
   }
   const context = {
-    catalog: { turns: createKeyedMutex() },
+    catalog: { withLock: createKeyedMutex() },
     folders: { open: full },
     machines: { checkName: () => {}, import: full },
     architecture: 'arm64',

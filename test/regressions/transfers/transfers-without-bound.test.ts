@@ -28,7 +28,7 @@ const settled = (): Promise<void> => new Promise(resolve => void setImmediate(re
 
 test('a user has some transfers under way at once, and no more; others are not held up', async () => {
   const { waiting, hold } = held()
-  const context = { catalog: { turns: createKeyedMutex() }, folders: { open: hold }, architecture: 'arm64' }
+  const context = { catalog: { withLock: createKeyedMutex() }, folders: { open: hold }, architecture: 'arm64' }
   const transfers = createTransfers(context as unknown as TransferContext)
   const work = { plan() {}, begin() {}, end() {}, advance() {} }
   const push = (id: string, version: number) => {
