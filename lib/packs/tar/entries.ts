@@ -1,6 +1,6 @@
 import { broken, quoted } from '../damaged.ts'
 import type { ByteReader } from './byte-reader.ts'
-import { blockSize, largestOctal, paddingOf } from './header.ts'
+import { blockSize, largestOctal, getPaddingSize } from './header.ts'
 import { readHeader, textOf } from './read-header.ts'
 import type { Header } from './read-header.ts'
 import { readPax } from './read-pax.ts'
@@ -53,7 +53,7 @@ export async function* entriesOf(
   const extension = async ({ size, type }: Header): Promise<void> => {
     if (size > longestExtension || ++extensions > 4) throw broken('it has headers without end')
     const content = await bytes.take(size)
-    if (content.length < size || (await bytes.take(paddingOf(size))).length < paddingOf(size))
+    if (content.length < size || (await bytes.take(getPaddingSize(size))).length < getPaddingSize(size))
       throw broken('it is cut off in a header')
     if (type === 'x') said = { ...said, ...readPax(content) }
     else if (type === 'L') said = { ...said, name: textOf(content.subarray(0, content.at(-1) === 0 ? -1 : undefined)) }
@@ -107,7 +107,7 @@ export async function* entriesOf(
       content,
     }
     // A tar without its end lacks the last padding too, but not a part of it.
-    const padding = (await bytes.take(paddingOf(size))).length
-    if (padding !== 0 && padding !== paddingOf(size)) throw broken(`it is cut off behind ${quoted(name)}`)
+    const padding = (await bytes.take(getPaddingSize(size))).length
+    if (padding !== 0 && padding !== getPaddingSize(size)) throw broken(`it is cut off behind ${quoted(name)}`)
   }
 }

@@ -9,7 +9,7 @@ export const blockSize = 512
 export const largestOctal = 0o77777777777
 
 /** The bytes that fill up the last block of `size` bytes. */
-export const paddingOf = (size: number): number => (blockSize - (size % blockSize)) % blockSize
+export const getPaddingSize = (size: number): number => (blockSize - (size % blockSize)) % blockSize
 
 interface Fields {
   /** ASCII, at most 100 bytes. */
@@ -72,5 +72,5 @@ export const headerOf = (file: { name: string; size: number; mode: number; modif
   if (records.length === 0) return own
   const pax = Buffer.from(records.join(''))
   const before = ustar({ name: 'pax', size: pax.length, mode: 0o644, seconds, type: 'x' })
-  return Buffer.concat([before, pax, Buffer.alloc(paddingOf(pax.length)), own])
+  return Buffer.concat([before, pax, Buffer.alloc(getPaddingSize(pax.length)), own])
 }

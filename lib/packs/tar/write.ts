@@ -6,7 +6,7 @@ import { isSystemError } from '#lib/platform/files.ts'
 import type { OpenFile } from '#lib/platform/open-file.ts'
 import { byName } from '../pack-files.ts'
 import type { PackFile } from '../pack-files.ts'
-import { blockSize, headerOf, paddingOf } from './header.ts'
+import { blockSize, headerOf, getPaddingSize } from './header.ts'
 
 /** `level` of gzip is −1 to 9, of zstd 1 to 22; the caller keeps to these. */
 export type Compression = { kind: 'none' } | { kind: 'gzip'; level: number } | { kind: 'zstd'; level: number }
@@ -85,7 +85,7 @@ async function* tarOf(files: readonly PackFile[], { signal, onProgress }: PackOp
       done += chunk.length
       onProgress?.(done)
     }
-    if (paddingOf(file.size) > 0) yield Buffer.alloc(paddingOf(file.size))
+    if (getPaddingSize(file.size) > 0) yield Buffer.alloc(getPaddingSize(file.size))
   }
   yield Buffer.alloc(2 * blockSize)
 }
