@@ -6,8 +6,8 @@ import { createKeyedLimiter } from '#lib/async/limiter.ts'
 import { createByteCache } from './byte-cache.ts'
 import type { CatalogContext } from './changes.ts'
 import { hasDigest } from '#lib/packs/chunks/compact-index.ts'
-import { readIndexDigests } from '#lib/packs/chunk-store/index-object.ts'
-import { chunkPath } from '#lib/packs/chunk-store/stored-chunk.ts'
+import { readChunkDigests } from '#lib/packs/chunk-store/index-object.ts'
+import { getChunkPath } from '#lib/packs/chunk-store/stored-chunk.ts'
 import { packPath, requireStorage } from './manifest-objects.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
 import type { Kept } from './view.ts'
@@ -53,7 +53,7 @@ export const createChunkContents = ({
     using limited = createTimeLimit(limit, `The chunk index ${path} did not come within ${limit / 60_000} minutes.`)
     const { signal } = limited
     // Also where the provider does not heed the signal.
-    return abortable(readIndexDigests(provider, path, indexParser, { sha256, signal }), signal)
+    return abortable(readChunkDigests(provider, path, indexParser, { sha256, signal }), signal)
   }
   /** By its origin: a digest can be registered by anybody, also for a storage that never answers. */
   const digestsOf = async (caller: string, origin: Origin, signal: AbortSignal) => {
@@ -86,7 +86,7 @@ export const createChunkContents = ({
       const origin = { storage: JSON.stringify(storage), provider, path, sha256: manifest.pack_sha256 }
       const digests = await digestsOf(caller, origin, signal)
       if (!digests || !hasDigest(digests, sha256)) throw none()
-      const at = chunkPath(sha256)
+      const at = getChunkPath(sha256)
       const found = await provider.stat(at, signal)
       if (!found) throw none()
       const { size } = found

@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
-import type { Chunked } from '#lib/packs/chunks/chunk-index.ts'
+import type { ChunkedContent } from '#lib/packs/chunks/chunk-index.ts'
 import { collectGarbage } from '#lib/packs/chunk-store/collect-garbage.ts'
 import type { IndexParser } from '#lib/packs/chunks/index-parser.ts'
 import { forEachConcurrent } from '#lib/async/for-each-concurrent.ts'
-import { isIndexObject, listEnd, readIndex } from '#lib/packs/chunk-store/index-object.ts'
+import { isChunkIndexObject, indexSuffix, readChunkIndex } from '#lib/packs/chunk-store/index-object.ts'
 import { isChunkPath } from '#lib/packs/chunk-store/stored-chunk.ts'
 import { redactConnection, parseConnection } from '#lib/objects/port/connection.ts'
 import type { ObjectStat, Provider } from '#lib/objects/port/provider.ts'
@@ -53,7 +53,8 @@ const indexesOf = async (provider: Provider, signal: AbortSignal | undefined): P
     for await (const object of provider.list('', signal)) if (!isChunkPath(object.path)) yield object
   }
   await forEachConcurrent(candidates(), lanes, async object => {
-    const isOne = object.path.endsWith(listEnd) || (await isIndexObject(provider, object, signal).catch(notWhenGone))
+    const isOne =
+      object.path.endsWith(indexSuffix) || (await isChunkIndexObject(provider, object, signal).catch(notWhenGone))
     if (isOne) found.push(object.path)
   })
   return found
@@ -70,9 +71,9 @@ const listsOf = async function* (
   provider: Provider,
   parser: IndexParser,
   signal: AbortSignal | undefined,
-): AsyncGenerator<Chunked> {
+): AsyncGenerator<ChunkedContent> {
   for (const path of await indexesOf(provider, signal)) {
-    const files = await readIndex(provider, path, parser, { signal }).catch(notWhenGone)
+    const files = await readChunkIndex(provider, path, parser, { signal }).catch(notWhenGone)
     if (files === undefined)
       throw new ServiceError(
         'upstream',
@@ -103,7 +104,7 @@ export const collectFrom = async (
   const collected = await collectGarbage(provider, () => listsOf(provider, indexParser, signal), {
     dryRun,
     graceMilliseconds,
-    own: ownHolds,
+    ownLocks: ownHolds,
     ...(signal && { signal }),
   })
   end(step)

@@ -1,21 +1,21 @@
 import { ServiceError } from '#lib/errors.ts'
 import { sideEnd } from './manifest-objects.ts'
-import { largestSideFile, parseSideFile, type SideFile } from '#lib/packs/sidecar.ts'
+import { maxSidecarSize, parseSidecar, type Sidecar } from '#lib/packs/sidecar.ts'
 import { readBytes } from '#lib/objects/port/bytes.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
 
 /** The side file of a pack; undefined where there is none, or what is there is none. */
-const sideFileAt = async (provider: Provider, packAt: string, signal?: AbortSignal): Promise<SideFile | undefined> => {
+const sideFileAt = async (provider: Provider, packAt: string, signal?: AbortSignal): Promise<Sidecar | undefined> => {
   const path = packAt + sideEnd
   if (!(await provider.stat(path, signal))) return undefined
   const tooLarge = new ServiceError('upstream', `${path} is too large for a side file.`)
   const stream = await provider.read(path, { ...(signal && { signal }) })
-  const bytes = await readBytes(stream, largestSideFile, () => tooLarge).catch((error: unknown) => {
+  const bytes = await readBytes(stream, maxSidecarSize, () => tooLarge).catch((error: unknown) => {
     if (error === tooLarge) return undefined
     throw error
   })
   try {
-    return bytes && parseSideFile(new TextDecoder().decode(bytes))
+    return bytes && parseSidecar(new TextDecoder().decode(bytes))
   } catch {
     return undefined
   }

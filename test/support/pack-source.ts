@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto'
-import type { SideFile } from '#lib/packs/sidecar.ts'
+import type { Sidecar } from '#lib/packs/sidecar.ts'
 import type { ByteRange } from '#lib/objects/port/provider.ts'
 import type { PackSource } from '#lib/transfers/download/pack-source.ts'
 
 const hash = (algorithm: string, bytes: Uint8Array): string => createHash(algorithm).update(bytes).digest('hex')
 
-export const sideFileOf = (bytes: Buffer, pieceSize: number): SideFile => ({
+export const createSidecar = (bytes: Buffer, rangeSize: number): Sidecar => ({
   format: 1,
   name: 'pack',
   size: bytes.length,
   sha256: hash('sha256', bytes),
   md5: hash('md5', bytes),
-  piece_size: pieceSize,
-  pieces: Array.from({ length: Math.ceil(bytes.length / pieceSize) }, (_, at) =>
-    hash('sha256', bytes.subarray(at * pieceSize, (at + 1) * pieceSize)),
+  piece_size: rangeSize,
+  pieces: Array.from({ length: Math.ceil(bytes.length / rangeSize) }, (_, at) =>
+    hash('sha256', bytes.subarray(at * rangeSize, (at + 1) * rangeSize)),
   ),
   files: [],
   signatures: [],
@@ -42,14 +42,14 @@ export const stalled = (bytes: Uint8Array, signal: AbortSignal): ReadableStream<
     },
   })
 
-/** A pack whose provider does what `give` says; without a side file when `pieceSize` is left out. */
+/** A pack whose provider does what `give` says; without a sidecar when `rangeSize` is left out. */
 export const packSource = (
   bytes: Buffer,
-  pieceSize: number | undefined,
+  rangeSize: number | undefined,
   give: Give = wanted => streamOf(wanted),
   origin = 'here',
 ) => {
-  const side = pieceSize === undefined ? undefined : sideFileOf(bytes, pieceSize)
+  const sidecar = rangeSize === undefined ? undefined : createSidecar(bytes, rangeSize)
   const attempts = new Map<number, number>()
   const asked: ByteRange[] = []
   const sha256 = hash('sha256', bytes)
@@ -58,7 +58,7 @@ export const packSource = (
     origin,
     size: bytes.length,
     sha256,
-    side,
+    sidecar,
     async read(range: ByteRange, signal: AbortSignal) {
       asked.push(range)
       const attempt = (attempts.get(range.start) ?? 0) + 1

@@ -1,4 +1,4 @@
-import { listEnd } from '#lib/packs/chunk-store/index-object.ts'
+import { indexSuffix } from '#lib/packs/chunk-store/index-object.ts'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
 import { byteSize } from '#lib/byte-size.ts'
 import { tableText, timeText, visible } from '../admin/text-table.ts'
@@ -57,7 +57,7 @@ const providerText = ({ type, meta }: CatalogManifest['provider']): string =>
   [type, ...Object.entries(meta).map(([key, value]) => `${key}=${value}`)].join(' ')
 
 const formOf = ({ is_compressed, pack_filename }: CatalogManifest): string =>
-  pack_filename.endsWith(listEnd) ? ', in chunks' : is_compressed ? ', compressed' : ''
+  pack_filename.endsWith(indexSuffix) ? ', in chunks' : is_compressed ? ', compressed' : ''
 
 /**
  * All that a manifest says that people ask for; what is not set is left out.

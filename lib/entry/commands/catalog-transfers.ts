@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
 import { pullJob, pushJob } from '#lib/transfers/contracts.ts'
 import { ImportManifest, PullManifest, type PullResult, PushManifest } from '#lib/transfers/schemas.ts'
+import type { PushStep } from '#lib/transfers/steps.ts'
 import { type ImportResult } from '#lib/catalog/schemas.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { byteSize } from '#lib/byte-size.ts'
@@ -147,7 +148,7 @@ export const addTransfers = (catalog: Command, run: Run, usual: string | undefin
       flags: transferFlags,
     })
     const [one] = result as [CatalogManifest]
-    const chunks = steps?.find(({ name }) => name === 'push_compress_stage')?.message
+    const chunks = steps?.find(({ name }) => name === ('push_compress_stage' satisfies PushStep))?.message
     const form = chunks === undefined ? `, as a pack of ${byteSize(one.pack_size)}` : ` in ${chunks}`
     console.log(options.json ? jsonText(one) : `Pushed ${nameOf(one)}: ${byteSize(one.size)}${form}.`)
   })

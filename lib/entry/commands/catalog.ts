@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Command } from 'commander'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
 import { CatalogPlace } from '#lib/catalog/reference.ts'
-import { parseSideFile, signersOf } from '#lib/packs/sidecar.ts'
+import { parseSidecar, findSigners } from '#lib/packs/sidecar.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { takeConnection } from '../admin/read-connection.ts'
 import { jsonText, visible } from '../admin/text-table.ts'
@@ -35,7 +35,7 @@ const signedText = async (ask: Ask, { catalog_id, version, architecture }: Catal
     const asked = ask<object>('GET', `${at(catalog_id, version, architecture)}/download?content=pieces`)
     const side = await Promise.race([asked, wait(signedWithin, undefined, { ref: false })])
     if (side === undefined) return ''
-    const keys = signersOf(parseSideFile(JSON.stringify(side)))
+    const keys = findSigners(parseSidecar(JSON.stringify(side)))
     return keys.length === 0 ? 'no' : `by ${keys.join(' ')}`
   } catch {
     return ''

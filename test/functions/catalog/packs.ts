@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { encodeSideFile } from '#lib/packs/sidecar.ts'
+import { encodeSidecar } from '#lib/packs/sidecar.ts'
 import type { Answer, Call } from '../../support/harness.ts'
 
 export const at = (...parts: string[]): string => ['/api/v1/catalog', ...parts.map(encodeURIComponent)].join('/')
@@ -25,7 +25,7 @@ export const register = (call: Call, manifest: Registered = {}, ask: { as?: stri
 
 /** The side file of a pack: what says that a push has put it there. */
 export const sideFileOf = (name: string, pack: string): string =>
-  encodeSideFile({
+  encodeSidecar({
     format: 1,
     name,
     size: Buffer.byteLength(pack),

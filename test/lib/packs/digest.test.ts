@@ -26,8 +26,8 @@ describe('the digest of a pack', () => {
             size: bytes.length,
             sha256: hashOf('sha256', bytes),
             md5: hashOf('md5', bytes),
-            pieceSize,
-            pieces,
+            rangeSize: pieceSize,
+            rangeDigests: pieces,
           })
         },
       ),
@@ -59,6 +59,6 @@ describe('the digest of a pack', () => {
   test('of a whole number of pieces has no empty one', () => {
     const digest = createDigest(4)
     digest.update(Buffer.from('12345678'))
-    expect(digest.end().pieces).toHaveLength(2)
+    expect(digest.end().rangeDigests).toHaveLength(2)
   })
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { unpackInto } from '#lib/packs/tar/read.ts'
+import { unpackTar } from '#lib/packs/tar/unpack-tar.ts'
 import { newFolder } from '../../support/folder.ts'
 import { archives, limits } from './hostile-archives.ts'
 import { end, entry, streamOf, tar } from './raw-tar.ts'
@@ -20,7 +20,7 @@ describe('a hostile or broken pack', () => {
     for (const [name, bytes] of Object.entries(archives)) {
       const root = join(folder.path, 'roots', `${number++}`, 'root')
       mkdirSync(root, { recursive: true })
-      const unpacked = await unpackInto(streamOf(bytes), root, { limits }).catch((error: unknown) => error)
+      const unpacked = await unpackTar(streamOf(bytes), root, { limits }).catch((error: unknown) => error)
       if (!isFault(unpacked, 'invalid') || !/^.{20,500}$/.test(unpacked.message) || /\p{C}/u.test(unpacked.message))
         wrong.push(`${name}: ${String(unpacked)}`)
       if (readdirSync(join(root, '..')).join() !== 'root') wrong.push(`${name} wrote beside its root`)
@@ -42,7 +42,7 @@ describe('a hostile or broken pack', () => {
     symlinkSync(outside, join(root, 'way'))
     symlinkSync(join(outside, 'new'), join(root, 'file'))
     for (const name of ['way/x', 'file'])
-      await expect(unpackInto(streamOf(tar(entry({ name, content: 'x' }))), root, { limits })).rejects.toThrow('EEXIST')
+      await expect(unpackTar(streamOf(tar(entry({ name, content: 'x' }))), root, { limits })).rejects.toThrow('EEXIST')
     expect(readdirSync(outside)).toEqual([])
   })
 
@@ -57,7 +57,7 @@ describe('a hostile or broken pack', () => {
           else controller.error(new ServiceError('upstream', 'The provider went away.'))
         },
       })
-      await expect(unpackInto(stream, folder.path, { limits })).rejects.toMatchObject({ fault: 'upstream' })
+      await expect(unpackTar(stream, folder.path, { limits })).rejects.toMatchObject({ fault: 'upstream' })
     }
   })
 
@@ -65,19 +65,19 @@ describe('a hostile or broken pack', () => {
     using folder = newFolder()
     const names = ['CON', 'aux.txt', 'LPT1', 'C:x', '...', '..a', '-rf', '~', '$(x)', ' ', 'a b', 'vmhost-x', '日本語']
     const bytes = tar(...names.map(name => entry({ name, content: name })))
-    await unpackInto(streamOf(bytes), folder.path, { limits })
+    await unpackTar(streamOf(bytes), folder.path, { limits })
     expect(readdirSync(folder.path).toSorted()).toEqual(names.toSorted())
   })
 
   test('cannot give files rights that packs do not have', async () => {
     using folder = newFolder()
-    await unpackInto(streamOf(tar(entry({ mode: '0007777' }))), folder.path, { limits })
+    await unpackTar(streamOf(tar(entry({ mode: '0007777' }))), folder.path, { limits })
     expect(statSync(join(folder.path, 'file')).mode & 0o7777).toBe(0o755)
   })
 
   test('that has bytes after an end that is a whole record is still whole', async () => {
     using folder = newFolder()
     const bytes = Buffer.concat([entry({ content: 'x' }), end, Buffer.alloc(9216)])
-    expect(await unpackInto(streamOf(bytes), folder.path, { limits })).toHaveLength(1)
+    expect(await unpackTar(streamOf(bytes), folder.path, { limits })).toHaveLength(1)
   })
 })

@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { checkTrust, encodeSideFile, parseSideFile, signSideFile } from '#lib/packs/sidecar.ts'
-import type { SideFile } from '#lib/packs/sidecar.ts'
+import { checkTrust, encodeSidecar, parseSidecar, signSidecar } from '#lib/packs/sidecar.ts'
+import type { Sidecar } from '#lib/packs/sidecar.ts'
 
 const hash = 'a'.repeat(64)
 
-const side: SideFile = {
+const side: Sidecar = {
   format: 1,
   name: 'win-arm64-1.pdpack',
   size: 10_000,
@@ -30,10 +30,10 @@ const newKey = (): { pem: string; key: string } => {
 
 describe('a side file', () => {
   test('has one text for one content, and comes back', () => {
-    const text = encodeSideFile(side)
-    expect(parseSideFile(text)).toEqual(side)
+    const text = encodeSidecar(side)
+    expect(parseSidecar(text)).toEqual(side)
     const reversed = Object.fromEntries(Object.entries(side).toReversed())
-    expect(encodeSideFile(parseSideFile(JSON.stringify(reversed, undefined, 2)))).toBe(text)
+    expect(encodeSidecar(parseSidecar(JSON.stringify(reversed, undefined, 2)))).toBe(text)
     expect(text.startsWith('{"files":[{"name":"config.pvs","sha256":"aaa')).toBe(true)
   })
 
@@ -56,24 +56,24 @@ describe('a side file', () => {
     ['too many signatures', JSON.stringify({ ...side, signatures: Array(33).fill(newKey()) })],
     ['no end', `"${'x'.repeat(49 * 1024 * 1024)}"`],
   ])('with %s is refused', (_, text) => {
-    expect(() => parseSideFile(text)).toThrow(expect.objectContaining({ fault: 'upstream' }))
+    expect(() => parseSidecar(text)).toThrow(expect.objectContaining({ fault: 'upstream' }))
   })
 })
 
 describe('trust', () => {
   const [one, other] = [newKey(), newKey()]
-  const signed = signSideFile(signSideFile(side, one.pem), other.pem)
+  const signed = signSidecar(signSidecar(side, one.pem), other.pem)
   const silent = (text: string): never => expect.fail(text)
 
   test('is in who has signed, also after a way over the wire', () => {
-    const read = parseSideFile(encodeSideFile(signed))
+    const read = parseSidecar(encodeSidecar(signed))
     expect(read.signatures.map(({ key }) => key)).toEqual([one.key, other.key])
     for (const { key } of [one, other])
       expect(checkTrust(read, { policy: 'require', keys: [newKey().key, key], warn: silent })).toBe(key)
   })
 
   test('is not in a signature of something else', () => {
-    const changes: readonly Partial<SideFile>[] = [
+    const changes: readonly Partial<Sidecar>[] = [
       { size: 9999 },
       { sha256: 'd'.repeat(64) },
       { name: 'other.pdpack' },
@@ -107,7 +107,7 @@ describe('trust', () => {
   })
 
   test('is renewed by signing again', () => {
-    const changed = signSideFile({ ...signed, size: 9000 }, one.pem)
+    const changed = signSidecar({ ...signed, size: 9000 }, one.pem)
     expect(changed.signatures).toHaveLength(2)
     expect(checkTrust(changed, { policy: 'require', keys: [one.key], warn: silent })).toBe(one.key)
   })
@@ -120,8 +120,8 @@ describe('trust', () => {
       'secret',
     ]
     for (const pem of pems) {
-      expect(() => signSideFile(side, pem)).toThrow(expect.objectContaining({ fault: 'invalid' }))
-      expect(() => signSideFile(side, pem)).not.toThrow(pem)
+      expect(() => signSidecar(side, pem)).toThrow(expect.objectContaining({ fault: 'invalid' }))
+      expect(() => signSidecar(side, pem)).not.toThrow(pem)
     }
   })
 })

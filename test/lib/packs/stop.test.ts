@@ -12,10 +12,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { filesOf } from '#lib/packs/pack-files.ts'
-import { unpackInto } from '#lib/packs/tar/read.ts'
-import { packBytes } from '#lib/packs/tar/write.ts'
-import type { Compression } from '#lib/packs/tar/write.ts'
+import { listPackFiles } from '#lib/packs/pack-files.ts'
+import { unpackTar } from '#lib/packs/tar/unpack-tar.ts'
+import { packTar } from '#lib/packs/tar/pack-tar.ts'
+import type { Compression } from '#lib/packs/tar/pack-tar.ts'
 import { newFolder } from '../../support/folder.ts'
 import { entry, streamOf } from './raw-tar.ts'
 
@@ -57,9 +57,9 @@ describe('packing', () => {
       const path = join(folder.path, 'disk.img')
       writeFileSync(path, Buffer.alloc(5_000_000, 1))
       utimesSync(path, 1_600_000_000, 1_600_000_000)
-      const files = await filesOf(folder.path)
+      const files = await listPackFiles(folder.path)
       change(path)
-      await expect(sizeOf(packBytes(files, compression))).rejects.toMatchObject({
+      await expect(sizeOf(packTar(files, compression))).rejects.toMatchObject({
         fault: 'conflict',
         message: expect.stringContaining('disk.img'),
       })
@@ -72,9 +72,9 @@ describe('packing', () => {
       const path = join(folder.path, 'b-disk.img')
       writeFileSync(join(folder.path, 'a'), 'x')
       writeFileSync(path, Buffer.alloc(which === 'empty' ? 0 : 40_000_000, 1))
-      const files = await filesOf(folder.path)
+      const files = await listPackFiles(folder.path)
       let written = false
-      const stream = packBytes(files, compression, {
+      const stream = packTar(files, compression, {
         onProgress: bytes => {
           if (written || (which === 'large' && bytes < 2_000_000)) return
           written = true
@@ -93,7 +93,7 @@ describe('packing', () => {
     writeFileSync(join(folder.path, 'disk'), Buffer.alloc(40_000_000, 1))
     for (const compression of compressions) {
       const controller = new AbortController()
-      const stream = packBytes(await filesOf(folder.path), compression, {
+      const stream = packTar(await listPackFiles(folder.path), compression, {
         signal: controller.signal,
         onProgress: () => controller.abort(new Error('enough')),
       })
@@ -106,7 +106,7 @@ describe('packing', () => {
     using folder = newFolder()
     writeFileSync(join(folder.path, 'disk'), Buffer.alloc(40_000_000, 1))
     for (const compression of compressions) {
-      const reader = packBytes(await filesOf(folder.path), compression).getReader()
+      const reader = packTar(await listPackFiles(folder.path), compression).getReader()
       await reader.read()
       await reader.read()
       await reader.cancel()
@@ -131,7 +131,7 @@ describe('unpacking', () => {
         cancelled = true
       },
     })
-    const unpacking = unpackInto(stream, folder.path, {
+    const unpacking = unpackTar(stream, folder.path, {
       limits,
       signal: controller.signal,
       onProgress: bytesOfFiles => bytesOfFiles > 2_000_000 && setImmediate(() => controller.abort(new Error('enough'))),
@@ -145,7 +145,7 @@ describe('unpacking', () => {
     using folder = newFolder()
     const stream = streamOf(start)
     const signal = AbortSignal.abort(new Error('enough'))
-    await expect(unpackInto(stream, folder.path, { limits, signal })).rejects.toThrow('enough')
+    await expect(unpackTar(stream, folder.path, { limits, signal })).rejects.toThrow('enough')
     expect(readdirSync(folder.path)).toEqual([])
   })
 
@@ -158,7 +158,7 @@ describe('unpacking', () => {
         cancelled = true
       },
     })
-    await expect(unpackInto(stream, folder.path, { limits })).rejects.toMatchObject({ fault: 'invalid' })
+    await expect(unpackTar(stream, folder.path, { limits })).rejects.toMatchObject({ fault: 'invalid' })
     await expect.poll(() => cancelled).toBe(true)
   })
 })

@@ -44,7 +44,7 @@ test('another service does not have this one read its own folders', async ({ cal
   Object.assign(told, { name: 'told', ...pack, provider: { type: 'local-storage', meta: {} } })
   const first = await pull(call, liar)
   expect(first.status).toBe(400)
-  expect(first.body.message).toContain('does not hand it out')
+  expect(first.body.message).toContain('does not serve it')
   expect((await pull(call, `${liar};provider=local-storage`)).status).toBe(403)
 })
 

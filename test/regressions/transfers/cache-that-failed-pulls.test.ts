@@ -61,8 +61,8 @@ test('its size is what is in it, whoever deletes and adds at the same time', asy
     publish: events.publish,
     inventory,
     folder: root,
-    budget: 20_000,
-    keepFree: 0,
+    maxSize: 20_000,
+    minFree: 0,
   })
   const how = { signal: new AbortController().signal, onProgress: () => {} }
   const manifest = {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { parseChunkedFiles } from '#lib/packs/chunks/chunk-index.ts'
+import { parseChunkIndex } from '#lib/packs/chunks/chunk-index.ts'
 import { readMetadata } from '#lib/catalog/metadata.ts'
-import { parseSideFile } from '#lib/packs/sidecar.ts'
+import { parseSidecar } from '#lib/packs/sidecar.ts'
 import { parseJson } from '#lib/objects/http/response.ts'
 import { createMemoryProvider } from '../../lib/packs/chunk-store/memory-provider.ts'
 import { test } from '../../support/harness.ts'
@@ -13,7 +13,7 @@ test('a list of chunks with a million mistakes is refused at the first', () => {
   for (const chunk of ['{}', '[]', '0', '{"zeros":0}', '{"sha256":"","size":1}'])
     // Who describes each of them says which they are.
     expect(() =>
-      parseChunkedFiles(`{"files":[{"chunks":${many(chunk, 600_000)},${rest}}],"format":"vmhost-chunks-1"}`),
+      parseChunkIndex(`{"files":[{"chunks":${many(chunk, 600_000)},${rest}}],"format":"vmhost-chunks-1"}`),
     ).toThrow(
       expect.objectContaining({ fault: 'upstream', message: expect.stringContaining('files.0.chunks must be chunks') }),
     )
@@ -21,8 +21,8 @@ test('a list of chunks with a million mistakes is refused at the first', () => {
 
 test('JSON of millions of values is not made into data', () => {
   const values = many('[]', 4_000_000)
-  expect(() => parseChunkedFiles(`{"files":${values}}`)).toThrow('too many values')
-  expect(() => parseSideFile(`{"files":${values}}`)).toThrow('too many values')
+  expect(() => parseChunkIndex(`{"files":${values}}`)).toThrow('too many values')
+  expect(() => parseSidecar(`{"files":${values}}`)).toThrow('too many values')
   expect(parseJson(values)).toBeUndefined()
 })
 

@@ -6,11 +6,11 @@ import { afterEach, expect, vi } from 'vitest'
 import { parseConnection } from '#lib/objects/port/connection.ts'
 import { createS3 } from '#lib/objects/s3/s3.ts'
 import { createDownloads } from '#lib/transfers/download/downloads.ts'
-import { openPieces } from '#lib/transfers/download/ranges.ts'
+import { openRangeDownload } from '#lib/transfers/download/range-download.ts'
 import { at } from '../../functions/catalog/packs.ts'
 import { noise } from '../../lib/packs/chunk-store/bytes.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { openWorkFolders } from '#lib/transfers/download/work-folder.ts'
+import { openWorkFolders } from '#lib/transfers/download/work-folders.ts'
 import { bucketConnection, test } from '../../support/servers/memory-bucket.ts'
 import { packSource } from '../../support/pack-source.ts'
 
@@ -128,8 +128,8 @@ test('one piece is asked for ten times and not ten times five, whoever tries aga
   const { source } = packSource(Buffer.alloc(1000, 'x'), undefined)
   const controller = new AbortController()
   const read = { ...source, read: (range: never, signal: AbortSignal) => provider.read('demo/pack', { range, signal }) }
-  const pieces = await openPieces(read, folder, { signal: controller.signal, onProgress: () => {} })
-  await expect(pieces.reached(0)).rejects.toMatchObject({ fault: 'upstream' })
+  const pieces = await openRangeDownload(read, folder, { signal: controller.signal, onProgress: () => {} })
+  await expect(pieces.waitFor(0)).rejects.toMatchObject({ fault: 'upstream' })
   expect(await pieces.close()).toBe(true)
   expect(asked).toBe(10)
 })
@@ -144,7 +144,7 @@ test('chunks that came before an outage do not come again', async ({ folder }) =
   const { source } = packSource(Buffer.alloc(1), undefined)
   const chunked = {
     ...source,
-    async stored({ sha256 }: { sha256: string }) {
+    async readStoredChunk({ sha256 }: { sha256: string }) {
       const chunk = all.find(one => one.sha256 === sha256)!
       if (isAway && chunk.text === 'other') throw new ServiceError('upstream', 'The storage is away.')
       asked.push(chunk.text)
@@ -155,7 +155,7 @@ test('chunks that came before an outage do not come again', async ({ folder }) =
     const { signal } = new AbortController()
     await using lease = await downloads.leaseChunks(chunked, { signal, onProgress: () => {} })
     const bytes: string[] = []
-    for (const chunk of all) bytes.push((await lease.fetch(chunk, signal)).toString())
+    for (const chunk of all) bytes.push((await lease.fetchChunk(chunk, signal)).toString())
     return bytes
   }
   await expect(fetchAll()).rejects.toMatchObject({ fault: 'upstream' })

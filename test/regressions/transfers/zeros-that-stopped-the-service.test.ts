@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { encodeChunkedFiles } from '#lib/packs/chunks/chunk-index.ts'
+import { encodeChunkIndex } from '#lib/packs/chunks/chunk-index.ts'
 import { register } from '../../functions/catalog/packs.ts'
 import { type Call, test } from '../../support/harness.ts'
 
@@ -11,7 +11,7 @@ const tebibyte = 2 ** 40
 /** Registers a pack whose index says that its one file has so many zeros, and pulls it. */
 const pullZeros = async (call: Call, folder: string, zeros: number, size?: number) => {
   const file = { name: 'disk.img', mode: 0o644, size: zeros, sha256: 'ab'.repeat(32), chunks: [{ zeros }] }
-  const index = encodeChunkedFiles([file])
+  const index = encodeChunkIndex([file])
   mkdirSync(join(folder, 'catalog/demo'), { recursive: true })
   writeFileSync(join(folder, 'catalog/demo/pack'), index)
   const registered = await register(call, {

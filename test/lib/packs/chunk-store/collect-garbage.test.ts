@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import type { ChunkList } from '#lib/packs/chunks/chunk-index.ts'
+import type { ListedContent } from '#lib/packs/chunks/chunk-index.ts'
 import { collectGarbage } from '#lib/packs/chunk-store/collect-garbage.ts'
-import { holdMilliseconds, slackMilliseconds, takeHold } from '#lib/packs/chunk-store/repository-lock.ts'
-import { readChunked } from '#lib/packs/chunk-store/read-chunked.ts'
-import { fetchFrom, storedIn } from '#lib/packs/chunk-store/stored-chunk.ts'
-import { writeChunked } from '#lib/packs/chunk-store/write-chunked.ts'
+import { lockMilliseconds, slackMilliseconds, acquireRepositoryLock } from '#lib/packs/chunk-store/repository-lock.ts'
+import { readChunkedContent } from '#lib/packs/chunk-store/read-chunked.ts'
+import { createChunkFetcher, createStoredChunkReader } from '#lib/packs/chunk-store/stored-chunk.ts'
+import { writeChunkedContent } from '#lib/packs/chunk-store/write-chunked.ts'
 import { createLocalStorage } from '#lib/objects/local/local-storage.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
@@ -17,18 +17,18 @@ import { createTurns } from './turns.ts'
 const day = 24 * 60 * 60_000
 const grace = { graceMilliseconds: day }
 
-const write = async (provider: Provider, bytes: Uint8Array): Promise<ChunkList> => {
-  await using hold = await takeHold(provider, 'write')
-  return (await writeChunked(provider, hold, split(bytes, [65_536]))).list
+const write = async (provider: Provider, bytes: Uint8Array): Promise<ListedContent> => {
+  await using hold = await acquireRepositoryLock(provider, 'shared')
+  return (await writeChunkedContent(provider, hold, split(bytes, [65_536]))).content
 }
-const from = (...lists: readonly ChunkList[]) =>
-  async function* (): AsyncGenerator<ChunkList> {
+const from = (...lists: readonly ListedContent[]) =>
+  async function* (): AsyncGenerator<ListedContent> {
     yield* lists
   }
 const age = (provider: MemoryProvider, milliseconds: number): void => {
   for (const object of provider.objects.values()) object.modifiedAt -= milliseconds
 }
-const countOf = (list: ChunkList): number => list.chunks.filter(one => 'sha256' in one).length
+const countOf = (list: ListedContent): number => list.chunks.filter(one => 'sha256' in one).length
 const conflict = expect.objectContaining({ fault: 'conflict' })
 
 describe('the collection of garbage', () => {
@@ -48,7 +48,9 @@ describe('the collection of garbage', () => {
     expect(provider.objects.size).toBe(before)
     expect(await collectGarbage(provider, from(live), grace)).toEqual(expected)
     expect(provider.objects.size).toBe(countOf(live) + foreign.length)
-    expect((await bytesOf(readChunked(fetchFrom(storedIn(provider)), live))).equals(one)).toBe(true)
+    expect(
+      (await bytesOf(readChunkedContent(createChunkFetcher(createStoredChunkReader(provider)), live))).equals(one),
+    ).toBe(true)
     expect(await collectGarbage(provider, from(live), grace)).toEqual({ ...expected, removed: 0, bytes: 0 })
   })
 
@@ -59,7 +61,9 @@ describe('the collection of garbage', () => {
     expect(await collectGarbage(provider, from(live), grace)).toMatchObject({ young: countOf(dead), removed: 0 })
     const later = { ...grace, now: Date.now() + 2 * day }
     expect(await collectGarbage(provider, from(live), later)).toMatchObject({ removed: countOf(dead) })
-    expect((await bytesOf(readChunked(fetchFrom(storedIn(provider)), live))).length).toBe(2_000_000)
+    expect(
+      (await bytesOf(readChunkedContent(createChunkFetcher(createStoredChunkReader(provider)), live))).length,
+    ).toBe(2_000_000)
   })
 
   test('keeps what is younger than the grace period, or of no known age', async () => {
@@ -83,7 +87,7 @@ describe('the collection of garbage', () => {
     const provider = createMemoryProvider()
     await write(provider, noise(1000, 1))
     age(provider, 2 * day)
-    const lists = async function* (): AsyncGenerator<ChunkList> {
+    const lists = async function* (): AsyncGenerator<ListedContent> {
       yield { size: 0, chunks: [] }
       throw new Error('the side file is broken')
     }
@@ -96,14 +100,14 @@ describe('the collection of garbage', () => {
     await write(provider, noise(1000, 1))
     age(provider, 2 * day)
     {
-      await using writing = await takeHold(provider, 'write')
-      await using beside = await takeHold(provider, 'write')
+      await using writing = await acquireRepositoryLock(provider, 'shared')
+      await using beside = await acquireRepositoryLock(provider, 'shared')
       await expect(collectGarbage(provider, from(), grace)).rejects.toThrow(conflict)
       expect(await collectGarbage(provider, from(), { ...grace, dryRun: true })).toMatchObject({ removed: 1 })
       await Promise.all([writing.renew(), beside.renew()])
     }
-    const lists = async function* (): AsyncGenerator<ChunkList> {
-      await expect(takeHold(provider, 'write')).rejects.toThrow(conflict)
+    const lists = async function* (): AsyncGenerator<ListedContent> {
+      await expect(acquireRepositoryLock(provider, 'shared')).rejects.toThrow(conflict)
       await expect(collectGarbage(provider, from(), grace)).rejects.toThrow(conflict)
       yield* []
     }
@@ -122,11 +126,11 @@ describe('the collection of garbage', () => {
     const list = await write(provider, noise(1000, 1))
     await expect(collectGarbage(provider, from(list), grace)).rejects.toMatchObject({ fault: 'unsupported' })
     for (let times = 0; times < 4; times += 1) {
-      const hold = await takeHold(provider, 'write')
-      vi.setSystemTime(Date.now() + holdMilliseconds - 1)
+      const hold = await acquireRepositoryLock(provider, 'shared')
+      vi.setSystemTime(Date.now() + lockMilliseconds - 1)
       await hold.renew()
     }
-    vi.setSystemTime(Date.now() + holdMilliseconds + slackMilliseconds + 1)
+    vi.setSystemTime(Date.now() + lockMilliseconds + slackMilliseconds + 1)
     expect(await write(provider, noise(1000, 1))).toEqual(list)
     expect(await collectGarbage(provider, from(), { graceMilliseconds: 0, dryRun: true })).toMatchObject({ removed: 1 })
   })
@@ -134,17 +138,17 @@ describe('the collection of garbage', () => {
   test('heeds a holder that works on, and one that is gone for a while', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const provider = createMemoryProvider()
-    const hold = await takeHold(provider, 'write')
+    const hold = await acquireRepositoryLock(provider, 'shared')
     for (let times = 0; times < 10; times += 1) {
-      vi.setSystemTime(Date.now() + holdMilliseconds - 1)
+      vi.setSystemTime(Date.now() + lockMilliseconds - 1)
       await hold.renew()
       expect(provider.objects.size).toBeLessThanOrEqual(2)
     }
-    vi.setSystemTime(Date.now() + holdMilliseconds + slackMilliseconds)
+    vi.setSystemTime(Date.now() + lockMilliseconds + slackMilliseconds)
     await expect(hold.renew()).rejects.toThrow(conflict)
-    await expect(takeHold(provider, 'sweep')).rejects.toThrow(conflict)
+    await expect(acquireRepositoryLock(provider, 'exclusive')).rejects.toThrow(conflict)
     vi.setSystemTime(Date.now() + 1)
-    await using sweep = await takeHold(provider, 'sweep')
+    await using sweep = await acquireRepositoryLock(provider, 'exclusive')
     await sweep.renew()
     expect(provider.objects.size).toBe(1)
   })
@@ -168,17 +172,17 @@ describe('the collection of garbage', () => {
         const [writer, collector] = ([0, 1] as const).map(who =>
           createMemoryProvider(() => turns.wait(who), provider.objects),
         )
-        const committed: ChunkList[] = []
+        const committed: ListedContent[] = []
 
         const push = async (): Promise<string> => {
-          await using hold = await takeHold(writer!, 'write')
-          const { list } = await writeChunked(writer!, hold, split(bytes, [65_536]))
+          await using hold = await acquireRepositoryLock(writer!, 'shared')
+          const { content: list } = await writeChunkedContent(writer!, hold, split(bytes, [65_536]))
           await hold.renew()
           await turns.wait(0)
           committed.push(list)
           return 'pushed'
         }
-        const lists = async function* (): AsyncGenerator<ChunkList> {
+        const lists = async function* (): AsyncGenerator<ListedContent> {
           await turns.wait(1)
           yield* committed
         }
@@ -196,7 +200,11 @@ describe('the collection of garbage', () => {
         ])
         outcomes.add(ends.join(', '))
         for (const list of committed)
-          expect((await bytesOf(readChunked(fetchFrom(storedIn(provider)), list))).equals(bytes)).toBe(true)
+          expect(
+            (await bytesOf(readChunkedContent(createChunkFetcher(createStoredChunkReader(provider)), list))).equals(
+              bytes,
+            ),
+          ).toBe(true)
       }),
       { numRuns: 250, examples: [[[60]], [[0, 60]], [[4, 60]], [[0, 6, 60]], [[0, 2, ...Array(18).fill(1)]]] },
     )

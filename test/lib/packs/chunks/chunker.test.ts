@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { chunker, imageSizes } from '#lib/packs/chunks/chunker.ts'
+import { splitIntoChunks, imageChunkSizes } from '#lib/packs/chunks/chunker.ts'
 import { createCutter } from '#lib/packs/chunks/cutter.ts'
-import type { Part } from '#lib/packs/chunks/hole-finder.ts'
+import type { Segment } from '#lib/packs/chunks/hole-finder.ts'
 import { noise, split } from '../chunk-store/bytes.ts'
 
 /** As those of disk images, but small enough for many of them. */
-const sizes = { least: 64, mean: 256, most: 1024 }
+const sizes = { min: 64, average: 256, max: 1024 }
 
-const partsOf = async (bytes: Uint8Array, pieces: readonly number[] = [65_536], of = sizes): Promise<Part[]> => {
-  const parts: Part[] = []
-  for await (const part of chunker(split(bytes, pieces), of)) parts.push(part)
+const partsOf = async (bytes: Uint8Array, pieces: readonly number[] = [65_536], of = sizes): Promise<Segment[]> => {
+  const parts: Segment[] = []
+  for await (const part of splitIntoChunks(split(bytes, pieces), of)) parts.push(part)
   return parts
 }
-const join = (parts: readonly Part[]): Buffer =>
+const join = (parts: readonly Segment[]): Buffer =>
   Buffer.concat(parts.map(part => ('zeros' in part ? Buffer.alloc(part.zeros) : part.data)))
-const names = (parts: readonly Part[]): string[] =>
+const names = (parts: readonly Segment[]): string[] =>
   parts.map(part => ('zeros' in part ? `${part.zeros} zeros` : createHash('sha256').update(part.data).digest('hex')))
-const lost = (before: readonly Part[], after: readonly Part[]): number => {
+const lost = (before: readonly Segment[], after: readonly Segment[]): number => {
   const known = new Set(names(before))
   return names(after).filter(name => !known.has(name)).length
 }
@@ -71,8 +71,8 @@ describe('the chunker', () => {
         for (const [at, part] of parts.entries()) {
           if ('zeros' in part) continue
           const next = parts[at + 1]
-          expect(part.data.length).toBeLessThanOrEqual(sizes.most)
-          if (next && !('zeros' in next)) expect(part.data.length).toBeGreaterThanOrEqual(sizes.least)
+          expect(part.data.length).toBeLessThanOrEqual(sizes.max)
+          if (next && !('zeros' in next)) expect(part.data.length).toBeGreaterThanOrEqual(sizes.min)
         }
       }),
       { numRuns: 200 },
@@ -83,8 +83,9 @@ describe('the chunker', () => {
   })
 
   test('cuts bytes that are all the same only where it has to', () => {
-    const bytes = Buffer.alloc(imageSizes.mean + 64 * 1024)
-    for (let byte = 0; byte < 256; byte += 1) expect([...createCutter(imageSizes).push(bytes.fill(byte))]).toEqual([])
+    const bytes = Buffer.alloc(imageChunkSizes.average + 64 * 1024)
+    for (let byte = 0; byte < 256; byte += 1)
+      expect([...createCutter(imageChunkSizes).push(bytes.fill(byte))]).toEqual([])
   })
 
   test('keeps most chunks when bytes are inserted, deleted or changed', async () => {
@@ -113,7 +114,7 @@ describe('the chunker', () => {
       noise(3_000_000, 2),
       Buffer.alloc(262_143),
     ])
-    const parts = await partsOf(bytes, [1_000_003], imageSizes)
+    const parts = await partsOf(bytes, [1_000_003], imageChunkSizes)
     expect(parts.map(part => ('zeros' in part ? -part.zeros : part.data.length))).toEqual([
       1085964, 1210172, 1129673, 1455499, 1475694, 464921, 1220895, 957182, -500000, 1322371, 1234010, 705762,
     ])

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ServiceError } from '#lib/errors.ts'
 import { createDownloads, type Downloads } from '#lib/transfers/download/downloads.ts'
 import type { PackSource } from '#lib/transfers/download/pack-source.ts'
-import { openWorkFolders } from '#lib/transfers/download/work-folder.ts'
+import { openWorkFolders } from '#lib/transfers/download/work-folders.ts'
 import { newFolder } from '../../../support/folder.ts'
 import { type Give, packSource, stalled, streamOf } from '../../../support/pack-source.ts'
 
@@ -22,7 +22,7 @@ interface Pull {
 
 /** Leases a pack and reads all of it; gives its digest. */
 const pull = async (downloads: Downloads, source: PackSource, { signal, onProgress = () => {} }: Pull = {}) => {
-  await using lease = await downloads.lease(source, { signal: signal ?? new AbortController().signal, onProgress })
+  await using lease = await downloads.leasePack(source, { signal: signal ?? new AbortController().signal, onProgress })
   const digest = createHash('sha256')
   for await (const chunk of lease.stream()) digest.update(chunk)
   return digest.digest('hex')
@@ -80,7 +80,7 @@ describe.concurrent('a provider that', () => {
   test.each([
     ['cuts its stream', cut, 'the line is cut'],
     ['sends too much', tooLong, 'more of the pack than'],
-    ['sends too little', tooShort, `${piece - 1} bytes of a piece of ${piece}`],
+    ['sends too little', tooShort, `${piece - 1} bytes of a range of ${piece} bytes`],
     ['sends something else', wrongDigest, 'SHA-256'],
   ] as const)(
     '%s each time is given up after the tenth, and what is there is kept for a day',
@@ -117,7 +117,10 @@ describe.concurrent('a provider that', () => {
       await wait(5, undefined, { signal })
       return streamOf(wanted.subarray(0, 100), wanted.subarray(100))
     })
-    await using lease = await downloads.lease(source, { signal: new AbortController().signal, onProgress: () => {} })
+    await using lease = await downloads.leasePack(source, {
+      signal: new AbortController().signal,
+      onProgress: () => {},
+    })
     const digest = createHash('sha256')
     for await (const chunk of lease.stream()) {
       digest.update(chunk)
@@ -189,7 +192,10 @@ describe('a pack that is fetched', () => {
     using folder = newFolder()
     const downloads = await open(folder.path)
     const first = packSource(bytes, piece, (wanted, { signal }) => stalled(wanted.subarray(0, 9), signal))
-    const lease = await downloads.lease(first.source, { signal: new AbortController().signal, onProgress: () => {} })
+    const lease = await downloads.leasePack(first.source, {
+      signal: new AbortController().signal,
+      onProgress: () => {},
+    })
     const released = lease[Symbol.asyncDispose]()
     const { source, sha256 } = packSource(bytes, piece)
     expect(await pull(downloads, source)).toBe(sha256)

@@ -5,11 +5,14 @@ import type { Peer } from '#lib/remote-catalogs/session.ts'
 import type { TransferContext } from './context.ts'
 
 /**
- * The peer that the host part of a connection names. It decides by its own credentials what of it there is to see. Throws
- * `invalid` when there are none: no catalog lets just anybody in.
+ * Opens a session with the host of a connection. The caller sees everything there that the credentials of the connection
+ * allow. Throws `invalid` when there are none, because no catalog is open to everybody.
  */
-export const peerOf = ({ remote }: TransferContext, caller: Principal, service: CatalogService): Peer => {
-  const { url, username, password, apiKey } = service
+export const openRemoteSession = (
+  { remote }: TransferContext,
+  caller: Principal,
+  { url, username, password, apiKey }: CatalogService,
+): Peer => {
   if (apiKey === undefined && (username === undefined || password === undefined))
     throw new ServiceError(
       'invalid',

@@ -5,7 +5,7 @@
 import { createReadStream, readFileSync, writeSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
-import { openPieces } from '#lib/transfers/download/ranges.ts'
+import { openRangeDownload } from '#lib/transfers/download/range-download.ts'
 import { packSource } from './pack-source.ts'
 
 const [file, pieceSize, folder] = process.argv.slice(2) as [string, string, string]
@@ -24,6 +24,6 @@ const { source } = packSource(
   (_, { range }) =>
     Readable.toWeb(Readable.from(slowly(range.start, range.end))) as unknown as ReadableStream<Uint8Array>,
 )
-const pieces = await openPieces(source, folder, { signal: new AbortController().signal, onProgress: () => {} })
-for (let at = 0; at < source.size;) at = await pieces.reached(at)
+const pieces = await openRangeDownload(source, folder, { signal: new AbortController().signal, onProgress: () => {} })
+for (let at = 0; at < source.size;) at = await pieces.waitFor(at)
 await pieces.close()

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, statfsSync, utimesSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openWorkFolders } from '#lib/transfers/download/work-folder.ts'
+import { openWorkFolders } from '#lib/transfers/download/work-folders.ts'
 import { newFolder } from '../../../support/folder.ts'
 
 test('what the last process left is there for the same transfer, and goes when nobody has come for it', async () => {
