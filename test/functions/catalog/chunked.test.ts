@@ -217,7 +217,7 @@ describe('a machine in chunks', () => {
   })
 })
 
-describe('a list of chunks that is', () => {
+describe('a chunk index that is', () => {
   const chunk = noise(300_000, 3)
   const chunkSha = shaOf(chunk)
   const good: ListedFile = {

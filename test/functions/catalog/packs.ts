@@ -23,8 +23,8 @@ export const register = (call: Call, manifest: Registered = {}, ask: { as?: stri
     body: { catalog_id: 'win11', version: '24.2', architecture: 'arm64', type: 'pvm', ...manifest },
   })
 
-/** The side file of a pack: what says that a push has put it there. */
-export const sideFileOf = (name: string, pack: string): string =>
+/** Returns the sidecar of a pack, which shows that a push has written the pack. */
+export const createSidecarText = (name: string, pack: string): string =>
   encodeSidecar({
     format: 1,
     name,
@@ -54,7 +54,7 @@ export const registerPack = (
   const place = join(folder, 'catalog', catalog_id)
   mkdirSync(place, { recursive: true })
   writeFileSync(join(place, `${name}.pdpack`), pack)
-  writeFileSync(join(place, `${name}.pdpack.pack.json`), sideFileOf(name, pack))
+  writeFileSync(join(place, `${name}.pdpack.pack.json`), createSidecarText(name, pack))
   writeFileSync(
     join(place, `${name}.meta`),
     JSON.stringify({ catalog_id, version, architecture, name, description: 'as it was', compressed_checksum: 'abc' }),

@@ -8,7 +8,7 @@ import { newFolder } from '../../support/folder.ts'
 import { archives, limits } from './hostile-archives.ts'
 import { end, entry, streamOf, tar } from './raw-tar.ts'
 
-describe('a hostile or broken pack', () => {
+describe('a hostile or damaged pack', () => {
   test(`is refused with a reason and writes nothing outside: ${Object.keys(archives).length} of them`, async () => {
     expect(Object.keys(archives).length).toBeGreaterThanOrEqual(200)
     using folder = newFolder()
@@ -34,7 +34,7 @@ describe('a hostile or broken pack', () => {
     expect(readFileSync(join(outside, 'keep'), 'utf8')).toBe('kept')
   })
 
-  test('does not get through a link that is in the folder already', async () => {
+  test('does not follow a link that is already in the folder', async () => {
     using folder = newFolder()
     const [root, outside] = [join(folder.path, 'root'), join(folder.path, 'outside')]
     mkdirSync(root)
@@ -46,7 +46,7 @@ describe('a hostile or broken pack', () => {
     expect(readdirSync(outside)).toEqual([])
   })
 
-  test('is told apart from a stream that fails, whose reason stays', async () => {
+  test('has another error than a stream that fails', async () => {
     using folder = newFolder()
     for (const start of [tar(entry({})), gzipSync(tar(entry({ content: 'x'.repeat(5000) }))).subarray(0, 30)]) {
       const parts = [start.subarray(0, 20), undefined]
@@ -61,7 +61,7 @@ describe('a hostile or broken pack', () => {
     }
   })
 
-  test('leaves names that are only names alone', async () => {
+  test('may have unusual names that do no harm', async () => {
     using folder = newFolder()
     const names = ['CON', 'aux.txt', 'LPT1', 'C:x', '...', '..a', '-rf', '~', '$(x)', ' ', 'a b', 'vmhost-x', '日本語']
     const bytes = tar(...names.map(name => entry({ name, content: name })))
@@ -69,13 +69,13 @@ describe('a hostile or broken pack', () => {
     expect(readdirSync(folder.path).toSorted()).toEqual(names.toSorted())
   })
 
-  test('cannot give files rights that packs do not have', async () => {
+  test('cannot give files modes beyond 755', async () => {
     using folder = newFolder()
     await unpackTar(streamOf(tar(entry({ mode: '0007777' }))), folder.path, { limits })
     expect(statSync(join(folder.path, 'file')).mode & 0o7777).toBe(0o755)
   })
 
-  test('that has bytes after an end that is a whole record is still whole', async () => {
+  test('is complete when a full record follows its end mark', async () => {
     using folder = newFolder()
     const bytes = Buffer.concat([entry({ content: 'x' }), end, Buffer.alloc(9216)])
     expect(await unpackTar(streamOf(bytes), folder.path, { limits })).toHaveLength(1)

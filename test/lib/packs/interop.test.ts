@@ -113,7 +113,7 @@ describe.skipIf(!gnuTar)('GNU tar (skipped where there is none)', () => {
     expect(header.length).toBe(size < 2 ** 33 ? 512 : 1536)
   })
 
-  test('says a size beyond 8 GiB in its own way, which we read', () => {
+  test('encodes a size beyond 8 GiB in its own form, which we read', () => {
     using folder = newFolder()
     writeFileSync(join(folder.path, 'disk'), '')
     truncateSync(join(folder.path, 'disk'), 2 ** 33 + 5)
@@ -146,7 +146,7 @@ describe('packs of other services', () => {
       expect(readFileSync(join(target.path, 'harddisk.hdd/harddisk.hdd'), 'utf8')).toHaveLength(1000)
   })
 
-  test('have the first folder kept', async () => {
+  test('keep their first folder', async () => {
     using target = newFolder()
     const files = await unpackTar(streamOf(tar(entry({ name: '/w.pvm/config.pvs' }))), target.path, { limits })
     expect(files.map(({ name }) => name)).toEqual(['w.pvm/config.pvs'])

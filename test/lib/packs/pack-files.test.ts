@@ -6,7 +6,7 @@ import { listPackFiles } from '#lib/packs/pack-files.ts'
 import { newFolder } from '../../support/folder.ts'
 
 describe('the files of a machine', () => {
-  test('are found at every depth, sorted, with what a pack keeps of them', async () => {
+  test('are listed at every depth, sorted, with their attributes', async () => {
     using folder = newFolder()
     mkdirSync(join(folder.path, 'b/c'), { recursive: true })
     for (const name of ['b/c/disk', 'b.x', 'a', 'Z']) writeFileSync(join(folder.path, name), name)
@@ -18,7 +18,7 @@ describe('the files of a machine', () => {
     expect(file).toMatchObject({ name: 'a', path: join(folder.path, 'a'), size: 1, mode: 0o640, modifiedAt: mtime })
   })
 
-  test('are without what is left out, be it a file, a folder, a link or a socket', async () => {
+  test('do not include excluded files, folders, links and sockets', async () => {
     using folder = newFolder()
     mkdirSync(join(folder.path, 'logs'))
     symlinkSync('nowhere', join(folder.path, 'logs/link'))
@@ -67,7 +67,7 @@ describe('the files of a machine', () => {
     await expect(listPackFiles(folder.path)).rejects.toMatchObject({ fault: 'invalid' })
   })
 
-  test('are none in an empty folder', async () => {
+  test('are an empty list for an empty folder', async () => {
     using folder = newFolder()
     expect(await listPackFiles(folder.path)).toEqual([])
   })

@@ -48,7 +48,7 @@ const tree = fc
   .map(files => Object.fromEntries(files.map(([names, bytes], index) => [`${index}${names.join('/')}`, bytes])))
 
 describe('a pack', () => {
-  test('gives back any files, and the same files the same bytes, however the stream is cut', async () => {
+  test('restores any files, and equal files give equal bytes, in whatever parts the stream arrives', async () => {
     await fc.assert(
       fc.asyncProperty(
         tree,
@@ -80,7 +80,7 @@ describe('a pack', () => {
     )
   })
 
-  test('cut at any place is refused, or it was whole', async () => {
+  test('that is cut off anywhere is refused, unless it was complete there', async () => {
     using source = newFolder()
     fill(source.path, { 'a/config': Buffer.from('x'.repeat(700)), disk: Buffer.from('y'.repeat(1500)) })
     for (const compression of compressions) {
@@ -111,7 +111,7 @@ describe('a pack', () => {
     }
   })
 
-  test('keeps modes below 755 and times in whole seconds', async () => {
+  test('keeps modes as far as 755 allows, and times in whole seconds', async () => {
     using source = newFolder()
     using target = newFolder()
     fill(source.path, { run: Buffer.from('x'), secret: Buffer.from('y') })
@@ -124,7 +124,7 @@ describe('a pack', () => {
     expect(run?.mtimeMs).toBe(1_700_000_000_000)
   })
 
-  test('of a sparse disk takes as much of the disk as before when it is unpacked', async () => {
+  test('of a sparse disk takes no more space when it is unpacked', async () => {
     using source = newFolder()
     using target = newFolder()
     const path = join(source.path, 'disk.img')
@@ -151,7 +151,7 @@ describe('a pack', () => {
     expect(after.blocks).toBeGreaterThanOrEqual(before.blocks * 0.97)
   })
 
-  test('tells how far it is, both ways', async () => {
+  test('reports its progress when it is packed and unpacked', async () => {
     using source = newFolder()
     using target = newFolder()
     fill(source.path, { a: Buffer.alloc(20_000_000, 1), b: Buffer.alloc(500, 1) })

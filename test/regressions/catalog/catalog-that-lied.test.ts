@@ -38,7 +38,7 @@ const pull = (call: Call, connection: string) =>
     body: { catalog_id: 'told', version: '1', machine_name: 'copy', connection },
   })
 
-test('another service does not have this one read its own folders', async ({ call, liar, told }) => {
+test('another service cannot make this one read its own folders', async ({ call, liar, told }) => {
   await pushHidden(call)
   const pack = { path: '/hidden', pack_filename: 'hidden-x86_64-1.pdpack', type: 'qemu' }
   Object.assign(told, { name: 'told', ...pack, provider: { type: 'local-storage', meta: {} } })
@@ -48,7 +48,7 @@ test('another service does not have this one read its own folders', async ({ cal
   expect((await pull(call, `${liar};provider=local-storage`)).status).toBe(403)
 })
 
-test('another service does not have this one use the credentials of its environment', async ({ call, liar, told }) => {
+test('another service cannot make this one use the credentials of its environment', async ({ call, liar, told }) => {
   const meta = { bucket: 'packs', endpoint: 'http://s3.example', use_environment_authentication: 'true' }
   Object.assign(told, { name: 'told', pack_filename: 'x', type: 'qemu', provider: { type: 'minio', meta } })
   const { status, body } = await pull(call, liar)
@@ -56,7 +56,7 @@ test('another service does not have this one use the credentials of its environm
   expect(body.message).toContain('needs access_key')
 })
 
-test('what another service says of a manifest is kept as far as it is one', async ({ call, liar, told, folder }) => {
+test('only the valid members of another service’s manifest are used', async ({ call, liar, told, folder }) => {
   await pushHidden(call)
   mkdirSync(join(folder, 'theirs/told'), { recursive: true })
   const { body: source } = await call('GET', '/api/v1/catalog/hidden/1/x86_64/download?content=pack')

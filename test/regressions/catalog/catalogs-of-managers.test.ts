@@ -33,7 +33,7 @@ test.for([' 1.0', '1.0 ', '1.0'])(
   },
 )
 
-test('who may know nothing of an id adds no version to it, which others would get', async ({ call, remote }) => {
+test('a caller who may not see an id cannot add a version to it', async ({ call, remote }) => {
   const path = await manager(call, remote.url)
   remote.manifests = [manifest('hidden', '1', hidden)]
   for (const [method, action] of [
@@ -48,7 +48,7 @@ test('who may know nothing of an id adds no version to it, which others would ge
   expect((await call('POST', `${path}/push`, { as, body })).status).toBe(409)
 })
 
-test('what opens the storage of another catalog is not passed on', async ({ call, remote }) => {
+test('the credentials of another catalog’s storage are not passed on', async ({ call, remote }) => {
   const path = await manager(call, remote.url)
   const meta = { bucket: 'packs', endpoint: 'http://s3.example', secret_key: 'the-secret-key', access_key: 'ab****yz' }
   const provider = { type: 'minio', password: 'the-secret-password', meta }

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { at, register } from '../../functions/catalog/packs.ts'
 import { test } from '../../support/harness.ts'
 
-test('a deletion that names what it is of deletes nothing else', async ({ call }) => {
+test('a deletion with a condition deletes nothing that has changed', async ({ call }) => {
   await register(call)
   const place = at('win11', '24.2', 'arm64')
   for (const path of [place, at('win11')]) {

@@ -4,7 +4,7 @@ import { StoredManifest } from '#lib/catalog/manifest-schema.ts'
 import { registeredManifest } from '#lib/catalog/register.ts'
 import { test } from '../../support/harness.ts'
 
-test('a deletion that two tell of takes nothing else out of the list', async ({ eventLog: { store } }) => {
+test('a deletion that is reported twice removes nothing else from the list', async ({ eventLog: { store } }) => {
   const manifests = store.collection('listed', StoredManifest)
   const made = ['1', '2', '3'].map(version =>
     registeredManifest({ catalog_id: 'win11', version, architecture: 'arm64', tags: [] }, undefined, {

@@ -21,7 +21,7 @@ const newer = {
 const fileIn = (folder: string): string => join(folder, `catalog/win11/${name}.meta`)
 const readIn = (folder: string): unknown => JSON.parse(readFileSync(fileIn(folder), 'utf8'))
 
-test('an edit leaves what another host has said of the pack that it has pushed', async ({ call, folder }) => {
+test('an edit keeps what another host has written about the pack that it has pushed', async ({ call, folder }) => {
   await registerPack(call, folder)
   writeFileSync(fileIn(folder), JSON.stringify(newer))
   const edited = await call('PATCH', `${at('win11', '24.2', 'arm64')}/tags`, { body: { tags: ['gold'] } })
@@ -34,7 +34,7 @@ test('an edit leaves what another host has said of the pack that it has pushed',
   })
 })
 
-test('a file that describes no manifest, or another one, is not written over', async ({ call, folder }) => {
+test('a file that does not describe the manifest is not overwritten', async ({ call, folder }) => {
   await registerPack(call, folder)
   for (const other of [
     { name: 'package', version: '24.2' },
@@ -48,7 +48,7 @@ test('a file that describes no manifest, or another one, is not written over', a
   expect((await call('GET', at('win11', '24.2', 'arm64'))).body[0].tags).not.toContain('gold')
 })
 
-test('a description that is written while it is changed is read again', async ({ call, folder }) => {
+test('a description that somebody writes during a change is read again', async ({ call, folder }) => {
   await registerPack(call, folder)
   const local = await createLocalStorage(join(folder, 'catalog'))
   let pushes = 1

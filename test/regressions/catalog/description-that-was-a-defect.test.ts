@@ -20,7 +20,7 @@ const both = async (call: Call) => {
   return [imported, await call('PUT', '/api/v1/catalog/import-vm', { body })]
 }
 
-test('an import takes over of a description what is as it should be', async ({ call, folder }) => {
+test('an import uses the valid members of a description', async ({ call, folder }) => {
   leave(folder, { toString: 1, constructor: {}, tags: ['a,b', 5], description: 7, pack_path: '.hidden', size: -1 })
   for (const { status, body } of await both(call)) {
     expect(status, body.message).toBe(200)
@@ -28,13 +28,16 @@ test('an import takes over of a description what is as it should be', async ({ c
   }
 })
 
-test('it does not take over that nobody may see it as that everybody may', async ({ call, folder }) => {
+test('an import refuses invalid claims, so that a restricted manifest does not become public', async ({
+  call,
+  folder,
+}) => {
   leave(folder, { required_claims: ['VAULT', 7] })
   for (const { status, body } of await both(call)) expect(status, body.message).toBe(502)
   expect((await call('GET', '/api/v1/catalog')).body).toEqual([])
 })
 
-test('a machine of a storage that lists without end, or sizes that are none, is refused', async ({ call, network }) => {
+test('an import refuses a machine of a storage with an endless listing or invalid sizes', async ({ call, network }) => {
   const object = '<Contents><Key>big.pvm/file</Key><Size>1</Size></Contents>'
   let pages = 0
   let one = ''

@@ -27,7 +27,7 @@ const other = {
 const place = at('alias', '1', 'arm64')
 
 describe('a manifest that names the objects of another one', () => {
-  test('gives nobody what they may not see, whichever of the two was there first', async ({ call, folder }) => {
+  test('gives no access to hidden objects, whichever of the two was registered first', async ({ call, folder }) => {
     expect((await call('POST', '/api/v1/catalog', { ...other, body: alias })).status).toBe(200)
     await registerPack(call, folder, { required_claims: ['SECRETCLAIM'], pack: 'a hidden pack' })
     expect((await call('GET', at('win11'), other)).status).toBe(404)
@@ -44,7 +44,7 @@ describe('a manifest that names the objects of another one', () => {
     expect(readFileSync(join(folder, `catalog/win11/${name}.meta`), 'utf8')).toBe(before)
   })
 
-  test('keeps nobody from their own, which bears the name of their manifest', async ({ call, folder }) => {
+  test('does not block access to objects with the name of the caller’s own manifest', async ({ call, folder }) => {
     const hidden = { ...alias, required_claims: ['OF_NOBODY'] }
     expect((await call('POST', '/api/v1/catalog', { body: hidden })).status).toBe(200)
     const mine = { as: ['CREATE_CATALOG_MANIFEST', 'LIST_CATALOG_MANIFEST', 'UPDATE_CATALOG_MANIFEST'] }
@@ -56,7 +56,7 @@ describe('a manifest that names the objects of another one', () => {
     expect((await call('POST', '/api/v1/catalog', { ...mine, body: again })).status).toBe(200)
   })
 
-  test('keeps nobody from pushing their own, also over a description that it has put there', async ({ call }) => {
+  test('does not block the owner’s push, even if it has written a description there', async ({ call }) => {
     const pack = 'demo-x86_64-1'
     const hidden = {
       ...alias,

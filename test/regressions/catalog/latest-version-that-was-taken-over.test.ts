@@ -4,7 +4,7 @@ import { test } from '../../support/harness.ts'
 
 const stranger = ['CREATE_CATALOG_MANIFEST', 'IMPORT_CATALOG_MANIFEST', 'LIST_CATALOG_MANIFEST']
 
-test('nobody adds the next version to an id of which they may not see any', async ({ call }) => {
+test('a caller who sees no version of an id cannot add the next one', async ({ call }) => {
   await register(call, { catalog_id: 'vault', version: '1', required_claims: ['VAULT'] })
   expect((await register(call, { catalog_id: 'vault', version: '2' }, { as: stranger })).status).toBe(409)
   const body = { catalog_id: 'vault', version: '2', architecture: 'arm64', connection: 'provider=local-storage' }

@@ -13,8 +13,10 @@ import { test } from '../../support/harness.ts'
 const file = { name: 'disk0.hdd', path: '/', is_dir: false, size: 7, hash: 'h' }
 const other = { name: 'config.pvs', path: '/', is_dir: false, size: 1, hash: '' }
 
-describe('the files that manifests name', () => {
-  test('are shown, stay over other changes, are replaced, and go with the manifest', async ({ call }) => {
+describe('the lists of files of manifests', () => {
+  test('are in replies, survive other changes, can be replaced, and are removed with the manifest', async ({
+    call,
+  }) => {
     await register(call, { pack_contents: [file], virtual_machine_contents: [file, other] })
     const show = async () => (await call('GET', at('win11', '24.2', 'arm64'))).body[0]
     expect(await show()).toMatchObject({ pack_contents: [file], virtual_machine_contents: [file, other] })
@@ -51,7 +53,7 @@ describe('the files that manifests name', () => {
     expect(JSON.stringify(await catalog.manifests.list())).not.toContain(file.name)
   })
 
-  test('are found again in a store of before', async ({ folder }) => {
+  test('are found in a store of an earlier version', async ({ folder }) => {
     const place = join(folder, 'of-before')
     mkdirSync(place)
     const id = crypto.randomUUID()

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect } from 'vitest'
-import { at, register, registerPack, sideFileOf } from '../../functions/catalog/packs.ts'
+import { at, register, registerPack, createSidecarText } from '../../functions/catalog/packs.ts'
 import { type Call, test } from '../../support/harness.ts'
 
 /** What whoever imports and deletes holds. */
@@ -34,7 +34,7 @@ describe('an import', () => {
     ['text', 'root:*:20228', {}, 'not a pack'],
     ['nothing', '', {}, 'not a pack'],
     ['a pack of another size', gzipSync('x'.repeat(100)), { size: 4000 }, 'the request says 4000'],
-  ] as const)('takes no file that is %s, and writes nothing', async ([, content, more, why], { call, folder }) => {
+  ] as const)('refuses a file that is %s, and writes nothing', async ([, content, more, why], { call, folder }) => {
     leave(folder, 'shadow', content)
     const { status, body } = await importVm(call, folder, 'shadow', more)
     expect(status).toBe(400)
@@ -43,14 +43,14 @@ describe('an import', () => {
     expect(readdirSync(join(folder, 'theirs'))).toEqual(['shadow'])
   })
 
-  test('takes no folder that is no bundle, and lists none', async ({ call, folder }) => {
+  test('refuses a folder that is not a bundle, and does not list it', async ({ call, folder }) => {
     mkdirSync(join(folder, 'theirs/documents'), { recursive: true })
     leave(folder, 'documents/one', 'one')
     expect((await importVm(call, folder, 'documents', { type: 'pvm' })).status).toBe(404)
     expect(readdirSync(join(folder, 'theirs'))).toEqual(['documents'])
   })
 
-  test('takes a pack of the size that is said, in bytes or in MB', async ({ call, folder }) => {
+  test('accepts the stated size of a pack in bytes or in MB', async ({ call, folder }) => {
     const pack = gzipSync(Buffer.alloc(1000, 'x'))
     leave(folder, 'good.pdpack', pack)
     for (const [version, size] of [
@@ -62,7 +62,7 @@ describe('an import', () => {
     }
   })
 
-  test('takes no pack that is not the one that its description says', async ({ call, folder }) => {
+  test('refuses a pack that is not the described one', async ({ call, folder }) => {
     const place = join(folder, 'catalog/leak')
     mkdirSync(place, { recursive: true })
     writeFileSync(join(place, 'leak-x86_64-1.pdpack'), gzipSync('pack'))
@@ -74,7 +74,7 @@ describe('an import', () => {
 })
 
 describe('a deletion', () => {
-  test('leaves what was imported where it is, says so, and the record goes', async ({ call, folder }) => {
+  test('removes the record of an import, leaves its objects and says so', async ({ call, folder }) => {
     const pack = gzipSync('theirs')
     const file = leave(folder, 'machine.pdpack', pack)
     expect((await importVm(call, folder, 'machine.pdpack', { size: pack.length })).status).toBe(200)
@@ -86,7 +86,7 @@ describe('a deletion', () => {
     expect((await call('GET', at('leak'))).status).toBe(404)
   })
 
-  test('of a manifest that says that its pack is a folder touches nothing in that', async ({ call, folder }) => {
+  test('of a manifest whose pack is a folder removes nothing in the folder', async ({ call, folder }) => {
     const file = leave(folder, 'secret.txt', 'the only copy')
     const provider = { type: 'local-storage', meta: { catalog_path: folder } }
     await register(
@@ -98,14 +98,14 @@ describe('a deletion', () => {
     expect(readFileSync(file, 'utf8')).toBe('the only copy')
   })
 
-  test('leaves a pack whose side file tells another digest', async ({ call, folder }) => {
+  test('leaves a pack whose sidecar has another digest', async ({ call, folder }) => {
     await registerPack(call, folder, { pack_sha256: hash('sha256', 'another') })
     const { body } = await call('DELETE', at('win11'), { as })
     expect(body.message).toContain('win11/win11-arm64-24.2.pdpack')
     expect(readdirSync(join(folder, 'catalog/win11'))).toHaveLength(3)
   })
 
-  test('leaves a file that has taken the place of the pack', async ({ call, folder }) => {
+  test('leaves a file that has replaced the pack', async ({ call, folder }) => {
     await registerPack(call, folder)
     const file = join(folder, 'catalog/win11/win11-arm64-24.2.pdpack')
     writeFileSync(file, 'something else altogether')
@@ -113,7 +113,7 @@ describe('a deletion', () => {
     expect(readFileSync(file, 'utf8')).toBe('something else altogether')
   })
 
-  test('that was cut off between the pack and its side file can come again', async ({ call, folder }) => {
+  test('that was interrupted between the pack and its sidecar can be repeated', async ({ call, folder }) => {
     await registerPack(call, folder)
     rmSync(join(folder, 'catalog/win11/win11-arm64-24.2.pdpack'))
     const { body } = await call('DELETE', at('win11'), { as })
@@ -122,7 +122,7 @@ describe('a deletion', () => {
   })
 })
 
-test('a push sweeps away no pack that has the name of one of its own and is none', async ({ call, folder }) => {
+test('a push does not remove a file that only has the name of one of its packs', async ({ call, folder }) => {
   const push = async () => {
     const body = { catalog_id: 'demo', version: '1', connection: 'provider=local-storage', uuid: 'source' }
     expect((await call('POST', '/api/v1/catalog/push', { body })).status).toBe(200)
@@ -134,7 +134,7 @@ test('a push sweeps away no pack that has the name of one of its own and is none
   const old = 'an older pack of this manifest'
   const name = `demo-x86_64-1~${hash('sha256', old).slice(0, 8)}.pdpack`
   writeFileSync(join(place, name), old)
-  writeFileSync(join(place, `${name}.pack.json`), sideFileOf(name, old))
+  writeFileSync(join(place, `${name}.pack.json`), createSidecarText(name, old))
   await call('PUT', '/api/v1/machines/source/set', {
     body: { operations: [{ group: 'memory', operation: 'set', value: '32' }] },
   })

@@ -23,7 +23,7 @@ test.for(['', '/push'])(
   },
 )
 
-test('an import of a machine takes it over from the description that is there', async ({ call, folder }) => {
+test('an import of a machine keeps the protection of an existing description', async ({ call, folder }) => {
   const place = join(folder, 'catalog/bundles')
   mkdirSync(join(place, 'mac.macvm'), { recursive: true })
   writeFileSync(join(place, 'mac.macvm/config.pvs'), 'config')

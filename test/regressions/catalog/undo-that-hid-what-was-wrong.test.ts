@@ -6,11 +6,11 @@ afterEach(() => void vi.useRealTimers())
 
 const wrong = new ServiceError('precondition-failed', 'The manifest was changed.')
 
-test('an undo that works leaves the error as it is', async () => {
+test('an undo that succeeds keeps the error', async () => {
   expect(await undoAfter(wrong, async () => {})).toBe(wrong)
 })
 
-test('an undo that fails says so beside what was wrong, and not in its place', async () => {
+test('an undo that fails adds its message to the error', async () => {
   const told = await undoAfter(wrong, async () => {
     throw new ServiceError('upstream', 'The storage is away.')
   })
@@ -20,7 +20,7 @@ test('an undo that fails says so beside what was wrong, and not in its place', a
   })
 })
 
-test('an undo that never ends is given up, with its signal', async () => {
+test('an undo that never ends is aborted', async () => {
   vi.useFakeTimers()
   let signal: AbortSignal | undefined
   const told = undoAfter(wrong, given => {

@@ -58,7 +58,7 @@ plain('two machines of 300,000 chunks are served side by side, and each index is
   expect(started).toEqual(['chunk-index', 'chunk-index'])
 })
 
-plain('an index that a thread has read is the one that was written', async () => {
+plain('an index that a thread has parsed equals the one that was written', async () => {
   const { text, names } = indexOf('a', 5_000)
   const parser = createIndexParser(startWorker)
   const bytes = () => Buffer.from(new Uint8Array(Buffer.from(text)))
@@ -73,7 +73,7 @@ plain('an index that a thread has read is the one that was written', async () =>
   })
 })
 
-test('whoever registers the digest of a machine on a storage that never answers holds up nobody else', async ({
+test('a manifest with the digest of another on a storage that never answers delays nobody else', async ({
   call,
   folder,
   network,

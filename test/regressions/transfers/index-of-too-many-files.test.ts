@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { unpackChunkedFiles } from '#lib/packs/chunk-store/unpack-chunked.ts'
 import { newFolder } from '../../support/folder.ts'
 
-test('a machine in chunks has no more files than one in a pack may have', async () => {
+test('a chunk index is limited to as many files as a pack', async () => {
   using folder = newFolder()
   const files = ['a', 'b', 'c'].map(name => ({ name, mode: 0o644, size: 0, sha256: '', chunks: [] }))
   const options = (entries: number) => ({

@@ -29,7 +29,7 @@ const keptIn = (folder: string): { path: string; names: string[] } => {
   return { path, names: readdirSync(path).sort() }
 }
 
-test('a push whose storage is away for long uploads later what it has packed', async ({
+test('a push after a long outage of the storage uploads the pack that it has', async ({
   call,
   folder,
   network,
@@ -64,13 +64,7 @@ test('a push whose storage is away for long uploads later what it has packed', a
   expect(readdirSync(join(folder, 'state/transfers'))).toEqual([])
 })
 
-test('a pull that an outage has cut off fetches later what is missing, and nothing more', async ({
-  call,
-  folder,
-  driver,
-  bucket,
-  network,
-}) => {
+test('a pull after an outage fetches only what is missing', async ({ call, folder, driver, bucket, network }) => {
   soon()
   const made = await call('POST', '/api/v1/machines', {
     body: { name: 'source', cpus: 1, memory: 16, disks: [{ size: 20 }] },
@@ -115,7 +109,7 @@ test('a pull that an outage has cut off fetches later what is missing, and nothi
   expect(readdirSync(join(folder, 'state/transfers'))).toEqual([])
 })
 
-test('one piece is asked for ten times and not ten times five, whoever tries again', async ({ folder, network }) => {
+test('a range is requested ten times, without retries inside of retries', async ({ folder, network }) => {
   soon()
   let asked = 0
   network.use(
@@ -134,7 +128,7 @@ test('one piece is asked for ten times and not ten times five, whoever tries aga
   expect(asked).toBe(10)
 })
 
-test('chunks that came before an outage do not come again', async ({ folder }) => {
+test('chunks that were fetched before an outage are not fetched again', async ({ folder }) => {
   soon()
   const root = join(folder, 'work')
   const downloads = createDownloads(await openWorkFolders(root))

@@ -38,12 +38,12 @@ test('a chunk index of some hundred bytes with terabytes of zeros costs no time'
   })
 })
 
-test('a chunk index has no more bytes than the catalog says that the machine has', async ({ call, folder }) => {
+test('a chunk index with more bytes than the catalog says is refused', async ({ call, folder }) => {
   const { status, body } = await pullZeros(call, folder, 64 * tebibyte, 2 ** 30)
   expect({ status, ...body }).toMatchObject({ status: 502, message: expect.stringContaining('the catalog says') })
 })
 
-test('a file that no file system takes is refused as one for which there is no room', async ({ call, folder }) => {
+test('a file that is too large for the file system is refused for lack of space', async ({ call, folder }) => {
   const { status } = await pullZeros(call, folder, 64 * tebibyte)
   // Some file systems take it.
   expect([507, 400]).toContain(status)

@@ -34,7 +34,7 @@ const conflict = expect.objectContaining({ fault: 'conflict' })
 describe('the collection of garbage', () => {
   afterEach(() => void vi.useRealTimers())
 
-  test('removes what is in no list, and counts it first when asked to', async () => {
+  test('removes the chunks that no index names, and only counts them in a dry run', async () => {
     const provider = createMemoryProvider()
     const [one, two] = [noise(9_000_000, 1), noise(9_000_000, 2)]
     const [live, dead] = [await write(provider, one), await write(provider, two)]
@@ -66,7 +66,7 @@ describe('the collection of garbage', () => {
     ).toBe(2_000_000)
   })
 
-  test('keeps what is younger than the grace period, or of no known age', async () => {
+  test('keeps chunks that are younger than the grace period or of unknown age', async () => {
     const provider = createMemoryProvider()
     await write(provider, noise(1000, 1))
     const [object] = provider.objects.values()
@@ -83,19 +83,19 @@ describe('the collection of garbage', () => {
     expect(await collectGarbage(provider, from(), later)).toMatchObject({ kept: 0, removed: 1 })
   })
 
-  test('removes nothing when a list cannot be read', async () => {
+  test('removes nothing when an index cannot be read', async () => {
     const provider = createMemoryProvider()
     await write(provider, noise(1000, 1))
     age(provider, 2 * day)
     const lists = async function* (): AsyncGenerator<ListedContent> {
       yield { size: 0, chunks: [] }
-      throw new Error('the side file is broken')
+      throw new Error('the sidecar is damaged')
     }
-    await expect(collectGarbage(provider, lists, grace)).rejects.toThrow('side file is broken')
+    await expect(collectGarbage(provider, lists, grace)).rejects.toThrow('sidecar is damaged')
     expect(provider.objects.size).toBe(1)
   })
 
-  test('does not run while somebody writes, nor does anybody write while it runs', async () => {
+  test('excludes writers, and writers exclude it', async () => {
     const provider = createMemoryProvider()
     await write(provider, noise(1000, 1))
     age(provider, 2 * day)
@@ -115,7 +115,7 @@ describe('the collection of garbage', () => {
     expect(provider.objects.size).toBe(0)
   })
 
-  test('is refused where nothing can be removed, and keeps nobody from writing there', async () => {
+  test('is refused by a storage that forbids removals, and leaves no lock there', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const provider: Provider = {
       ...createMemoryProvider(),
@@ -135,7 +135,7 @@ describe('the collection of garbage', () => {
     expect(await collectGarbage(provider, from(), { graceMilliseconds: 0, dryRun: true })).toMatchObject({ removed: 1 })
   })
 
-  test('heeds a holder that works on, and one that is gone for a while', async () => {
+  test('respects a lock that is renewed, and for a while one that has expired', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const provider = createMemoryProvider()
     const hold = await acquireRepositoryLock(provider, 'shared')
@@ -153,7 +153,7 @@ describe('the collection of garbage', () => {
     expect(provider.objects.size).toBe(1)
   })
 
-  test('removes no chunk that a writer of the same moment uses again, in whatever order both go on', async () => {
+  test('removes no chunk that a concurrent writer reuses, whatever the order of their steps', async () => {
     const outcomes = new Set<string>()
     const bytes = Buffer.concat([noise(1000, 1), Buffer.alloc(300_000), noise(1000, 2)])
     const refused = (error: unknown): string => {

@@ -33,10 +33,10 @@ const disk = Buffer.concat([
   noise(5 * mebibyte, 1),
 ])
 
-describe('a file that is kept as chunks', () => {
+describe('a file that is stored as chunks', () => {
   afterEach(() => void vi.useRealTimers())
 
-  test('comes back as it was, on a real folder too', async () => {
+  test('is read as it was written, also from a real folder', async () => {
     using folder = newFolder()
     const provider = await createLocalStorage(folder.path)
     const { content: list, sentBytes } = await write(provider, disk)
@@ -51,7 +51,7 @@ describe('a file that is kept as chunks', () => {
     expect(sentBytes).toBeGreaterThan(4.9 * mebibyte)
   })
 
-  test('comes back whatever is in it', async () => {
+  test('is read as it was written, whatever its content', async () => {
     const part = fc.record({ seed: fc.nat(50), size: fc.nat(2 * mebibyte), zeros: fc.nat(mebibyte) })
     await fc.assert(
       fc.asyncProperty(fc.array(part, { maxLength: 5 }), async parts => {
@@ -69,7 +69,7 @@ describe('a file that is kept as chunks', () => {
     )
   })
 
-  test('sends nothing that is there, within a file and the next time', async () => {
+  test('sends each chunk once, within a file and in later calls', async () => {
     const asked: string[] = []
     const provider = createMemoryProvider(async what => {
       if (what.startsWith('stat')) asked.push(what.slice(5))
@@ -83,7 +83,7 @@ describe('a file that is kept as chunks', () => {
     expect(again).toEqual({ ...first, sentChunks: 0, sentBytes: 0 })
   })
 
-  test('goes on after a push that was cut off', async () => {
+  test('does not send again what an interrupted push has sent', async () => {
     let left = 3
     const provider = createMemoryProvider(async what => {
       if (/^write chunks\/..\//.test(what) && (left -= 1) < 0) throw new Error('the line is cut')
@@ -96,7 +96,7 @@ describe('a file that is kept as chunks', () => {
     expect(sentChunks).toBe(chunkPaths(list).length - sent)
   })
 
-  test('replaces what is larger than the chunk can be', async () => {
+  test('replaces an object that is larger than its chunk', async () => {
     const provider = createMemoryProvider()
     const { content: list } = await write(provider, noise(1000, 1))
     const [path = ''] = chunkPaths(list)
@@ -107,7 +107,7 @@ describe('a file that is kept as chunks', () => {
     )
   })
 
-  test('can be written by two at once', async () => {
+  test('can be written by two callers at the same time', async () => {
     const provider = createMemoryProvider(() => turn())
     const both = await Promise.all([write(provider, disk), write(provider, disk)])
     expect(both[0].content).toEqual(both[1].content)
@@ -119,7 +119,7 @@ describe('a file that is kept as chunks', () => {
     expect([...provider.objects.keys()].filter(path => path.startsWith('chunks/holds'))).toEqual([])
   })
 
-  test('is not read on when what was read cannot be sent', async () => {
+  test('is not read further when a chunk cannot be sent', async () => {
     const opened = Promise.withResolvers<void>()
     const provider = createMemoryProvider(what =>
       /^write chunks\/..\//.test(what) ? opened.promise : Promise.resolve(),
@@ -146,7 +146,7 @@ describe('a file that is kept as chunks', () => {
     expect(read).toBe(size)
   })
 
-  test('is given up by a writer whom nobody wants any more', async () => {
+  test('is not written further after an abort', async () => {
     const controller = new AbortController()
     const provider = createMemoryProvider(async what => {
       if (/^write chunks\/..\//.test(what)) controller.abort(new Error('not wanted'))
@@ -155,7 +155,7 @@ describe('a file that is kept as chunks', () => {
     expect(provider.objects.size).toBeLessThanOrEqual(4)
   })
 
-  test('is not said to be written when the writer slept for too long', async () => {
+  test('is not complete when its lock has expired', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const provider = createMemoryProvider(async what => {
       if (/^write chunks\/..\//.test(what)) vi.setSystemTime(Date.now() + lockMilliseconds)
@@ -163,7 +163,7 @@ describe('a file that is kept as chunks', () => {
     await expect(write(provider, noise(1000, 6))).rejects.toMatchObject({ fault: 'conflict' })
   })
 
-  test('fails to be read with a reason where a chunk is missing or broken', async () => {
+  test('cannot be read when a chunk is missing or damaged, and the error says why', async () => {
     const provider = createMemoryProvider()
     const { content: list } = await write(provider, disk)
     const textAt = list.chunks.findIndex(one => 'zeros' in one) + 1
@@ -198,7 +198,7 @@ describe('a file that is kept as chunks', () => {
     ).toBe(true)
   })
 
-  test('cannot be unpacked to more than the chunk is said to be', async () => {
+  test('cannot be decompressed to more than the size of the chunk', async () => {
     const provider = createMemoryProvider()
     const { content: list } = await write(provider, Buffer.alloc(4 * mebibyte, 'x'))
     const [bomb] = list.chunks
@@ -209,7 +209,7 @@ describe('a file that is kept as chunks', () => {
     ).rejects.toThrow('cannot be unpacked')
   })
 
-  test('is fetched no further than it is read', async () => {
+  test('is fetched only a little ahead of its reader', async () => {
     let reads = 0
     const provider = createMemoryProvider(async what => {
       if (what.startsWith('read')) reads += 1

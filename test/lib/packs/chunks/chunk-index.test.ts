@@ -23,8 +23,8 @@ const files = fc
     return { name: '', mode: 0o644, sha256: whole, size, chunks }
   })
 
-describe('a list of chunks', () => {
-  test('is read as it was written, and told by how it begins', () => {
+describe('a chunk index', () => {
+  test('is parsed as it was encoded, and is recognized by its first bytes', () => {
     fc.assert(
       fc.property(fc.array(files, { maxLength: 4 }), parts => {
         const list = parts.map((file, at) => ({ ...file, name: `f${at}` }))
@@ -35,7 +35,7 @@ describe('a list of chunks', () => {
     expect(isChunkIndex(Buffer.from('{"files":'))).toBe(false)
   })
 
-  test('has one text, whatever the order in which it was made; names each chunk once', () => {
+  test('has one text for equal files, and its chunks are collected once each', () => {
     const chunks = [{ size: 5, sha256 }, { zeros: 300_000 }]
     const file = { size: 300_005, sha256: whole, name: 'a/disk.img', mode: 0o644, chunks }
     expect(encodeChunkIndex([file])).toBe(text)

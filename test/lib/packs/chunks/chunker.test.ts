@@ -37,7 +37,7 @@ const content = fc
 const pieces = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 4_000 })), { minLength: 1 })
 
 describe('the chunker', () => {
-  test('gives what together is the input, in the same parts however the input comes', async () => {
+  test('splits the input into the same chunks, in whatever parts it arrives', async () => {
     await fc.assert(
       fc.asyncProperty(content, pieces, async (bytes, sizesOfPieces) => {
         const parts = await partsOf(bytes, sizesOfPieces)
@@ -48,7 +48,7 @@ describe('the chunker', () => {
     )
   })
 
-  test('makes each run of zeros that is large enough a hole, and nothing else', async () => {
+  test('makes a hole of each run of zeros that is large enough, and of nothing else', async () => {
     await fc.assert(
       fc.asyncProperty(content, pieces, async (bytes, sizesOfPieces) => {
         const found: [number, number][] = []
@@ -64,7 +64,7 @@ describe('the chunker', () => {
     )
   })
 
-  test('keeps to the sizes', async () => {
+  test('respects the minimum and maximum sizes', async () => {
     await fc.assert(
       fc.asyncProperty(content, async bytes => {
         const parts = await partsOf(bytes)
@@ -82,7 +82,7 @@ describe('the chunker', () => {
     expect(1_000_000 / noisy.length).toBeLessThan(360)
   })
 
-  test('cuts bytes that are all the same only where it has to', () => {
+  test('cuts a run of one byte only at the maximum size', () => {
     const bytes = Buffer.alloc(imageChunkSizes.average + 64 * 1024)
     for (let byte = 0; byte < 256; byte += 1)
       expect([...createCutter(imageChunkSizes).push(bytes.fill(byte))]).toEqual([])
@@ -107,7 +107,7 @@ describe('the chunker', () => {
     )
   })
 
-  test('cuts disk images where it always has', async () => {
+  test('cuts disk images at the same positions in every version', async () => {
     const bytes = Buffer.concat([
       noise(9_000_000, 1),
       Buffer.alloc(500_000),

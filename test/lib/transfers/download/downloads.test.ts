@@ -108,7 +108,7 @@ describe.concurrent('a provider that', () => {
     expect(readdirSync(folder.path)).toEqual([])
   })
 
-  test('is slow is waited for; what is there can be read before the rest', async () => {
+  test('is slow is awaited, and the first bytes can be read before the rest', async () => {
     using folder = newFolder()
     const downloads = await open(folder.path)
     const first = Promise.withResolvers<void>()
@@ -130,7 +130,7 @@ describe.concurrent('a provider that', () => {
   })
 })
 
-describe('a pack that is fetched', () => {
+describe('the download of a pack', () => {
   /** Gives the first pieces and stalls in the others until `go`. */
   const stallingAfter = (pieces: number) => {
     const go = Promise.withResolvers<void>()
@@ -148,7 +148,7 @@ describe('a pack that is fetched', () => {
     return { reached: promise, onProgress: (done: number) => (done >= count ? resolve() : undefined) }
   }
 
-  test('and cancelled in the middle leaves nothing; the next one begins anew', async () => {
+  test('leaves nothing when it is cancelled, and the next one starts from the beginning', async () => {
     using folder = newFolder()
     const downloads = await open(folder.path)
     const { source } = packSource(bytes, piece, (wanted, { range, signal }) =>
@@ -166,7 +166,7 @@ describe('a pack that is fetched', () => {
     expect(again.bytesAsked()).toBe(bytes.length)
   })
 
-  test('goes on for the other one when one of two is cancelled, whoever came first', async () => {
+  test('continues for one of two callers when the other cancels, whoever came first', async () => {
     for (const cancelled of [0, 1]) {
       using folder = newFolder()
       const downloads = await open(folder.path)
@@ -188,7 +188,7 @@ describe('a pack that is fetched', () => {
     }
   })
 
-  test('by somebody who comes while the last one lets go is fetched anew', async () => {
+  test('starts again for a caller who comes while the last lease is released', async () => {
     using folder = newFolder()
     const downloads = await open(folder.path)
     const first = packSource(bytes, piece, (wanted, { signal }) => stalled(wanted.subarray(0, 9), signal))
@@ -203,7 +203,7 @@ describe('a pack that is fetched', () => {
     expect(readdirSync(folder.path)).toEqual([])
   })
 
-  test('from a place that does wrong is nothing to who fetches it from another', async () => {
+  test('from a bad origin does not affect the download from another', async () => {
     using folder = newFolder()
     const downloads = await open(folder.path)
     const wrong = packSource(bytes, piece, () => Promise.reject(new ServiceError('forbidden', 'no')), 'there')
@@ -214,7 +214,7 @@ describe('a pack that is fetched', () => {
     expect(readdirSync(folder.path)).toEqual([])
   })
 
-  test('stays where the end of the service cuts it off, and goes on from there', async () => {
+  test('stays on disk after a shutdown of the service, and continues from there', async () => {
     using folder = newFolder()
     const { give } = stallingAfter(6)
     const { source } = packSource(bytes, piece, give)

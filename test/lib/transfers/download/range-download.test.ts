@@ -11,7 +11,7 @@ import { seededRandom } from '../../../support/random.ts'
 import { rounds } from '../../../support/rounds.ts'
 
 const MiB = 2 ** 20
-const lanes = 4
+const concurrency = 4
 const kills = rounds(1, 4)
 /** What a pull may have to fetch again after a kill, of each lane. */
 const mostAgain = 16 * MiB
@@ -60,7 +60,7 @@ describe('a pack of 72 MiB that is fetched by a process that is killed', () => {
       for (const { start, end } of asked) expect(end - start).toBeLessThanOrEqual(mostAgain)
       came += bytesAsked()
       expect(came).toBeGreaterThanOrEqual(bytes.length)
-      expect(came - bytes.length).toBeLessThanOrEqual(lanes * mostAgain)
+      expect(came - bytes.length).toBeLessThanOrEqual(concurrency * mostAgain)
       worst.push(came - bytes.length)
     }
     console.log(

@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers())
 const year = 365 * 86_400_000
 const path = (end: number): string => `chunks/holds/sweep-${crypto.randomUUID()}-${end}`
 
-test('a hold of a host that was killed, and whose clock was years ahead, keeps nobody out for years', async () => {
+test('the lock of a killed host whose clock was years ahead does not lock out others for years', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   const provider = createMemoryProvider()
   const left = path(Date.now() + year)
@@ -20,7 +20,7 @@ test('a hold of a host that was killed, and whose clock was years ahead, keeps n
   expect(provider.objects.has(left)).toBe(false)
 })
 
-test('a hold of a host whose clock is set back is renewed all the same', async () => {
+test('a lock is renewed on a host whose clock is set back', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'performance'] })
   const provider = createMemoryProvider()
   await using hold = await acquireRepositoryLock(provider, 'shared')

@@ -127,7 +127,7 @@ describe('a pack that a push replaces while it is pulled', () => {
     expect(readdirSync(join(root.path, 'transfers'))).toEqual([])
   })
 
-  test('that is not there for another reason is not asked for again', async () => {
+  test('that is missing for another reason is not requested again', async () => {
     using root = newFolder()
     const calls: string[] = []
     const { push, pull, catalog, storage } = await open(root.path, async call => void calls.push(call))

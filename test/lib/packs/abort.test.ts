@@ -66,7 +66,7 @@ describe('packing', () => {
     }
   })
 
-  test.each(['empty', 'large'])('fails when a file that is %s is written to while it is read', async which => {
+  test.each(['empty', 'large'])('fails when a file that is %s changes while it is read', async which => {
     for (const compression of compressions) {
       using folder = newFolder()
       const path = join(folder.path, 'b-disk.img')
@@ -88,7 +88,7 @@ describe('packing', () => {
     }
   })
 
-  test('stops by its signal with the reason, and lets go of the files', async () => {
+  test('stops with the reason of its signal and closes the files', async () => {
     using folder = newFolder()
     writeFileSync(join(folder.path, 'disk'), Buffer.alloc(40_000_000, 1))
     for (const compression of compressions) {
@@ -102,7 +102,7 @@ describe('packing', () => {
     }
   })
 
-  test('lets go of the files when nobody reads on', async () => {
+  test('closes the files when its reader stops', async () => {
     using folder = newFolder()
     writeFileSync(join(folder.path, 'disk'), Buffer.alloc(40_000_000, 1))
     for (const compression of compressions) {
@@ -141,7 +141,7 @@ describe('unpacking', () => {
     expect(openFiles(folder.path)).toBe(0)
   })
 
-  test('does not begin when the signal is there already', async () => {
+  test('does not begin when its signal is already aborted', async () => {
     using folder = newFolder()
     const stream = streamOf(start)
     const signal = AbortSignal.abort(new Error('enough'))
@@ -149,7 +149,7 @@ describe('unpacking', () => {
     expect(readdirSync(folder.path)).toEqual([])
   })
 
-  test('cancels a stream that it refuses', async () => {
+  test('cancels the stream of a pack that it refuses', async () => {
     using folder = newFolder()
     let cancelled = false
     const stream = new ReadableStream<Uint8Array>({
