@@ -19,7 +19,7 @@ export const createSidecar = (bytes: Buffer, rangeSize: number): Sidecar => ({
   signatures: [],
 })
 
-/** How a provider gives one range: `wanted` is what it should give, `attempt` counts the requests of it from 1. */
+/** Serves one range: `wanted` has the right bytes, `attempt` counts the requests for the range from 1. */
 export type Give = (
   wanted: Buffer,
   how: { readonly range: ByteRange; readonly attempt: number; readonly signal: AbortSignal },
@@ -33,7 +33,7 @@ export const streamOf = (...chunks: readonly Uint8Array[]): ReadableStream<Uint8
     },
   })
 
-/** A stream that gives these bytes and then nothing more, until it is aborted. */
+/** Returns a stream that gives these bytes and then stands still until it is aborted. */
 export const stalled = (bytes: Uint8Array, signal: AbortSignal): ReadableStream<Uint8Array> =>
   new ReadableStream({
     start(controller) {
@@ -42,7 +42,7 @@ export const stalled = (bytes: Uint8Array, signal: AbortSignal): ReadableStream<
     },
   })
 
-/** A pack whose provider does what `give` says; without a sidecar when `rangeSize` is left out. */
+/** Creates a source whose ranges `give` serves. It has no sidecar when `rangeSize` is undefined. */
 export const packSource = (
   bytes: Buffer,
   rangeSize: number | undefined,

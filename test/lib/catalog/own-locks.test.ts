@@ -19,7 +19,7 @@ const inProcess = async (folder: string, work: (own: OwnLocks) => Promise<void>)
   await work(await openOwnHolds(store, Date.now() - slackMilliseconds))
 }
 
-describe('a hold of a process that was killed', () => {
+describe('the lock of a process that was killed', () => {
   afterEach(() => void vi.useRealTimers())
 
   test('is none for the same service when it has started again, and is one for others', async () => {
@@ -75,9 +75,9 @@ describe('a hold of a process that was killed', () => {
       return dead
     }
     await inProcess(folder.path, async own => {
-      await using hold = await acquireRepositoryLock(provider, 'shared', undefined, own)
+      await using lock = await acquireRepositoryLock(provider, 'shared', undefined, own)
       vi.setSystemTime(Date.now() + lockMilliseconds - 1)
-      await hold.renew()
+      await lock.renew()
     })
     expect(id).not.toBe('')
     expect(await deadNow()).toBe(false)

@@ -23,13 +23,13 @@ test('the lock of a killed host whose clock was years ahead does not lock out ot
 test('a lock is renewed on a host whose clock is set back', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'performance'] })
   const provider = createMemoryProvider()
-  await using hold = await acquireRepositoryLock(provider, 'shared')
+  await using lock = await acquireRepositoryLock(provider, 'shared')
   const [first] = [...provider.objects.keys()]
   vi.advanceTimersByTime(lockMilliseconds / 2 + 1)
   vi.setSystemTime(Date.now() - year)
-  await hold.renew()
+  await lock.renew()
   expect([...provider.objects.keys()]).toEqual([first, expect.not.stringMatching(first!)])
   vi.advanceTimersByTime(lockMilliseconds)
   vi.setSystemTime(Date.now() - year)
-  await expect(hold.renew()).rejects.toMatchObject({ fault: 'conflict' })
+  await expect(lock.renew()).rejects.toMatchObject({ fault: 'conflict' })
 })

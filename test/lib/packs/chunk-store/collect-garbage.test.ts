@@ -12,14 +12,14 @@ import { isFault, ServiceError } from '#lib/errors.ts'
 import { newFolder } from '../../../support/folder.ts'
 import { bytesOf, noise, split } from './bytes.ts'
 import { createMemoryProvider, type MemoryProvider } from './memory-provider.ts'
-import { createTurns } from './turns.ts'
+import { createStepScheduler } from './step-scheduler.ts'
 
 const day = 24 * 60 * 60_000
 const grace = { graceMilliseconds: day }
 
 const write = async (provider: Provider, bytes: Uint8Array): Promise<ListedContent> => {
-  await using hold = await acquireRepositoryLock(provider, 'shared')
-  return (await writeChunkedContent(provider, hold, split(bytes, [65_536]))).content
+  await using lock = await acquireRepositoryLock(provider, 'shared')
+  return (await writeChunkedContent(provider, lock, split(bytes, [65_536]))).content
 }
 const from = (...lists: readonly ListedContent[]) =>
   async function* (): AsyncGenerator<ListedContent> {
@@ -126,9 +126,9 @@ describe('the collection of garbage', () => {
     const list = await write(provider, noise(1000, 1))
     await expect(collectGarbage(provider, from(list), grace)).rejects.toMatchObject({ fault: 'unsupported' })
     for (let times = 0; times < 4; times += 1) {
-      const hold = await acquireRepositoryLock(provider, 'shared')
+      const lock = await acquireRepositoryLock(provider, 'shared')
       vi.setSystemTime(Date.now() + lockMilliseconds - 1)
-      await hold.renew()
+      await lock.renew()
     }
     vi.setSystemTime(Date.now() + lockMilliseconds + slackMilliseconds + 1)
     expect(await write(provider, noise(1000, 1))).toEqual(list)
@@ -138,14 +138,14 @@ describe('the collection of garbage', () => {
   test('respects a lock that is renewed, and for a while one that has expired', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const provider = createMemoryProvider()
-    const hold = await acquireRepositoryLock(provider, 'shared')
+    const lock = await acquireRepositoryLock(provider, 'shared')
     for (let times = 0; times < 10; times += 1) {
       vi.setSystemTime(Date.now() + lockMilliseconds - 1)
-      await hold.renew()
+      await lock.renew()
       expect(provider.objects.size).toBeLessThanOrEqual(2)
     }
     vi.setSystemTime(Date.now() + lockMilliseconds + slackMilliseconds)
-    await expect(hold.renew()).rejects.toThrow(conflict)
+    await expect(lock.renew()).rejects.toThrow(conflict)
     await expect(acquireRepositoryLock(provider, 'exclusive')).rejects.toThrow(conflict)
     vi.setSystemTime(Date.now() + 1)
     await using sweep = await acquireRepositoryLock(provider, 'exclusive')
@@ -168,22 +168,22 @@ describe('the collection of garbage', () => {
         await write(provider, bytes)
         age(provider, 2 * day)
         const order = steps.flatMap((count, at) => Array<0 | 1>(count).fill(at % 2 === 0 ? 0 : 1))
-        const turns = createTurns(() => order.shift() ?? 0)
+        const scheduler = createStepScheduler(() => order.shift() ?? 0)
         const [writer, collector] = ([0, 1] as const).map(who =>
-          createMemoryProvider(() => turns.wait(who), provider.objects),
+          createMemoryProvider(() => scheduler.wait(who), provider.objects),
         )
         const committed: ListedContent[] = []
 
         const push = async (): Promise<string> => {
-          await using hold = await acquireRepositoryLock(writer!, 'shared')
-          const { content: list } = await writeChunkedContent(writer!, hold, split(bytes, [65_536]))
-          await hold.renew()
-          await turns.wait(0)
+          await using lock = await acquireRepositoryLock(writer!, 'shared')
+          const { content: list } = await writeChunkedContent(writer!, lock, split(bytes, [65_536]))
+          await lock.renew()
+          await scheduler.wait(0)
           committed.push(list)
           return 'pushed'
         }
         const lists = async function* (): AsyncGenerator<ListedContent> {
-          await turns.wait(1)
+          await scheduler.wait(1)
           yield* committed
         }
         const collect = async (): Promise<string> => {
@@ -193,10 +193,10 @@ describe('the collection of garbage', () => {
         const ends = await Promise.all([
           push()
             .catch(refused)
-            .finally(() => turns.end(0)),
+            .finally(() => scheduler.end(0)),
           collect()
             .catch(refused)
-            .finally(() => turns.end(1)),
+            .finally(() => scheduler.end(1)),
         ])
         outcomes.add(ends.join(', '))
         for (const list of committed)

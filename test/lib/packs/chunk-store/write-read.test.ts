@@ -15,8 +15,8 @@ import { createMemoryProvider } from './memory-provider.ts'
 const mebibyte = 1024 * 1024
 
 const write = async (provider: Provider, bytes: Uint8Array, signal?: AbortSignal): Promise<WrittenContent> => {
-  await using hold = await acquireRepositoryLock(provider, 'shared')
-  return await writeChunkedContent(provider, hold, split(bytes, [65_536]), signal && { signal })
+  await using lock = await acquireRepositoryLock(provider, 'shared')
+  return await writeChunkedContent(provider, lock, split(bytes, [65_536]), signal && { signal })
 }
 const chunkPaths = (list: ListedContent): string[] =>
   list.chunks.flatMap(one => ('sha256' in one ? [`chunks/${one.sha256.slice(0, 2)}/${one.sha256}`] : []))
@@ -132,8 +132,8 @@ describe('a file that is stored as chunks', () => {
         yield piece
       }
     }
-    await using hold = await acquireRepositoryLock(provider, 'shared')
-    const written = writeChunkedContent(provider, hold, source())
+    await using lock = await acquireRepositoryLock(provider, 'shared')
+    const written = writeChunkedContent(provider, lock, source())
     await expect.poll(() => read).toBeGreaterThan(3 * mebibyte)
     let before = -1
     while (before !== read) {
