@@ -68,7 +68,7 @@ const startNoisyHost = async () => {
   await host.stop(name)
   return { host, state: state.path, [Symbol.dispose]: () => state[Symbol.dispose]() }
 }
-const gaveUp = { state: 'failed', code: 409, error: expect.stringContaining('went away') }
+const gaveUp = { state: 'failed', code: 409, error: expect.stringContaining('disconnected') }
 
 describe('a client that goes away while it waits for', () => {
   test('a push: it goes on, unless it was to end then and leaves nothing', async () => {
