@@ -1,10 +1,10 @@
-import { pulling, pullJob } from '#lib/transfers/contracts.ts'
+import { pullContract, pullJob } from '#lib/transfers/contracts.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 import { CatalogManagerReference } from '#lib/remote-catalogs/managers/schemas.ts'
 import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
 
 export default endpoint({
-  ...pulling,
+  ...pullContract,
   path: '/v1/catalog-managers/{id}/catalog/pull/async',
   also: ['POST /v1/catalog-managers/{id}/catalog/pull/async'],
   summary: 'Start a pull from a remote catalog; the reply is its job',

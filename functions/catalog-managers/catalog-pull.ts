@@ -1,11 +1,11 @@
-import { pulling, pullJob } from '#lib/transfers/contracts.ts'
+import { pullContract, pullJob } from '#lib/transfers/contracts.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 import { cancelOnDisconnect } from '#lib/http/cancel-on-disconnect.ts'
 import { CatalogManagerReference } from '#lib/remote-catalogs/managers/schemas.ts'
 import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
 
 export default endpoint({
-  ...pulling,
+  ...pullContract,
   path: '/v1/catalog-managers/{id}/catalog/pull',
   also: ['POST /v1/catalog-managers/{id}/catalog/pull'],
   summary: 'Pull a machine from a remote catalog to this host',

@@ -1,10 +1,10 @@
-import { pushing, pushJob } from '#lib/transfers/contracts.ts'
+import { pushContract, pushJob } from '#lib/transfers/contracts.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 import { CatalogManagerReference } from '#lib/remote-catalogs/managers/schemas.ts'
 import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
 
 export default endpoint({
-  ...pushing,
+  ...pushContract,
   path: '/v1/catalog-managers/{id}/catalog/push/async',
   summary: 'Start a push to a remote catalog; the reply is its job',
   access: { anyClaim: ['PUSH_CATALOG_MANIFEST', 'CATALOG_MANAGER_PUSH_CATALOG_MANIFEST_OWN'] },

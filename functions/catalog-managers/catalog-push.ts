@@ -1,11 +1,11 @@
-import { pushing, pushJob } from '#lib/transfers/contracts.ts'
+import { pushContract, pushJob } from '#lib/transfers/contracts.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 import { cancelOnDisconnect } from '#lib/http/cancel-on-disconnect.ts'
 import { CatalogManagerReference } from '#lib/remote-catalogs/managers/schemas.ts'
 import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
 
 export default endpoint({
-  ...pushing,
+  ...pushContract,
   path: '/v1/catalog-managers/{id}/catalog/push',
   summary: 'Push a machine of this host to a remote catalog',
   access: { anyClaim: ['PUSH_CATALOG_MANIFEST', 'CATALOG_MANAGER_PUSH_CATALOG_MANIFEST_OWN'] },

@@ -1,8 +1,8 @@
-import { pulling, pullJob } from '#lib/transfers/contracts.ts'
+import { pullContract, pullJob } from '#lib/transfers/contracts.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
 export default endpoint({
-  ...pulling,
+  ...pullContract,
   path: '/v1/catalog/pull/async',
   also: ['POST /v1/catalog/pull/async'],
   summary: 'Start a pull; the reply is its job',

@@ -1,8 +1,8 @@
-import { pushing, pushJob } from '#lib/transfers/contracts.ts'
+import { pushContract, pushJob } from '#lib/transfers/contracts.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
 export default endpoint({
-  ...pushing,
+  ...pushContract,
   path: '/v1/catalog/push/async',
   summary: 'Start a push; the reply is its job',
   job: { ...pushJob, detached: true },

@@ -1,9 +1,9 @@
-import { pushing, pushJob } from '#lib/transfers/contracts.ts'
+import { pushContract, pushJob } from '#lib/transfers/contracts.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 import { cancelOnDisconnect } from '#lib/http/cancel-on-disconnect.ts'
 
 export default endpoint({
-  ...pushing,
+  ...pushContract,
   path: '/v1/catalog/push',
   summary: 'Pack a machine, upload it and register it in the catalog',
   job: pushJob,

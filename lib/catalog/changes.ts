@@ -3,7 +3,7 @@ import { ServiceError } from '#lib/errors.ts'
 import type { Publish } from '#lib/events/events.ts'
 import type { Collection, Write } from '#lib/storage/store.ts'
 import type { IndexParser } from '#lib/packs/chunks/index-parser.ts'
-import type { OwnHolds } from '#lib/packs/chunk-store/own-locks.ts'
+import type { OwnLocks } from '#lib/packs/chunk-store/own-locks.ts'
 import type { Clock } from './timestamps.ts'
 import type { ContentStore } from './contents.ts'
 import { findManifest, findManifests } from './find.ts'
@@ -25,7 +25,7 @@ export interface CatalogContext {
   readonly inventory: Inventory
   readonly contents: ContentStore
   readonly storages: Storages
-  readonly ownLocks: OwnHolds
+  readonly ownLocks: OwnLocks
   readonly indexParser: IndexParser
   /** Gives the times of manifests. */
   readonly clock: Clock

@@ -6,8 +6,8 @@ import { createKeyedLimiter } from '#lib/async/limiter.ts'
 import { createByteCache } from './byte-cache.ts'
 import type { CatalogContext } from './changes.ts'
 import { hasDigest } from '#lib/packs/chunks/compact-index.ts'
-import { readIndexDigests } from '#lib/packs/chunk-store/index-object.ts'
-import { chunkPath } from '#lib/packs/chunk-store/stored-chunk.ts'
+import { readChunkDigests } from '#lib/packs/chunk-store/index-object.ts'
+import { getChunkPath } from '#lib/packs/chunk-store/stored-chunk.ts'
 import { requireStorage, toPackPath } from './manifest-objects.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
 import type { ManifestRow } from './view.ts'
@@ -56,7 +56,7 @@ export const createChunkReader = ({
     )
     const { signal } = timeLimit
     // Abortable, because the provider may ignore the signal.
-    return await abortable(readIndexDigests(provider, path, indexParser, { sha256, signal }), signal)
+    return await abortable(readChunkDigests(provider, path, indexParser, { sha256, signal }), signal)
   }
   /**
    * Gives the digests of an index from the cache, or loads them once for all who wait. The cache key has the storage, because
@@ -94,7 +94,7 @@ export const createChunkReader = ({
       const origin = { storage: JSON.stringify(storage), provider, path: packPath, sha256: manifest.pack_sha256 }
       const digests = await loadDigests(caller, origin, signal)
       if (!digests || !hasDigest(digests, sha256)) throw createNotFoundError()
-      const path = chunkPath(sha256)
+      const path = getChunkPath(sha256)
       const found = await provider.stat(path, signal)
       if (!found) throw createNotFoundError()
       const { size } = found

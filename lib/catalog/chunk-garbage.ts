@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
-import type { Chunked } from '#lib/packs/chunks/chunk-index.ts'
+import type { ChunkedContent } from '#lib/packs/chunks/chunk-index.ts'
 import { collectGarbage } from '#lib/packs/chunk-store/collect-garbage.ts'
 import type { IndexParser } from '#lib/packs/chunks/index-parser.ts'
 import { forEachConcurrent } from '#lib/async/for-each-concurrent.ts'
-import { isIndexObject, listEnd, readIndex } from '#lib/packs/chunk-store/index-object.ts'
+import { isChunkIndexObject, indexSuffix, readChunkIndex } from '#lib/packs/chunk-store/index-object.ts'
 import { isChunkPath } from '#lib/packs/chunk-store/stored-chunk.ts'
 import { redactConnection, parseConnection } from '#lib/objects/port/connection.ts'
 import type { ObjectStat, Provider } from '#lib/objects/port/provider.ts'
@@ -54,7 +54,7 @@ const findIndexPaths = async (provider: Provider, signal: AbortSignal | undefine
   }
   await forEachConcurrent(candidates(), concurrency, async object => {
     const isIndex =
-      object.path.endsWith(listEnd) || (await isIndexObject(provider, object, signal).catch(falseIfNotFound))
+      object.path.endsWith(indexSuffix) || (await isChunkIndexObject(provider, object, signal).catch(falseIfNotFound))
     if (isIndex) found.push(object.path)
   })
   return found
@@ -71,9 +71,9 @@ const readIndexes = async function* (
   provider: Provider,
   parser: IndexParser,
   signal: AbortSignal | undefined,
-): AsyncGenerator<Chunked> {
+): AsyncGenerator<ChunkedContent> {
   for (const path of await findIndexPaths(provider, signal)) {
-    const files = await readIndex(provider, path, parser, { signal }).catch(falseIfNotFound)
+    const files = await readChunkIndex(provider, path, parser, { signal }).catch(falseIfNotFound)
     if (files === undefined)
       throw new ServiceError(
         'upstream',
@@ -103,7 +103,7 @@ export const collectProviderGarbage = async (
   const collected = await collectGarbage(provider, () => readIndexes(provider, indexParser, signal), {
     dryRun,
     graceMilliseconds: graceHours * 3_600_000,
-    own: ownLocks,
+    ownLocks: ownLocks,
     ...(signal && { signal }),
   })
   end(stepName)

@@ -1,8 +1,8 @@
 import { ServiceError } from '#lib/errors.ts'
 import { type CatalogContext, changeManifest, type ManifestCall } from './changes.ts'
-import { type Chunked, chunksOf } from '#lib/packs/chunks/chunk-index.ts'
-import { readIndex } from '#lib/packs/chunk-store/index-object.ts'
-import { chunkPath } from '#lib/packs/chunk-store/stored-chunk.ts'
+import { type ChunkedContent, collectChunks } from '#lib/packs/chunks/chunk-index.ts'
+import { readChunkIndex } from '#lib/packs/chunk-store/index-object.ts'
+import { getChunkPath } from '#lib/packs/chunk-store/stored-chunk.ts'
 import { parseConnection, type Storage } from '#lib/objects/port/connection.ts'
 import { listObjectPaths, toPackPath } from './manifest-objects.ts'
 import { refuseHidden } from './owners.ts'
@@ -20,10 +20,10 @@ const parseStorageConnection = (connection: string): Storage => {
 /** Throws `invalid` when a chunk that an index names is not on the provider. */
 const checkChunks = async (
   provider: Provider,
-  files: readonly Chunked[],
+  files: readonly ChunkedContent[],
   signal: AbortSignal | undefined,
 ): Promise<void> => {
-  const missing = new Set(chunksOf(files).keys().map(chunkPath))
+  const missing = new Set(collectChunks(files).keys().map(getChunkPath))
   for await (const chunk of provider.list('chunks', signal)) {
     missing.delete(chunk.path)
     if (missing.size === 0) return
@@ -46,7 +46,7 @@ const checkPack = async (
   const found = await provider.stat(path, signal)
   if (!found) throw new ServiceError('invalid', `There is no ${path} at the new connection; copy the pack there first.`)
   const sha256 = manifest.pack_sha256 || undefined
-  const files = await readIndex(provider, path, indexParser, { sha256, signal })
+  const files = await readChunkIndex(provider, path, indexParser, { sha256, signal })
   if (files) return checkChunks(provider, files, signal)
   if (manifest.pack_size > 0 && found.size !== manifest.pack_size)
     throw new ServiceError(

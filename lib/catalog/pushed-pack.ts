@@ -1,6 +1,6 @@
 import { ServiceError } from '#lib/errors.ts'
 import { sidecarSuffix } from './manifest-objects.ts'
-import { largestSideFile, parseSideFile, type SideFile } from '#lib/packs/sidecar.ts'
+import { maxSidecarSize, parseSidecar, type Sidecar } from '#lib/packs/sidecar.ts'
 import { readBytes } from '#lib/objects/port/bytes.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
 
@@ -9,17 +9,17 @@ const readSidecar = async (
   provider: Provider,
   packPath: string,
   signal?: AbortSignal,
-): Promise<SideFile | undefined> => {
+): Promise<Sidecar | undefined> => {
   const path = packPath + sidecarSuffix
   if (!(await provider.stat(path, signal))) return undefined
   const tooLarge = new ServiceError('upstream', `${path} is too large for a sidecar.`)
   const stream = await provider.read(path, { ...(signal && { signal }) })
-  const bytes = await readBytes(stream, largestSideFile, () => tooLarge).catch((error: unknown) => {
+  const bytes = await readBytes(stream, maxSidecarSize, () => tooLarge).catch((error: unknown) => {
     if (error === tooLarge) return undefined
     throw error
   })
   try {
-    return bytes && parseSideFile(new TextDecoder().decode(bytes))
+    return bytes && parseSidecar(new TextDecoder().decode(bytes))
   } catch {
     return undefined
   }

@@ -31,7 +31,7 @@ import { openLocalSocket } from '#lib/platform/local-socket.ts'
 import { type Log, logOf } from '#lib/platform/log.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
 import { createResolveHost } from '#lib/ssh/allowed-hosts.ts'
-import { createHostKeys } from '#lib/ssh/host-keys.ts'
+import { createHostKeyChecks } from '#lib/ssh/host-keys.ts'
 import { createSsh } from '#lib/ssh/ssh.ts'
 import { scheduleBackups } from '#lib/storage/backups.ts'
 import { openCatalogServices, readPackSigningKey } from './open-catalog.ts'
@@ -144,7 +144,10 @@ export const openHost = async (
   }
 
   const ssh = createSsh({
-    hostKeys: createHostKeys({ file: join(config.state, 'ssh', 'known_hosts'), policy: config.ssh_host_keys }),
+    startHostKeyCheck: createHostKeyChecks({
+      file: join(config.state, 'ssh', 'known_hosts'),
+      policy: config.ssh_host_keys,
+    }),
     resolveHost: createResolveHost(config.ssh_allowed_hosts),
     connectLimit: config.ssh_connect_timeout * 1000,
     runLimit: config.ssh_run_timeout * 1000,

@@ -7,8 +7,8 @@ import { createRemoteClient } from '#lib/remote-catalogs/remote-client.ts'
 import { createStorages } from '#lib/objects/storages.ts'
 import { createDownloads } from '#lib/transfers/download/downloads.ts'
 import { createTransfers, type Transfers } from '#lib/transfers/transfers.ts'
-import { openWorkFolders } from '#lib/transfers/download/work-folder.ts'
-import { readSigningKey } from '#lib/packs/sidecar.ts'
+import { openWorkFolders } from '#lib/transfers/download/work-folders.ts'
+import { parseSigningKey } from '#lib/packs/sidecar.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { Config } from './config.ts'
 import type { HypervisorDriver } from '#lib/hypervisor/driver.ts'
@@ -51,7 +51,7 @@ export const readPackSigningKey = async ({
   }
   const pem = await readFile(file, 'utf8').catch((error: unknown) => fail(`${systemReason(error)}.`))
   try {
-    readSigningKey(pem)
+    parseSigningKey(pem)
   } catch (error) {
     fail(messageOf(error))
   }
@@ -86,8 +86,8 @@ export const openCatalogServices = async (
     publish: events.publish,
     inventory: catalog.inventory,
     folder: config.cache_folder ?? join(config.state, 'cache'),
-    budget: config.cache_size * 2 ** 20,
-    keepFree: config.cache_keep_free * 2 ** 20,
+    maxSize: config.cache_size * 2 ** 20,
+    minFree: config.cache_keep_free * 2 ** 20,
   })
   const folders = await openWorkFolders(join(config.state, 'transfers'))
   const transfers = createTransfers({

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** The license record of spec 2.8. All twelve fields are always present. `max_memory` is in MB. */
+/** The license record of section 2.8 of the specification. All twelve fields are always present. `max_memory` is in MB. */
 export const LicenseRecord = z
   .object({
     advanced_restrictions: z.string(),
@@ -23,10 +23,10 @@ export interface License {
   read(): Promise<LicenseRecord>
 }
 
-/** The editions of the hypervisors. They are free: they need no key, never expire, and allow all that the host has. */
+/** The editions of the hypervisors. They are free software: no key, no expiry, no limit but the host's own. */
 const editionNames: Readonly<Record<string, string>> = { qemu: 'QEMU (GPL-2.0-only)', embedded: 'v86 (BSD-2-Clause)' }
 
-/** The license of a hypervisor that needs none. `memory` is the host's, in MB. */
+/** Creates the license of a hypervisor that needs no key. `memory` is the memory of the host in MB. */
 export const createFreeLicense = (kind: string, host: { id: string; cpus: number; memory: number }): License => ({
   read: async () => ({
     advanced_restrictions: 'disabled',

@@ -1,21 +1,21 @@
 import type { MessagePort } from 'node:worker_threads'
-import { type Half, halves, type PackDigest } from './digest.ts'
+import { type DigestGroup, digestGroups, type PackDigest } from './digest.ts'
 
-/** A part to digest, or `end`. */
+/** A part of the pack, or `end`. */
 export type DigestJob = Uint8Array | 'end'
 
-/** At the end what there is of the digest; before that, that a part is digested. */
+/** `digested` after each part; after `end` the digests of the group. */
 export type DigestResult = Partial<PackDigest> | 'digested'
 
-export interface DigestData {
-  readonly half: Half
-  readonly pieceSize: number
+export interface DigestWorkerData {
+  readonly group: DigestGroup
+  readonly rangeSize: number
 }
 
-/** The thread's side of `digest-threads.ts`. */
+/** Serves `digest-threads.ts` in a worker thread. */
 export const serve = (port: MessagePort, data: object): void => {
-  const { half, pieceSize } = data as DigestData
-  const digest = halves[half](pieceSize)
+  const { group, rangeSize } = data as DigestWorkerData
+  const digest = digestGroups[group](rangeSize)
   port.on('message', (job: DigestJob) => {
     if (job !== 'end') digest.update(job)
     port.postMessage((job === 'end' ? digest.end() : 'digested') satisfies DigestResult)

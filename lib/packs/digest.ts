@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto'
 
-/** All digests in lower-case hex. */
+/** The digests of a pack, all in lower-case hex. */
 export interface PackDigest {
-  /** Bytes. */
+  /** Bytes of the pack. */
   readonly size: number
   readonly sha256: string
   readonly md5: string
-  /** Bytes of each piece but the last. */
-  readonly pieceSize: number
-  /** The SHA-256 of each piece. */
-  readonly pieces: readonly string[]
+  /** Bytes of each range but the last. */
+  readonly rangeSize: number
+  /** The SHA-256 of each range. */
+  readonly rangeDigests: readonly string[]
 }
 
-/** Digests what goes by, at once. */
-interface Digest<T> {
+/** Computes a digest of a stream, part by part. */
+interface StreamDigest<T> {
   update(part: Uint8Array): void
   end(): T
 }
 
-const createMd5 = (): Digest<Pick<PackDigest, 'md5'>> => {
+const createMd5Digest = (): StreamDigest<Pick<PackDigest, 'md5'>> => {
   const md5 = createHash('md5')
   return {
     update: part => void md5.update(part),
@@ -26,17 +26,17 @@ const createMd5 = (): Digest<Pick<PackDigest, 'md5'>> => {
   }
 }
 
-const createPieces = (pieceSize: number): Digest<Omit<PackDigest, 'md5'>> => {
+const createRangeDigest = (rangeSize: number): StreamDigest<Omit<PackDigest, 'md5'>> => {
   const sha256 = createHash('sha256')
-  const pieces: string[] = []
-  let piece = createHash('sha256')
-  let left = pieceSize
+  const rangeDigests: string[] = []
+  let range = createHash('sha256')
+  let remaining = rangeSize
   let size = 0
 
-  const endPiece = (): void => {
-    pieces.push(piece.digest('hex'))
-    piece = createHash('sha256')
-    left = pieceSize
+  const endRange = (): void => {
+    rangeDigests.push(range.digest('hex'))
+    range = createHash('sha256')
+    remaining = rangeSize
   }
 
   return {
@@ -44,32 +44,35 @@ const createPieces = (pieceSize: number): Digest<Omit<PackDigest, 'md5'>> => {
       sha256.update(part)
       size += part.length
       for (let at = 0; at < part.length;) {
-        const rest = part.subarray(at, at + left)
-        piece.update(rest)
-        at += rest.length
-        left -= rest.length
-        if (left === 0) endPiece()
+        const bytes = part.subarray(at, at + remaining)
+        range.update(bytes)
+        at += bytes.length
+        remaining -= bytes.length
+        if (remaining === 0) endRange()
       }
     },
     end() {
-      if (left < pieceSize) endPiece()
-      return { size, sha256: sha256.digest('hex'), pieceSize, pieces }
+      if (remaining < rangeSize) endRange()
+      return { size, sha256: sha256.digest('hex'), rangeSize, rangeDigests }
     },
   }
 }
 
-/** The halves of a digest that take about as long, 1.1 and 1.3 ms for each MiB: SHA-256 of whole and pieces, and MD5. */
-export const halves = { pieces: createPieces, md5: createMd5 } as const
-export type Half = keyof typeof halves
+/**
+ * The digests in two groups that take about as long: 1.1 ms for each MiB for the SHA-256 of the whole and of the ranges,
+ * 1.3 ms for MD5. So two threads can share the work.
+ */
+export const digestGroups = { ranges: createRangeDigest, md5: createMd5Digest } as const
+export type DigestGroup = keyof typeof digestGroups
 
-/** Digests a whole and its pieces while they go by. */
-export const createDigest = (pieceSize: number): Digest<PackDigest> => {
-  const [pieces, md5] = [createPieces(pieceSize), createMd5()]
+/** Computes all digests of a pack in this thread. */
+export const createDigest = (rangeSize: number): StreamDigest<PackDigest> => {
+  const [ranges, md5] = [createRangeDigest(rangeSize), createMd5Digest()]
   return {
     update(part) {
-      pieces.update(part)
+      ranges.update(part)
       md5.update(part)
     },
-    end: () => ({ ...pieces.end(), ...md5.end() }),
+    end: () => ({ ...ranges.end(), ...md5.end() }),
   }
 }

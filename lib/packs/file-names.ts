@@ -1,13 +1,13 @@
 import { ServiceError } from '#lib/errors.ts'
-import { quoted } from './damaged.ts'
+import { quoteName } from './pack-errors.ts'
 
-/** What is wrong with a name in a pack (segments joined by `/`), or undefined. */
-export const nameProblem = (name: string): string | undefined => {
+/** Says what is wrong with a name in a pack (segments joined by `/`). Returns undefined for a good name. */
+export const findNameProblem = (name: string): string | undefined => {
   if (name === '') return 'it is empty'
   if (Buffer.byteLength(name) > 1024) return 'it is longer than 1024 bytes'
   if (/\p{Cc}/u.test(name)) return 'it has control characters'
   if (name.includes('\\')) return 'it has a backslash'
-  // U+FFFD is what stands for bytes that are no UTF-8.
+  // A decoder puts U+FFFD in place of bytes that are not UTF-8.
   if (name.includes('\uFFFD') || !name.isWellFormed()) return 'it is not UTF-8'
   for (const segment of name.split('/')) {
     if (segment === '') return 'it has an empty segment'
@@ -18,62 +18,62 @@ export const nameProblem = (name: string): string | undefined => {
   return undefined
 }
 
-/** What two names have in common that are one on a file system without case or with one form of Unicode only. */
-const folded = (name: string): string => name.normalize('NFD').toUpperCase().normalize('NFD')
+/** Gives the same text for names that are one name on a file system that ignores case or normalizes Unicode. */
+const foldName = (name: string): string => name.normalize('NFD').toUpperCase().normalize('NFD')
 
-interface Known {
+interface NamedEntry {
   readonly name: string
   readonly kind: 'file' | 'folder'
-  /** Named by itself, and not only by what is in it. */
-  listed: boolean
+  /** True when the pack lists the entry itself, false when the entry is only a parent folder of another one. */
+  isListed: boolean
 }
 
-export interface Names {
-  /** Files and folders so far. */
+/** The names of one pack, each of which may be there only once. */
+export interface NameSet {
+  /** The number of files and folders so far. */
   readonly count: number
   /**
-   * Takes in a name, which is never there twice, and gives the folders that this one is the first to need, outermost
-   * first (itself included). Throws `invalid` for a name that is bad, or one with another on some file system.
+   * Adds a name. Returns the folders that it is the first to need, outermost first, itself included. Throws `invalid` for a
+   * bad name, and for a name that would be the same as another one on some file systems.
    */
   add(name: string, kind: 'file' | 'folder'): readonly string[]
 }
 
-/** The names of one pack. */
-export const createNames = (): Names => {
-  const known = new Map<string, Known>()
+export const createNameSet = (): NameSet => {
+  const entries = new Map<string, NamedEntry>()
 
   const refuse = (name: string, why: string): never => {
-    throw new ServiceError('invalid', `The name ${quoted(name)} cannot be in a pack: ${why}.`)
+    throw new ServiceError('invalid', `The name ${quoteName(name)} cannot be in a pack: ${why}.`)
   }
-  /** Whether `name` is new. */
-  const take = (name: string, kind: 'file' | 'folder', listed: boolean): boolean => {
-    const key = folded(name)
-    const there = known.get(key)
-    if (!there) {
-      known.set(key, { name, kind, listed })
+  /** Returns whether the name is new. */
+  const addEntry = (name: string, kind: 'file' | 'folder', isListed: boolean): boolean => {
+    const key = foldName(name)
+    const existing = entries.get(key)
+    if (!existing) {
+      entries.set(key, { name, kind, isListed })
       return true
     }
-    if (there.name !== name) refuse(name, `on some file systems it is the same as ${quoted(there.name)}`)
-    if (there.kind !== kind) refuse(name, 'it is a file and a folder')
-    if (listed && there.listed) refuse(name, 'it is there twice')
-    if (listed) there.listed = true
+    if (existing.name !== name) refuse(name, `on some file systems it is the same as ${quoteName(existing.name)}`)
+    if (existing.kind !== kind) refuse(name, 'it is a file and a folder')
+    if (isListed && existing.isListed) refuse(name, 'it is there twice')
+    if (isListed) existing.isListed = true
     return false
   }
 
   return {
     get count() {
-      return known.size
+      return entries.size
     },
     add(name, kind) {
-      const problem = nameProblem(name)
+      const problem = findNameProblem(name)
       if (problem !== undefined) refuse(name, problem)
-      const folders: string[] = []
+      const newFolders: string[] = []
       for (let end = name.indexOf('/'); end >= 0; end = name.indexOf('/', end + 1)) {
         const parent = name.slice(0, end)
-        if (take(parent, 'folder', false)) folders.push(parent)
+        if (addEntry(parent, 'folder', false)) newFolders.push(parent)
       }
-      if (take(name, kind, true) && kind === 'folder') folders.push(name)
-      return folders
+      if (addEntry(name, kind, true) && kind === 'folder') newFolders.push(name)
+      return newFolders
     },
   }
 }

@@ -2,44 +2,45 @@ import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { openFile, type OpenFile } from '#lib/platform/open-file.ts'
-import { createNames } from './file-names.ts'
+import { createNameSet } from './file-names.ts'
 
-/** One file of a pack: its name in it (segments joined by '/', no leading slash), and where it is. */
+/** A file to pack. */
 export interface PackFile {
+  /** The name in the pack: segments joined by `/`, without a leading slash. */
   readonly name: string
   readonly path: string
   /** Bytes. */
   readonly size: number
   readonly mode: number
   readonly modifiedAt: Date
-  /** Opens it each time that it is read: where somebody else has named it, it is judged then. */
+  /** Opens the file for one reading. A file that a caller of the service has named is checked at each call. */
   readonly open: () => Promise<OpenFile>
 }
 
-/** The order of a pack: that of the names' UTF-16 code units, on every host the same. */
-export const byName = (one: PackFile, other: PackFile): number => (one.name < other.name ? -1 : 1)
+/** Orders the files of a pack by the UTF-16 code units of their names, which is the same order on every host. */
+export const compareByName = (a: PackFile, b: PackFile): number => (a.name < b.name ? -1 : 1)
 
 /**
- * The files of the folder or bundle of a machine, sorted, which `open` opens by their paths. `leaveOut` is asked of each name,
- * folders included, and says what is not packed. Throws `invalid`, with the name, for links, for anything else that is neither file nor folder,
- * and for names that cannot be unpacked everywhere.
+ * Lists the files in the folder or bundle of a machine, sorted. `isExcluded` gets the name of each file and folder and
+ * decides what is not packed; `open` opens a file by its path. Throws `invalid` with the name for a link, for anything else
+ * that is neither a file nor a folder, and for a name that cannot be unpacked everywhere.
  */
-export const filesOf = async (
+export const listPackFiles = async (
   folder: string,
-  leaveOut: (name: string) => boolean = () => false,
+  isExcluded: (name: string) => boolean = () => false,
   open: (path: string) => Promise<OpenFile> = openFile,
 ): Promise<readonly PackFile[]> => {
-  const names = createNames()
+  const names = createNameSet()
   const files: PackFile[] = []
 
-  const visit = async (inside: string): Promise<void> => {
-    for (const entry of await readdir(join(folder, inside), { withFileTypes: true })) {
-      const name = inside === '' ? entry.name : `${inside}/${entry.name}`
-      if (leaveOut(name)) continue
+  const visit = async (subfolder: string): Promise<void> => {
+    for (const entry of await readdir(join(folder, subfolder), { withFileTypes: true })) {
+      const name = subfolder === '' ? entry.name : `${subfolder}/${entry.name}`
+      if (isExcluded(name)) continue
       if (!entry.isFile() && !entry.isDirectory())
         throw new ServiceError(
           'invalid',
-          `${name} is ${entry.isSymbolicLink() ? 'a link' : 'neither a file nor a folder'}, which cannot be packed. Remove it, or put what is meant there.`,
+          `${name} is ${entry.isSymbolicLink() ? 'a link' : 'neither a file nor a folder'}, which cannot be packed. Remove it, or put a file in its place.`,
         )
       names.add(name, entry.isFile() ? 'file' : 'folder')
       if (entry.isDirectory()) {
@@ -52,5 +53,5 @@ export const filesOf = async (
     }
   }
   await visit('')
-  return files.sort(byName)
+  return files.sort(compareByName)
 }

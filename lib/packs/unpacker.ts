@@ -3,10 +3,10 @@ import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { isDiskFull, isSystemError, syncFolder } from '#lib/platform/files.ts'
-import { createSteadySync } from '#lib/platform/periodic-fdatasync.ts'
-import { broken } from './damaged.ts'
-import { createNames } from './file-names.ts'
-import { createSparseWriter, type Zeros } from './sparse-file.ts'
+import { createPeriodicSync } from '#lib/platform/periodic-fdatasync.ts'
+import { invalidPack } from './pack-errors.ts'
+import { createNameSet } from './file-names.ts'
+import { createSparseWriter, type ZeroRun } from './sparse-file.ts'
 
 export interface UnpackedFile {
   readonly name: string
@@ -17,94 +17,105 @@ export interface UnpackedFile {
 }
 
 export interface UnpackLimits {
-  /** Files and folders. */
+  /** Maximum number of files and folders. */
   readonly entries: number
-  /** Bytes of all files, holes included. */
+  /** Maximum number of bytes of all files, with holes. */
   readonly bytes: number
-  /** Bytes to write for each byte of the pack. Holes do not count: a disk that is nearly empty packs to nearly nothing. */
+  /**
+   * Maximum number of bytes to write for each byte of the pack. Holes do not count, because a disk that is nearly empty
+   * packs to nearly nothing.
+   */
   readonly ratio: number
 }
 
-interface Options {
+interface UnpackerOptions {
   readonly limits: UnpackLimits
-  /** Bytes of the pack that have come so far. */
-  readonly packed: () => number
+  /** Returns how many bytes of the pack have arrived. */
+  readonly getPackedSize: () => number
   readonly signal?: AbortSignal | undefined
-  /** Is told how many bytes of files, holes included, have gone by. */
+  /** Called with the number of bytes of files, with holes, so far. */
   readonly onProgress?: ((bytesOfFiles: number) => void) | undefined
 }
 
-/** A file of a pack. */
-interface File {
+/** The attributes of a file in a pack. */
+interface FileAttributes {
   readonly name: string
   readonly mode: number
   readonly modifiedAt?: Date | undefined
 }
 
-/** Bytes that may be written before the ratio is looked at: small texts shrink to nothing and harm nobody. */
-const freeOfRatio = 1024 * 1024
+/** Bytes that may be written before the ratio counts. Small texts pack to almost nothing and harm nobody. */
+const minSizeForRatio = 1024 * 1024
 
-/** Only new files, and no link in place of one, which could lead out. */
-const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+/** Opens only files that did not exist, and follows no link, which could lead out of the folder. */
+const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 
-/** Puts what a pack has into an existing empty folder that nobody else writes to, and nothing outside of it. */
+/** Writes the files of a pack into an existing empty folder that nobody else writes to, and nothing outside of it. */
 export interface Unpacker {
-  /** Takes in a name and makes the folders that it needs. Throws `invalid` for a bad name, and beyond the limits. */
+  /** Adds a name and makes the folders that it needs. Throws `invalid` for a bad name, and beyond the limits. */
   add(name: string, kind: 'file' | 'folder', size: number): Promise<void>
   /**
-   * Writes a file that was added, with its holes; it is synced as it grows and at its end, and keeps its time and 755 of
-   * its mode. Gives its size. `onBytes` is told its content. Throws `invalid` beyond the limits, and what the content does.
+   * Writes a file that was added, with its holes, and returns its size. The file is synced as it grows and at its end. It
+   * keeps its time, and its mode as far as 755 allows. `onData` gets the content. Throws `invalid` beyond the limits, and
+   * what reading the content throws.
    */
-  write(file: File, content: AsyncIterable<Uint8Array | Zeros>, onBytes?: (bytes: Uint8Array) => void): Promise<number>
-  /** Makes the folders stay. */
+  write(
+    file: FileAttributes,
+    content: AsyncIterable<Uint8Array | ZeroRun>,
+    onData?: (bytes: Uint8Array) => void,
+  ): Promise<number>
+  /** Makes the folders durable. */
   sync(): Promise<void>
 }
 
-export const createUnpacker = (folder: string, { limits, packed, signal, onProgress }: Options): Unpacker => {
-  const names = createNames()
-  const write = createSparseWriter()
+export const createUnpacker = (
+  folder: string,
+  { limits, getPackedSize, signal, onProgress: onTotal }: UnpackerOptions,
+): Unpacker => {
+  const names = createNameSet()
+  const writeSparse = createSparseWriter()
   const folders = [folder]
-  let [done, written, content] = [0, 0, 0]
+  let [doneBytes, writtenBytes, announcedBytes] = [0, 0, 0]
 
   const onWrite = (bytes: number): void => {
-    written += bytes
-    if (written > freeOfRatio && written > packed() * limits.ratio)
-      throw broken(`it grows to more than ${limits.ratio} times its size`)
+    writtenBytes += bytes
+    if (writtenBytes > minSizeForRatio && writtenBytes > getPackedSize() * limits.ratio)
+      throw invalidPack(`it grows to more than ${limits.ratio} times its size`)
   }
-  const onContent = (bytes: number): void => {
+  const onProgress = (bytes: number): void => {
     signal?.throwIfAborted()
-    done += bytes
-    onProgress?.(done)
+    doneBytes += bytes
+    onTotal?.(doneBytes)
   }
 
   return {
     async add(name, kind, size) {
-      const missing = names.add(name, kind)
-      if (names.count > limits.entries) throw broken(`it has more than ${limits.entries} files and folders`)
-      content += size
-      if (content > limits.bytes) throw broken(`its files have more than ${limits.bytes} bytes`)
-      for (const one of missing) {
-        await mkdir(join(folder, one), { mode: 0o700 })
-        folders.push(join(folder, one))
+      const newFolders = names.add(name, kind)
+      if (names.count > limits.entries) throw invalidPack(`it has more than ${limits.entries} files and folders`)
+      announcedBytes += size
+      if (announcedBytes > limits.bytes) throw invalidPack(`its files have more than ${limits.bytes} bytes`)
+      for (const newFolder of newFolders) {
+        await mkdir(join(folder, newFolder), { mode: 0o700 })
+        folders.push(join(folder, newFolder))
       }
     },
-    async write({ name, mode, modifiedAt }, bytes, onBytes) {
-      await using file = await open(join(folder, name), newFile, 0o600 | (mode & 0o755))
-      const sync = createSteadySync(file)
-      const told = { onWrite, onContent, onWritten: sync.wrote, onBytes }
-      const size = await write(file, bytes, told).finally(sync.idle)
+    async write({ name, mode, modifiedAt }, content, onData) {
+      await using file = await open(join(folder, name), createFlags, 0o600 | (mode & 0o755))
+      const sync = createPeriodicSync(file)
+      const callbacks = { onWrite, onWritten: sync.onWritten, onProgress, onData }
+      const size = await writeSparse(file, content, callbacks).finally(sync.waitForIdle)
       if (modifiedAt) await file.utimes(modifiedAt, modifiedAt)
       await file.sync()
       return size
     },
     async sync() {
-      for (const made of folders) await syncFolder(made)
+      for (const path of folders) await syncFolder(path)
     },
   }
 }
 
-/** Unpacks. Throws `no-space` where the disk has no room, or takes no files of that size. */
-export const unpacking = async <T>(work: () => Promise<T>): Promise<T> => {
+/** Runs `work`. Throws `no-space` when the disk is full or its file system has no files of that size. */
+export const withUnpackErrors = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
   } catch (error) {

@@ -1,24 +1,24 @@
 import type { FileHandle } from 'node:fs/promises'
 
-/** Bytes between two beginnings. */
-const step = 128 * 1024 * 1024
+/** Bytes between the starts of two syncs. */
+const interval = 128 * 1024 * 1024
 
-/** Makes what is written to a file stay while more is written; at the end there is little left to wait for. */
-export interface SteadySync {
-  /** To be told of each write when it has ended. Throws what an earlier sync failed with. */
-  wrote(bytes: number): Promise<void>
-  /** Settles when no sync is under way any more: before that the file must not be closed. Never throws. */
-  idle(): Promise<void>
+/** Syncs a file repeatedly while it is written, so that the sync at the end has little left to do. */
+export interface PeriodicSync {
+  /** Called after each write. Throws what an earlier sync failed with. */
+  onWritten(bytes: number): Promise<void>
+  /** Settles when no sync is running. The file must not be closed before that. Never throws. */
+  waitForIdle(): Promise<void>
 }
 
-export const createSteadySync = (file: FileHandle): SteadySync => {
+export const createPeriodicSync = (file: FileHandle): PeriodicSync => {
   let unsynced = 0
   let failure: { readonly error: unknown } | undefined
   let syncing: Promise<void> = Promise.resolve()
   return {
-    async wrote(bytes) {
+    async onWritten(bytes) {
       unsynced += bytes
-      if (unsynced < step) return
+      if (unsynced < interval) return
       unsynced = 0
       await syncing
       if (failure) throw failure.error
@@ -26,6 +26,6 @@ export const createSteadySync = (file: FileHandle): SteadySync => {
         failure = { error }
       })
     },
-    idle: () => syncing,
+    waitForIdle: () => syncing,
   }
 }

@@ -1,65 +1,69 @@
 import type { Client, ConnectConfig, ServerHostKeyAlgorithm } from 'ssh2'
 import { messageOf, ServiceError } from '#lib/errors.ts'
-import type { HostCheck } from './host-keys.ts'
+import type { HostKeyCheck } from './host-keys.ts'
 
-interface How {
+interface ConnectOptions {
   /** The host as the caller named it. */
   readonly name: string
-  readonly check: HostCheck
+  readonly hostKeyCheck: HostKeyCheck
   /** Milliseconds. */
-  readonly limit: number
+  readonly timeLimit: number
   readonly signal: AbortSignal
 }
 
-/** The signatures that a kind of host key can make; a key of kind ssh-rsa makes three (RFC 8332). */
-const algorithmsOf = (type: string): readonly string[] =>
+/** Lists the signature algorithms for a type of host key. A key of the type ssh-rsa has three (RFC 8332). */
+const listAlgorithms = (type: string): readonly string[] =>
   type === 'ssh-rsa' ? ['rsa-sha2-512', 'rsa-sha2-256', 'ssh-rsa'] : [type]
 
-const failure = (name: string, error: Error & { level?: string; code?: string }): ServiceError => {
+const toConnectError = (name: string, error: Error & { level?: string; code?: string }): ServiceError => {
   if (error.level === 'client-authentication')
     return new ServiceError('upstream', `${name} refused this user's credentials.`)
-  if (error.level === 'client-timeout') return late(name)
-  const why = /host key/i.test(error.message) ? 'it has no key of a kind that is known of it' : messageOf(error)
+  if (error.level === 'client-timeout') return connectTimeout(name)
+  const why = /host key/i.test(error.message) ? 'it has no host key of a known type' : messageOf(error)
   return new ServiceError('upstream', `${name} could not be reached over SSH: ${why}.`, { cause: error })
 }
 
-const late = (name: string): ServiceError =>
-  new ServiceError('timeout', `${name} did not let us in in time. It may be down, or not an SSH server.`)
+const connectTimeout = (name: string): ServiceError =>
+  new ServiceError('timeout', `${name} did not accept the sign-in in time. It may be down, or not an SSH server.`)
 
-const gone = (): ServiceError => new ServiceError('upstream', 'The caller went away.')
+const callerGone = (): ServiceError => new ServiceError('upstream', 'The caller went away.')
 
-/** Connects and signs in. Throws `upstream` and `timeout`; whoever calls destroys the client. */
-export const connect = async (client: Client, config: ConnectConfig, how: How): Promise<void> => {
-  const { name, check, limit, signal } = how
+/** Connects and signs in. Throws `upstream` and `timeout`. The caller destroys the client. */
+export const connect = async (
+  client: Client,
+  config: ConnectConfig,
+  { name, hostKeyCheck, timeLimit, signal }: ConnectOptions,
+): Promise<void> => {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   let refusal: unknown
-  // Stays on for the client's life: an error that nobody hears ends the process.
-  client.on('error', error => reject(refusal ?? failure(name, error)))
-  client.once('close', () => reject(refusal ?? failure(name, new Error('it closed the connection'))))
+  // This listener stays for the life of the client, because an error without a listener ends the process.
+  client.on('error', error => reject(refusal ?? toConnectError(name, error)))
+  client.once('close', () => reject(refusal ?? toConnectError(name, new Error('it closed the connection'))))
   client.once('ready', () => resolve())
   client.on('keyboard-interactive', (_name, _instructions, _language, prompts, finish) =>
     finish(prompts.map(() => config.password ?? '')),
   )
-  let proved: Promise<void> | undefined
+  let storingKey: Promise<void> | undefined
   client.once('handshake', () => {
-    proved = check.proved()
-    // Looked at below, when sign-in is over; until then nobody may be listening yet.
-    proved.catch(() => undefined)
+    storingKey = hostKeyCheck.onVerified()
+    // The failure is thrown below, after the sign-in. Until then nobody listens to it.
+    storingKey.catch(() => undefined)
   })
-  signal.addEventListener('abort', () => reject(gone()), { once: true })
-  const timer = setTimeout(() => reject(late(name)), limit)
+  signal.addEventListener('abort', () => reject(callerGone()), { once: true })
+  const timer = setTimeout(() => reject(connectTimeout(name)), timeLimit)
   promise.catch(() => undefined)
-  const types = check.types?.flatMap(algorithmsOf) as ServerHostKeyAlgorithm[] | undefined
+  // The file known_hosts can hold any text here. ssh2 refuses what it does not support.
+  const algorithms = hostKeyCheck.types?.flatMap(listAlgorithms) as ServerHostKeyAlgorithm[] | undefined
   try {
-    // An abort before this is not told again.
-    if (signal.aborted) throw gone()
+    // A signal that was aborted earlier does not call the listener.
+    if (signal.aborted) throw callerGone()
     client.connect({
       ...config,
       readyTimeout: 0,
-      ...(types && { algorithms: { serverHostKey: types } }),
+      ...(algorithms && { algorithms: { serverHostKey: algorithms } }),
       hostVerifier(key: Buffer) {
         try {
-          check.verify(key)
+          hostKeyCheck.verify(key)
           return true
         } catch (error) {
           refusal = error
@@ -68,7 +72,7 @@ export const connect = async (client: Client, config: ConnectConfig, how: How): 
       },
     })
     await promise
-    await proved
+    await storingKey
   } finally {
     clearTimeout(timer)
   }

@@ -3,103 +3,110 @@ import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { isSystemError, makePrivateFolder, writeFileAtomic } from '#lib/platform/files.ts'
-import { keysOf, knownName, type KnownKey } from './known-hosts.ts'
+import { findHostKeys, formatHostName, type KnownKey } from './known-hosts.ts'
 import type { SshRequest } from './schemas.ts'
 
-/** What is asked of the key that a host shows. */
-export interface HostCheck {
-  /** The kinds of keys that the host may show; undefined for any. */
+/** The check of a host key during one connection. */
+export interface HostKeyCheck {
+  /** The types of keys that the host may present. Undefined allows any type. */
   readonly types: readonly string[] | undefined
-  /** Passes the key, or throws why not. */
+  /** Throws `upstream` for a key that is not accepted. */
   verify(key: Buffer): void
-  /** To be called when the host has proved that the key is its own. */
-  proved(): Promise<void>
+  /** Called when the host has proved that it owns the key. */
+  onVerified(): Promise<void>
 }
 
-export type HostKeys = (
+/** Reads what is known of the host of a request and returns the check for its connection. */
+export type StartHostKeyCheck = (
   request: Pick<SshRequest, 'host' | 'port' | 'fingerprint' | 'enable_insecure_key'>,
-) => Promise<HostCheck>
+) => Promise<HostKeyCheck>
 
-interface Options {
-  /** In the format of OpenSSH. */
+interface HostKeyOptions {
+  /** Path of a known_hosts file of OpenSSH. */
   readonly file: string
+  /** `accept-new` learns the key of an unknown host, `strict` refuses the host. */
   readonly policy: 'accept-new' | 'strict'
 }
 
-/** As `ssh-keygen -l` prints it. */
-export const fingerprintOf = (key: Buffer): string =>
+/** Computes the fingerprint of a key as `ssh-keygen -l` prints it. */
+export const computeFingerprint = (key: Buffer): string =>
   `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
 
-/** The kind of a key, which its bytes begin with (RFC 4253, 6.6). */
-const typeOf = (key: Buffer): string => key.subarray(4, 4 + key.readUInt32BE(0)).toString('latin1')
+/** Reads the type of a key, which its bytes begin with (RFC 4253, 6.6). */
+const readKeyType = (key: Buffer): string => key.subarray(4, 4 + key.readUInt32BE(0)).toString('latin1')
 
-const refused = (message: string): ServiceError => new ServiceError('upstream', message)
+const refusedKey = (message: string): ServiceError => new ServiceError('upstream', message)
 
-const nothing = async (): Promise<void> => {}
+const ignore = async (): Promise<void> => {}
 
-export const createHostKeys = ({ file, policy }: Options): HostKeys => {
-  const read = async (): Promise<string> =>
+export const createHostKeyChecks = ({ file, policy }: HostKeyOptions): StartHostKeyCheck => {
+  const readKnownHosts = async (): Promise<string> =>
     readFile(file, 'utf8').catch((error: unknown) => {
       if (isSystemError(error, 'ENOENT')) return ''
       throw error
     })
-  let last: Promise<unknown> = Promise.resolve()
-  const add = (name: string, key: Buffer): Promise<void> => {
-    const turn = last.then(async () => {
-      const text = await read()
-      const known = keysOf(text, name)
-      if (known.some(one => one.key.equals(key))) return
-      // Somebody else was shown another key of the same host, at the same first sight.
+  let lastWrite: Promise<unknown> = Promise.resolve()
+  const addKey = (name: string, key: Buffer): Promise<void> => {
+    // One write after the other, because each rewrites the whole file.
+    const write = lastWrite.then(async () => {
+      const text = await readKnownHosts()
+      const known = findHostKeys(text, name)
+      if (known.some(other => other.key.equals(key))) return
+      // Another first connection to the same host got another key at the same time.
       if (known.length > 0)
-        throw refused(`${name} showed two different keys at its first sight. Somebody may be in between.`)
+        throw refusedKey(
+          `${name} presented two different keys to its first connections. Somebody may be intercepting the connection.`,
+        )
       await makePrivateFolder(dirname(file))
-      const before = text === '' || text.endsWith('\n') ? text : `${text}\n`
-      await writeFileAtomic(file, `${before}${name} ${typeOf(key)} ${key.toString('base64')}\n`)
+      const lines = text === '' || text.endsWith('\n') ? text : `${text}\n`
+      await writeFileAtomic(file, `${lines}${name} ${readKeyType(key)} ${key.toString('base64')}\n`)
     })
-    last = turn.catch(() => undefined)
-    return turn
+    lastWrite = write.catch(() => undefined)
+    return write
   }
 
   const checkKnown = (name: string, known: readonly KnownKey[], key: Buffer): void => {
-    const same = known.filter(one => one.key.equals(key))
-    if (same.some(({ revoked }) => revoked))
-      throw refused(`The key of ${name} (${fingerprintOf(key)}) is marked as revoked in ${file}.`)
-    if (same.length > 0) return
-    const old = known.find(({ revoked }) => !revoked)
-    if (old)
-      throw refused(
-        `The key of ${name} has changed: it shows ${fingerprintOf(key)}, and ${file} has ${fingerprintOf(old.key)} in line ${old.line}. Somebody may be in between. If the host was really made anew, remove that line.`,
+    const sameKeys = known.filter(other => other.key.equals(key))
+    if (sameKeys.some(({ isRevoked }) => isRevoked))
+      throw refusedKey(`The key of ${name} (${computeFingerprint(key)}) is marked as revoked in ${file}.`)
+    if (sameKeys.length > 0) return
+    const trusted = known.find(({ isRevoked }) => !isRevoked)
+    if (trusted)
+      throw refusedKey(
+        `The key of ${name} has changed: the host presents ${computeFingerprint(key)}, and ${file} has ${computeFingerprint(trusted.key)} in line ${trusted.line}. Somebody may be intercepting the connection. If the host was really reinstalled, remove that line.`,
       )
     if (policy === 'strict')
-      throw refused(
-        `The key of ${name} (${fingerprintOf(key)}) is not known. Add it to ${file}, for example with ssh-keyscan, or send its fingerprint with the request.`,
+      throw refusedKey(
+        `The key of ${name} (${computeFingerprint(key)}) is not known. Add it to ${file}, for example with ssh-keyscan, or send its fingerprint with the request.`,
       )
   }
 
-  return async ({ host, port, fingerprint, enable_insecure_key: insecure }) => {
+  return async ({ host, port, fingerprint, enable_insecure_key: isInsecure }) => {
     if (fingerprint !== undefined)
       return {
         types: undefined,
         verify(key) {
-          if (fingerprintOf(key) !== fingerprint)
-            throw refused(`${host} shows the key ${fingerprintOf(key)}, and not ${fingerprint} as the request wants.`)
+          if (computeFingerprint(key) !== fingerprint)
+            throw refusedKey(
+              `${host} presents the key ${computeFingerprint(key)}, and the request requires ${fingerprint}.`,
+            )
         },
-        proved: nothing,
+        onVerified: ignore,
       }
-    if (insecure) return { types: undefined, verify: () => {}, proved: nothing }
-    const name = knownName(host, port)
-    const known = keysOf(await read(), name)
-    const kept = known.filter(({ revoked }) => !revoked)
-    let shown: Buffer | undefined
+    if (isInsecure) return { types: undefined, verify: () => {}, onVerified: ignore }
+    const name = formatHostName(host, port)
+    const known = findHostKeys(await readKnownHosts(), name)
+    const trusted = known.filter(({ isRevoked }) => !isRevoked)
+    let presentedKey: Buffer | undefined
     return {
-      // A host has a key of each kind; it is asked for one that is known.
-      types: kept.length > 0 ? [...new Set(kept.map(({ type }) => type))] : undefined,
+      // A host has a key of each type, and is asked for one of a known type.
+      types: trusted.length > 0 ? [...new Set(trusted.map(({ type }) => type))] : undefined,
       verify(key) {
         checkKnown(name, known, key)
-        shown = key
+        presentedKey = key
       },
-      async proved() {
-        if (shown && kept.length === 0) await add(name, shown)
+      async onVerified() {
+        if (presentedKey && trusted.length === 0) await addKey(name, presentedKey)
       },
     }
   }

@@ -1,24 +1,24 @@
-/** Gathers what a command prints, up to a number of bytes; more is counted and dropped. */
+/** Collects the output of a command up to a number of bytes. It counts the rest and drops it. */
 export interface Output {
-  /** A sink for one of the command's outputs: characters that are cut between two pieces are put together. */
-  sink(): (piece: Buffer) => void
-  text(): string
+  /** Creates a sink for one of the two outputs. It joins characters that are split between two parts. */
+  createSink(): (part: Buffer) => void
+  readText(): string
 }
 
 export const createOutput = (limit: number): Output => {
-  const parts: string[] = []
+  const texts: string[] = []
   let size = 0
   let dropped = 0
   return {
-    sink() {
+    createSink() {
       const decoder = new TextDecoder()
-      return piece => {
+      return part => {
         const room = Math.max(0, limit - size)
-        size += Math.min(room, piece.length)
-        dropped += Math.max(0, piece.length - room)
-        if (room > 0) parts.push(decoder.decode(piece.subarray(0, room), { stream: true }))
+        size += Math.min(room, part.length)
+        dropped += Math.max(0, part.length - room)
+        if (room > 0) texts.push(decoder.decode(part.subarray(0, room), { stream: true }))
       }
     },
-    text: () => parts.join('') + (dropped > 0 ? `\n[output truncated: ${dropped} bytes more than ${limit}]` : ''),
+    readText: () => texts.join('') + (dropped > 0 ? `\n[output truncated: ${dropped} bytes more than ${limit}]` : ''),
   }
 }

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 
-const Text = (most: number) => z.string().max(most)
+const Text = (maxLength: number) => z.string().max(maxLength)
 
-/** Spec 2.9; `passphrase` and `fingerprint` are ours. */
+/** The request of section 2.9 of the specification. `passphrase` and `fingerprint` are additions of this service. */
 const Request = z
   .object({
     host: Text(255)
@@ -14,28 +14,26 @@ const Request = z
     key: Text(32_768)
       .optional()
       .meta({ description: 'Private key, in PEM or OpenSSH form; tried before the password' }),
-    passphrase: Text(1024).optional().meta({ description: 'Of the key' }),
+    passphrase: Text(1024).optional().meta({ description: 'Passphrase of the key' }),
     command: Text(32_768).min(1),
     enable_insecure_key: z.boolean().default(false).meta({
-      description: 'Do not look at the key of the host at all',
+      description: 'true: do not check the key of the host',
     }),
     fingerprint: z
       .string()
       .regex(/^SHA256:[A-Za-z0-9+/]{43}$/, 'must be SHA256: and 43 characters, as ssh-keygen -l prints it')
       .optional()
-      .meta({ description: 'The key that the host must have' }),
+      .meta({ description: 'Fingerprint of the key that the host must have' }),
   })
-  .refine(({ password, key }) => Boolean(password) || Boolean(key), 'password or key must be there')
-// The spec lets the body be left out; what is missing then is said by its name.
+  .refine(({ password, key }) => Boolean(password) || Boolean(key), 'needs a password or a key')
+// The specification allows a request without a body. The error then names the missing fields.
 export const SshRequest = z.preprocess(body => body ?? {}, Request)
 export type SshRequest = z.infer<typeof SshRequest>
 
 export const SshResult = z
   .object({
-    output: z
-      .string()
-      .meta({ description: 'What the command printed, on both of its outputs, in the order of arrival' }),
-    error: z.string().meta({ description: 'Why it did not end well; empty when it did' }),
+    output: z.string().meta({ description: 'Output of the command on stdout and stderr, in the order of arrival' }),
+    error: z.string().meta({ description: 'Why the command failed; empty when it succeeded' }),
   })
   .meta({ id: 'SshResult' })
 export type SshResult = z.infer<typeof SshResult>

@@ -3,78 +3,72 @@ import { join } from 'node:path'
 import { byteSize } from '#lib/byte-size.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { writeFileAtomic } from '#lib/platform/files.ts'
-import { type ChunkedFile, encodeChunkedFiles, largestList } from '#lib/packs/chunks/chunk-index.ts'
-import type { Hold } from '#lib/packs/chunk-store/repository-lock.ts'
-import { writeChunked } from '#lib/packs/chunk-store/write-chunked.ts'
+import { encodeChunkIndex, type ListedFile, maxIndexSize } from '#lib/packs/chunks/chunk-index.ts'
+import type { RepositoryLock } from '#lib/packs/chunk-store/repository-lock.ts'
+import { writeChunkedContent } from '#lib/packs/chunk-store/write-chunked.ts'
 import { createDigest } from '#lib/packs/digest.ts'
-import type { PackFile } from '#lib/packs/pack-files.ts'
-import { byName } from '#lib/packs/pack-files.ts'
-import { contentOf } from '#lib/packs/tar/write.ts'
+import { compareByName, type PackFile } from '#lib/packs/pack-files.ts'
+import { readContent } from '#lib/packs/tar/pack-tar.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
-import { notePacked, type Packed, pieceSize } from './packing.ts'
+import { type PackedMachine, rangeSize, writePackJournal } from './packing.ts'
 
-interface Told {
+interface ChunkingOptions {
   readonly signal: AbortSignal
+  /** Called with the number of bytes of the files that are on the provider. */
   readonly onProgress: (bytes: number) => void
-  readonly note: (message: string) => void
+  /** Called at the end with a text that says how many chunks there are, and how many of them were sent. */
+  readonly onMessage: (message: string) => void
 }
 
-/** A list of chunks that are all on the provider. */
-interface Chunked extends Packed {
-  /** Bytes that the chunks take there. */
-  readonly chunkBytes: number
-}
-
-const chunksText = (all: number, sent: { readonly chunks: number; readonly bytes: number }): string => {
-  const count = all === 1 ? '1 chunk' : `${all} chunks`
+const describeChunks = (total: number, sent: { readonly chunks: number; readonly bytes: number }): string => {
+  const count = total === 1 ? '1 chunk' : `${total} chunks`
   if (sent.chunks === 0) return `${count}, none of them new`
   return `${count}, of which ${sent.chunks} (${byteSize(sent.bytes)}) ${sent.chunks === 1 ? 'was' : 'were'} new`
 }
 
 /**
- * Writes files as chunks to a provider, those that are not there yet, and the list of them into a folder of this host. The
- * hold has to last until the list is on the provider too. Throws `invalid` for a machine of more chunks than a list names.
- * @param onProgress is told how many bytes of the files are on the provider
- * @param note is told how many chunks that were, and what of them was sent
+ * Sends the chunks of the files that the provider does not have, and writes their index into a folder of this host. The
+ * caller keeps `lock` until the index is on the provider too. Returns the index as a pack. Throws `invalid` for a machine
+ * with more chunks than an index can hold.
  */
-export const chunkTo = async (
+export const writeMachineChunks = async (
   folder: string,
   files: readonly PackFile[],
-  { provider, hold }: { readonly provider: Provider; readonly hold: Hold },
-  { signal, onProgress, note }: Told,
-): Promise<Chunked> => {
-  const stored = new Map<string, number>()
-  const chunked: ChunkedFile[] = []
+  { provider, lock }: { readonly provider: Provider; readonly lock: RepositoryLock },
+  { signal, onProgress, onMessage }: ChunkingOptions,
+): Promise<Pick<PackedMachine, 'pack' | 'chunkBytes'>> => {
+  const storedSizes = new Map<string, number>()
+  const listedFiles: ListedFile[] = []
   let done = 0
   const sent = { chunks: 0, bytes: 0 }
-  for (const file of files.toSorted(byName)) {
+  for (const file of files.toSorted(compareByName)) {
     const { name, mode } = file
-    const digest = createHash('sha256')
-    const content = async function* (): AsyncGenerator<Uint8Array> {
-      for await (const bytes of contentOf(file)) {
-        digest.update(bytes)
+    const fileDigest = createHash('sha256')
+    const readAndDigest = async function* (): AsyncGenerator<Uint8Array> {
+      for await (const bytes of readContent(file)) {
+        fileDigest.update(bytes)
         yield bytes
       }
     }
-    const before = done
-    const written = await writeChunked(provider, hold, content(), {
+    const doneBefore = done
+    const written = await writeChunkedContent(provider, lock, readAndDigest(), {
       signal,
-      onProgress: bytes => onProgress(before + bytes),
+      onProgress: bytes => onProgress(doneBefore + bytes),
     })
-    done += written.list.size
+    done += written.content.size
     sent.chunks += written.sentChunks
     sent.bytes += written.sentBytes
-    for (const [sha256, bytes] of written.stored) stored.set(sha256, bytes)
-    chunked.push({ ...written.list, name, mode: mode & 0o755, sha256: digest.digest('hex') })
+    for (const [sha256, bytes] of written.storedSizes) storedSizes.set(sha256, bytes)
+    listedFiles.push({ ...written.content, name, mode: mode & 0o755, sha256: fileDigest.digest('hex') })
   }
-  note(chunksText(stored.size, sent))
-  const list = Buffer.from(encodeChunkedFiles(chunked))
-  if (list.length > largestList)
-    throw new ServiceError('invalid', 'The machine has too many chunks for a list of them. Push it as a pack.')
-  const digest = createDigest(pieceSize)
-  digest.update(list)
-  const packed = { file: join(folder, 'pack'), digest: digest.end() }
-  await writeFileAtomic(packed.file, list)
-  await notePacked(folder, 'chunks', packed)
-  return { ...packed, chunkBytes: stored.values().reduce((sum, bytes) => sum + bytes, 0) }
+  onMessage(describeChunks(storedSizes.size, sent))
+  const index = Buffer.from(encodeChunkIndex(listedFiles))
+  if (index.length > maxIndexSize)
+    throw new ServiceError('invalid', 'The machine has too many chunks for a chunk index. Push it as a pack.')
+  const digest = createDigest(rangeSize)
+  digest.update(index)
+  const pack = { file: join(folder, 'pack'), digest: digest.end() }
+  await writeFileAtomic(pack.file, index)
+  await writePackJournal(folder, 'chunks', pack)
+  return { pack, chunkBytes: storedSizes.values().reduce((sum, bytes) => sum + bytes, 0) }
 }

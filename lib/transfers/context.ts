@@ -7,9 +7,9 @@ import type { Architecture } from '#lib/catalog/identifiers.ts'
 import type { TrustPolicy } from '#lib/packs/sidecar.ts'
 import type { RemoteClient } from '#lib/remote-catalogs/remote-client.ts'
 import type { Downloads } from './download/downloads.ts'
-import type { WorkFolders } from './download/work-folder.ts'
+import type { WorkFolders } from './download/work-folders.ts'
 
-/** What transfers share. */
+/** The services and settings that all transfers use. */
 export interface TransferContext {
   readonly catalog: CatalogContext
   readonly machines: Pick<Machines, 'export' | 'import' | 'findByHome' | 'checkName' | 'run'>
@@ -18,15 +18,15 @@ export interface TransferContext {
   readonly downloads: Downloads
   readonly cache: Pick<Cache, 'restore' | 'keep'>
   readonly startWorker: StartWorker
-  /** Of this host. */
+  /** The architecture of this host. */
   readonly architecture: Architecture
   /** The one type of machine that this host can run. */
   readonly machineType: string
-  /** What bundles may be pushed from. */
+  /** Opens the files of bundles that callers name, if that is allowed. */
   readonly hostFiles: HostFiles
-  /** Whom packs have to be signed by. */
+  /** Whose signatures packs must have. */
   readonly trust: { readonly policy: TrustPolicy; readonly keys: readonly string[] }
-  /** What packs are signed with that are made here: an Ed25519 private key in PEM. */
+  /** The key that signs the packs of this service: an Ed25519 private key in PEM. */
   readonly signingKey: string | undefined
   readonly warn: (text: string) => void
 }

@@ -1,19 +1,19 @@
 import { CatalogManifests } from '#lib/catalog/manifest-schema.ts'
 import { remoteFaults } from '#lib/remote-catalogs/error-mapping.ts'
-import { aboutPull, aboutPush } from './job-summary.ts'
+import { summarizePull, summarizePush } from './job-summary.ts'
 import { PullManifest, PullResult, PushManifest, TransferQuery } from './schemas.ts'
 
-const transfer = {
+const transferContract = {
   effect: 'change',
   uses: ['transfers'],
   query: TransferQuery,
-  // What is named may be missing: the machine, the manifest, the objects on the provider.
+  // The machine, the manifest or the objects on the provider may be missing.
   faults: ['not-found', ...remoteFaults],
 } as const
 
-/** What the endpoints share that push. */
-export const pushing = {
-  ...transfer,
+/** The common part of the contracts of endpoints that push. */
+export const pushContract = {
+  ...transferContract,
   method: 'POST',
   access: { claims: ['PUSH_CATALOG_MANIFEST'] },
   body: PushManifest,
@@ -26,12 +26,12 @@ export const pushJob = {
   record: 'catalog_manifest',
   always: true,
   repeatable: true,
-  summarize: aboutPush,
+  summarize: summarizePush,
 } as const
 
-/** What the endpoints share that pull. */
-export const pulling = {
-  ...transfer,
+/** The common part of the contracts of endpoints that pull. */
+export const pullContract = {
+  ...transferContract,
   method: 'PUT',
   access: { claims: ['PULL_CATALOG_MANIFEST'] },
   body: PullManifest,
@@ -44,12 +44,12 @@ export const pullJob = {
   record: 'catalog_manifest',
   always: true,
   repeatable: true,
-  summarize: aboutPull,
+  summarize: summarizePull,
 } as const
 
-/** What the endpoints share that import. */
-export const importing = {
-  ...transfer,
+/** The common part of the contracts of endpoints that import. */
+export const importContract = {
+  ...transferContract,
   method: 'PUT',
   access: { anyClaim: ['PUSH_CATALOG_MANIFEST', 'IMPORT_CATALOG_MANIFEST'] },
   audited: ['catalog_id', 'version', 'architecture', 'machine_remote_path'],

@@ -6,112 +6,115 @@ import { machineTypes } from '#lib/catalog/identifiers.ts'
 import type { ObjectStat, Provider } from '#lib/objects/port/provider.ts'
 import { applyRegisteredContents, applyRegistration } from '#lib/catalog/register.ts'
 import type { TransferContext } from './context.ts'
-import { importFound, missing, taken } from './register-found.ts'
+import { pickRegistrationFields, registerFound } from './register-import.ts'
 import type { ImportMachine } from './schemas.ts'
 import type { ImportResult } from '#lib/catalog/schemas.ts'
-import { requirePack } from './require-pack.ts'
+import { missingObject, requirePack } from './require-pack.ts'
+import type { ImportStep } from './steps.ts'
 
-const ending = (path: string): string => /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? ''
+const getExtension = (path: string): string => /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? ''
 
-/** Files of a machine that a manifest names. */
-const mostFiles = 100_000
+/** Maximum number of files of a machine that a manifest lists. */
+const maxFiles = 100_000
 
 const mebibyte = 2 ** 20
 
-/** Whether a number says the size of a pack: in bytes, or in MB, as clients of the field do. */
-const saysSize = (said: number, size: number): boolean =>
-  said === size || said === Math.floor(size / mebibyte) || said === Math.ceil(size / mebibyte)
+/** Says whether a request states the size of a pack: in bytes or, as some clients do, in MB. */
+const isStatedSize = (stated: number, size: number): boolean =>
+  stated === size || stated === Math.floor(size / mebibyte) || stated === Math.ceil(size / mebibyte)
 
-interface Wanted {
+interface StatedPack {
   readonly path: string
-  /** As the request says. */
+  /** The size in the request. */
   readonly size: number
 }
 
-/** The pack at a path, or what is in and below the bundle of that name. Throws `not-found` and `invalid`. */
-const objectsAt = async (
+/** Returns the pack at the path, or the objects of the bundle of that name. Throws `not-found` and `invalid`. */
+const findObjects = async (
   provider: Provider,
-  { path, size }: Wanted,
+  { path, size }: StatedPack,
   signal?: AbortSignal,
 ): Promise<readonly ObjectStat[]> => {
-  const single = await provider.stat(path, signal)
-  if (single) {
-    await requirePack(provider, single, signal)
-    if (!saysSize(size, single.size))
-      throw new ServiceError(
-        'invalid',
-        `The pack ${path} has ${single.size} bytes, and not the size ${size} that you say.`,
-      )
-    return [single]
+  const pack = await provider.stat(path, signal)
+  if (pack) {
+    await requirePack(provider, pack, signal)
+    if (!isStatedSize(size, pack.size))
+      throw new ServiceError('invalid', `The pack ${path} has ${pack.size} bytes, but the request says ${size}.`)
+    return [pack]
   }
   if (!/\.(pvm|macvm)$/i.test(path))
     throw new ServiceError(
       'not-found',
       `There is no pack ${path} on the provider. The name of a folder has to end with .pvm or .macvm.`,
     )
-  const found: ObjectStat[] = []
+  const objects: ObjectStat[] = []
   for await (const object of provider.list(path, signal)) {
-    if (found.length === mostFiles)
+    if (objects.length === maxFiles)
       throw new ServiceError(
         'invalid',
-        `The machine ${path} has more than ${mostFiles} files, which is all that a manifest names.`,
+        `The machine ${path} has more than ${maxFiles} files, the maximum that a manifest lists.`,
       )
-    found.push(object)
+    objects.push(object)
   }
-  if (found.length === 0) throw missing('machine', path)
-  return found
+  if (objects.length === 0) throw missingObject('machine', path)
+  return objects
 }
 
-/** An object of a machine as one of its contents. */
-const contentItem = ({ path, size, modifiedAt }: ObjectStat, machine: string): object => {
-  const parts = path.slice(machine.length + 1).split('/')
+/** Returns an object of a machine as an item of the manifest's list of files. */
+const toContentItem = ({ path, size, modifiedAt }: ObjectStat, machinePath: string): object => {
+  const segments = path.slice(machinePath.length + 1).split('/')
   return {
     name: path.split('/').at(-1),
-    path: `/${parts.slice(0, -1).join('/')}`,
+    path: `/${segments.slice(0, -1).join('/')}`,
     size,
     ...(modifiedAt !== undefined && { created_at: modifiedAt, updated_at: modifiedAt }),
   }
 }
 
 /**
- * Takes a machine into the catalog that is on a provider without a description: a pvm or macvm bundle, or a pack of one. The
- * description is made; one that is there already is taken over, or with `force` made anew. Throws as `importManifest`, and
- * `invalid` for a path that names nothing, for what is neither such a bundle nor a pack of the size that is said, and where nothing
- * says the type.
+ * Registers a machine that is on a provider without a complete description: a pvm or macvm bundle, or a pack of one, and
+ * writes its description. It keeps the members of an existing description, or with `force` ignores them. Throws what
+ * `importManifest` throws. Also throws `invalid` for a path that names nothing, for an object that is neither such a bundle
+ * nor a pack of the stated size, and when neither the request nor the name says the type.
  */
 export const importMachine = async (
   context: TransferContext,
   caller: Principal,
   request: ImportMachine,
-  work: ProgressReporter,
+  work: ProgressReporter<ImportStep>,
 ): Promise<ImportResult> => {
-  const parts = request.machine_remote_path.split('/').filter(part => part !== '')
-  const [folder, file] = [parts.slice(0, -1).join('/'), parts.at(-1)]
-  if (file === undefined) throw new ServiceError('invalid', 'The machine_remote_path names no file and no folder.')
-  const path = parts.join('/')
-  return importFound(context, caller, { ...request, folder }, work, async ({ provider, before, refuseHidden }) => {
-    await refuseHidden(path)
-    const objects = await objectsAt(provider, { path, size: request.size }, work.signal)
-    const type = request.type ?? machineTypes.find(one => one === ending(file))
-    if (!type) throw new ServiceError('invalid', `Say the type of ${file}: its name ends with none.`)
-    const kept = request.force ? {} : before
-    const asked = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined))
+  const segments = request.machine_remote_path.split('/').filter(segment => segment !== '')
+  const [folder, file] = [segments.slice(0, -1).join('/'), segments.at(-1)]
+  if (file === undefined)
+    throw new ServiceError('invalid', 'The machine_remote_path names neither a file nor a folder.')
+  const path = segments.join('/')
+  return registerFound(context, caller, { ...request, folder }, work, async importFolder => {
+    await importFolder.refuseHidden(path)
+    const objects = await findObjects(importFolder.provider, { path, size: request.size }, work.signal)
+    const type = request.type ?? machineTypes.find(machineType => machineType === getExtension(file))
+    if (!type)
+      throw new ServiceError(
+        'invalid',
+        `The name ${file} does not say the type of the machine. Add \`type\` to the request.`,
+      )
+    const metadata = request.force ? {} : importFolder.metadata
+    const requestFields = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined))
     return {
       file,
       fields: {
-        ...taken(kept ?? {}),
-        ...asked,
+        ...pickRegistrationFields(metadata ?? {}),
+        ...requestFields,
         type,
         is_compressed: request.is_compressed ?? false,
         pack_relative_path: file,
-        pack_size: objects.reduce((all, { size }) => all + size, 0),
-        virtual_machine_contents: objects.map(object => contentItem(object, path)),
+        pack_size: objects.reduce((sum, { size }) => sum + size, 0),
+        virtual_machine_contents: objects.map(object => toContentItem(object, path)),
       },
-      describe: registration =>
+      createMetadata: registration =>
         toMetadata(
           applyRegistration(registration, undefined, { at: context.catalog.clock.next() }),
           applyRegisteredContents(registration),
-          kept,
+          metadata,
         ),
     }
   })

@@ -1,25 +1,34 @@
 import { redactConnection } from '#lib/objects/port/connection.ts'
 import type { PullManifest, PushManifest } from './schemas.ts'
 
-const known = (members: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> =>
+const omitUndefined = (members: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(members).filter((pair): pair is [string, string] => pair[1] !== undefined))
 
-/** What tells a push from others, without the secrets of its connection. */
-export const aboutPush = ({ catalog_id, version, architecture, uuid, local_path, ...how }: PushManifest) =>
-  known({
+/** Summarizes a push for the record of its job, without the secrets of its connection. */
+export const summarizePush = ({
+  catalog_id,
+  version,
+  architecture,
+  uuid,
+  local_path,
+  connection,
+  chunked,
+  suspend,
+}: PushManifest) =>
+  omitUndefined({
     catalog_id,
     version,
     architecture,
     uuid,
     local_path,
-    connection: redactConnection(how.connection),
-    chunked: how.chunked ? 'true' : undefined,
-    suspend: how.suspend ? 'true' : undefined,
+    connection: redactConnection(connection),
+    chunked: chunked ? 'true' : undefined,
+    suspend: suspend ? 'true' : undefined,
   })
 
-/** The same of a pull. */
-export const aboutPull = ({ catalog_id, version, architecture, machine_name, connection }: PullManifest) =>
-  known({
+/** Summarizes a pull for the record of its job, without the secrets of its connection. */
+export const summarizePull = ({ catalog_id, version, architecture, machine_name, connection }: PullManifest) =>
+  omitUndefined({
     catalog_id,
     version,
     architecture,

@@ -1,54 +1,53 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Principal } from '#lib/access/principal.ts'
 import { isFault, messageOf, ServiceError } from '#lib/errors.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
-import { unpackInto } from '#lib/packs/tar/read.ts'
-import type { UnpackedFile } from '#lib/packs/unpacker.ts'
+import { unpackTar } from '#lib/packs/tar/unpack-tar.ts'
+import type { UnpackedFile, UnpackLimits } from '#lib/packs/unpacker.ts'
 import type { IndexedFile } from '#lib/packs/chunks/chunk-index.ts'
-import { unpackChunked } from '#lib/packs/chunk-store/unpack-chunked.ts'
-import { checkedStream } from './download/checked-stream.ts'
-import { listIn } from './download/chunked-source.ts'
+import { unpackChunkedFiles } from '#lib/packs/chunk-store/unpack-chunked.ts'
+import { createPackVerifier } from './download/pack-verifier.ts'
+import { readSourceIndex } from './download/source-index.ts'
 import type { TransferContext } from './context.ts'
 import type { PackSource } from './download/pack-source.ts'
+import { populateSteps, type PullStep } from './steps.ts'
 
-/** A machine may have this many files, and grow to so many times its pack: what is more is an attack. */
-const limits = { entries: 100_000, ratio: 1_100 }
-/** Bytes of the files of a machine, with their holes: what file systems take. */
-const largest = 64 * 2 ** 40
+/** More files than this, or more growth, is an attack. 64 TiB, with holes, are what file systems take. */
+const limits: UnpackLimits = { entries: 100_000, ratio: 1_100, bytes: 64 * 2 ** 40 }
 
-export interface Following {
-  /** For whom it is. */
+export interface PopulateOptions {
+  /** The user who pulls. */
   readonly caller: Principal
-  readonly work: ProgressReporter
+  readonly work: ProgressReporter<PullStep>
   readonly signal: AbortSignal
 }
 
-/** Chunks that are counted before others have their turn. */
-const countedAtOnce = 10_000
+/** Chunks that are counted before other work of the event loop may run. */
+const countBatchSize = 10_000
 
-/** Bytes of all chunks of files, and with each counted once. */
-const countBytes = async (files: readonly IndexedFile[]): Promise<{ readonly data: number; readonly once: number }> => {
+/** Counts the bytes of all chunks: of each use, and of each chunk once. */
+const countBytes = async (files: readonly IndexedFile[]): Promise<{ readonly all: number; readonly once: number }> => {
   const seen = new Set<string>()
-  let [data, once, count] = [0, 0, 0]
+  let [all, once, count] = [0, 0, 0]
   for (const { chunks } of files)
-    for (const one of chunks) {
-      if ('zeros' in one) continue
-      data += one.size
-      if (!seen.has(one.sha256)) once += one.size
-      seen.add(one.sha256)
+    for (const entry of chunks) {
+      if ('zeros' in entry) continue
+      all += entry.size
+      if (!seen.has(entry.sha256)) once += entry.size
+      seen.add(entry.sha256)
       count += 1
-      if (count % countedAtOnce === 0) await turn()
+      if (count % countBatchSize === 0) await yieldToEventLoop()
     }
-  return { data, once }
+  return { all, once }
 }
 
-/** Fetches the chunks of a pack into the files of a folder. */
-const unpackChunks = async (
+/** Fetches the chunks of a machine and writes its files into the folder. */
+const fetchChunks = async (
   { downloads, folders }: TransferContext,
   source: PackSource,
   files: readonly IndexedFile[],
   folder: string,
-  { work, signal }: Following,
+  { work, signal }: PopulateOptions,
 ): Promise<readonly UnpackedFile[]> => {
   const size = files.reduce((sum, file) => sum + file.size, 0)
   if (source.manifest.size > 0 && size > source.manifest.size)
@@ -56,9 +55,9 @@ const unpackChunks = async (
       'upstream',
       `The chunk index of ${source.manifest.name} has files of ${size} bytes, and the catalog says that they have ${source.manifest.size}.`,
     )
-  const { data, once } = await countBytes(files)
-  // Chunks are kept until all are there, and take no more than what is in them.
-  await folders.checkSpace(source.near ? 0 : once, { folder, bytes: data })
+  const { all, once } = await countBytes(files)
+  // The work folder keeps the chunks until the machine is complete. They take at most as many bytes as they contain.
+  await folders.checkSpace(source.isLocal ? 0 : once, { folder, bytes: all })
   let fetched = source.size
   work.begin('downloader')
   await using lease = await downloads.leaseChunks(source, {
@@ -69,9 +68,9 @@ const unpackChunks = async (
     },
   })
   work.begin('decompressor')
-  const unpacked = await unpackChunked(files, lease.fetch, folder, {
-    limits: { ...limits, bytes: largest },
-    fetched: () => fetched,
+  const unpacked = await unpackChunkedFiles(files, lease.fetchChunk, folder, {
+    limits,
+    getFetchedSize: () => fetched,
     signal,
     onProgress: bytes => work.advance('decompressor', bytes, Math.max(bytes, source.manifest.size)),
   })
@@ -80,86 +79,87 @@ const unpackChunks = async (
   return unpacked
 }
 
-/** Fetches a pack and unpacks it on its way into a folder. */
-const unpackFetched = async (
+/** Fetches a pack and unpacks it into the folder while it arrives. */
+const fetchPack = async (
   { downloads, folders }: TransferContext,
   source: PackSource,
   folder: string,
-  { work, signal }: Following,
+  { work, signal }: PopulateOptions,
 ): Promise<readonly UnpackedFile[]> => {
-  // What it unpacks to is not known before, for disks have holes; it is hardly less than the pack.
-  await folders.checkSpace(source.near ? 0 : source.size, { folder, bytes: source.size })
+  // The unpacked size is unknown, because disks have holes. It is hardly less than the size of the pack.
+  await folders.checkSpace(source.isLocal ? 0 : source.size, { folder, bytes: source.size })
   work.begin('downloader')
-  await using lease = await downloads.lease(source, {
+  await using lease = await downloads.leasePack(source, {
     signal,
     onProgress: bytes => work.advance('downloader', bytes, source.size),
   })
   work.begin('decompressor')
-  const checked = checkedStream(lease.stream(), source)
-  const files = await unpackInto(checked.stream, folder, {
-    limits: { ...limits, bytes: largest },
+  const verifier = createPackVerifier(lease.stream(), source)
+  const files = await unpackTar(verifier.stream, folder, {
+    limits,
     signal,
     onProgress: bytes => work.advance('decompressor', bytes, Math.max(bytes, source.manifest.size)),
   })
-  checked.complete()
+  verifier.verifyComplete()
   work.end('downloader')
   work.end('decompressor')
   return files
 }
 
-/** A pack that cannot be unpacked is damaged where it is kept: that is no mistake of who pulls it. */
-const damaged = (error: unknown): never => {
+/** Turns `invalid` into `upstream`: a pack that cannot be unpacked is damaged at its source, not a mistake of the caller. */
+const throwUnpackError = (error: unknown): never => {
   if (!isFault(error, 'invalid')) throw error
   throw new ServiceError('upstream', error.message, { cause: error })
 }
 
-/** The steps of filling a folder. */
-export const fillSteps = ['pull_check_cache_stage', 'downloader', 'decompressor', 'pull_cache_stage'] as const
-
-/** Fills a folder with the machine of a pack: from the cache, or from where the pack is. Gives where it is kept. */
-export const fillWith = async (
+/**
+ * Fills a folder with the files of a machine, from the cache or else from the source. Returns the folder of the machine in
+ * the cache, or undefined when the cache does not have it.
+ */
+export const populateFolder = async (
   context: TransferContext,
   source: PackSource,
   folder: string,
-  following: Following,
+  options: PopulateOptions,
 ): Promise<string | undefined> => {
   const { cache } = context
-  const { caller, work, signal } = following
-  const told = (step: string) => (bytes: number) => work.advance(step, bytes, Math.max(bytes, source.manifest.size))
+  const { caller, work, signal } = options
+  const createProgress = (step: PullStep) => (bytes: number) =>
+    work.advance(step, bytes, Math.max(bytes, source.manifest.size))
   const { sha256 } = source
   work.begin('pull_check_cache_stage')
-  const cached =
+  const restoredPath =
     sha256 === undefined
       ? undefined
       : await cache.restore(caller, { ...source, sha256 }, folder, {
           signal,
-          onProgress: told('pull_check_cache_stage'),
+          onProgress: createProgress('pull_check_cache_stage'),
         })
   work.end('pull_check_cache_stage')
-  if (cached !== undefined) {
-    for (const step of fillSteps.slice(1)) work.skip(step, 'not needed, the cache has the machine')
-    return cached
+  if (restoredPath !== undefined) {
+    for (const step of populateSteps.slice(1)) work.skip(step, 'not needed, the cache has the machine')
+    return restoredPath
   }
-  const list = await listIn(source, context.catalog.indexParser, signal)
-  const unpacked = list
-    ? unpackChunks(context, source, list, folder, following)
-    : unpackFetched(context, source, folder, following)
-  const files = await unpacked.catch(damaged)
+  const index = await readSourceIndex(source, context.catalog.indexParser, signal)
+  const unpacking = index
+    ? fetchChunks(context, source, index, folder, options)
+    : fetchPack(context, source, folder, options)
+  const files = await unpacking.catch(throwUnpackError)
   work.begin('pull_cache_stage')
-  const kept =
+  const cachePath =
     sha256 === undefined
       ? undefined
       : await cache
           .keep({ ...source, sha256, owner: caller.id }, files, folder, {
             signal,
-            onProgress: told('pull_cache_stage'),
+            onProgress: createProgress('pull_cache_stage'),
           })
           .catch((error: unknown) => {
             signal.throwIfAborted()
-            // The machine is there, and that is what was asked for.
+            // The machine is complete, so the pull succeeds.
             context.warn(`${source.manifest.name} could not be cached: ${messageOf(error)}`)
             return undefined
           })
   work.end('pull_cache_stage')
-  return kept
+  return cachePath
 }

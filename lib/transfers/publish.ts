@@ -1,88 +1,107 @@
-import { isFault } from '#lib/errors.ts'
-import { listEnd } from '#lib/packs/chunk-store/index-object.ts'
-import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
+import type { ProgressReporter } from '#lib/async/progress.ts'
 import { toMetadata, writeMetadata } from '#lib/catalog/metadata.ts'
 import { sidecarSuffix } from '#lib/catalog/manifest-objects.ts'
-import { encodeSideFile } from '#lib/packs/sidecar.ts'
-import { sourceFromBytes } from '#lib/objects/port/bytes.ts'
-import type { Provider } from '#lib/objects/port/provider.ts'
+import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
+import { createProviderTimeLimit } from '#lib/catalog/provider-limit.ts'
 import { applyRegisteredContents, applyRegistration } from '#lib/catalog/register.ts'
 import { RegisterManifest } from '#lib/catalog/schemas.ts'
-import { contentItems } from './pushed-files.ts'
-import { sourceOfFile } from './packing.ts'
-import type { PackedMachine } from './push-pack.ts'
-import type { Push } from './push-plan.ts'
 import { undoAfterFailure } from '#lib/catalog/undo.ts'
-import { type Before, packName, sideFileOf } from './pushed-objects.ts'
-import type { KnownBefore } from './push-target.ts'
+import { isFault, messageOf } from '#lib/errors.ts'
+import { sourceFromBytes } from '#lib/objects/port/bytes.ts'
+import type { Storage } from '#lib/objects/port/connection.ts'
+import type { Provider } from '#lib/objects/port/provider.ts'
+import { indexSuffix } from '#lib/packs/chunk-store/index-object.ts'
+import { encodeSidecar } from '#lib/packs/sidecar.ts'
+import type { TransferContext } from './context.ts'
+import { toContentItems } from './machine-files.ts'
+import { createFileSource, type LocalPack, type PackedMachine } from './packing.ts'
+import { choosePackName, createSidecar, listPackNames, removeOldPacks } from './pushed-objects.ts'
+import type { ExistingManifest, PushTarget } from './push-target.ts'
+import type { PushManifest } from './schemas.ts'
+import type { PushStep } from './steps.ts'
 
-export interface Published {
-  readonly registered: CatalogManifest
-  /** The pack on the provider, or the list of its chunks. */
-  readonly packAt: string
+/** A push that is running. */
+export interface Push {
+  readonly context: TransferContext
+  readonly request: PushManifest
+  readonly architecture: string
+  /** The name of the manifest. */
+  readonly name: string
+  readonly storage: Storage
+  readonly provider: Provider
+  readonly target: PushTarget
+  readonly work: ProgressReporter<PushStep>
+  readonly signal: AbortSignal
+}
+
+interface Published {
+  readonly manifest: CatalogManifest
+  /** The pack or the chunk index on the provider. */
+  readonly toPackPath: string
   readonly sha256: string
 }
 
-/** Whether a catalog has said that it does not take a manifest. */
+/** What the catalog and the provider had before the push. */
+interface Earlier {
+  readonly existing: ExistingManifest | undefined
+  /** The pack of an earlier try of this push. The machine may have changed since. */
+  readonly pack: LocalPack | undefined
+}
+
+/** Says whether the catalog has refused the manifest. After any other error nobody knows whether it has registered it. */
 const isRefusal = (error: unknown): boolean =>
   (['invalid', 'forbidden', 'not-found', 'conflict'] as const).some(fault => isFault(error, fault))
 
-/** Removes what was uploaded in vain, unless the catalog has such a manifest by now, or others lead to it. */
-const discard = async (
-  { target, request, architecture }: Push,
-  provider: Provider,
-  paths: readonly string[],
-  signal: AbortSignal,
-): Promise<void> => {
-  if (await target.before(request, architecture, signal)) return
-  const keeps = await target.others({ id: '' })
-  for (const path of paths) if (!(await keeps(path))) await provider.remove(path, signal)
+/** Removes objects that were uploaded in vain, unless the catalog has the manifest by now or another manifest owns them. */
+const discardObjects = async (push: Push, paths: readonly string[], signal: AbortSignal): Promise<void> => {
+  const { target, provider, request, architecture } = push
+  if (await target.findExisting(request, architecture, signal)) return
+  const isOwnedByOthers = await target.createOwnerCheck({ id: '' })
+  for (const path of paths) if (!(await isOwnedByOthers(path))) await provider.remove(path, signal)
 }
 
-const packEndOf = ({ chunked }: Push['request']) => (chunked ? listEnd : '.pdpack')
+const getPackSuffix = ({ chunked }: PushManifest) => (chunked ? indexSuffix : '.pdpack')
 
-/** Uploads under the name that follows from what it replaces, and registers that. */
-const publishAs = async (
+/** Uploads the objects of the manifest and registers it. `isNameTaken` says that the pack needs a name of its own. */
+const uploadAndRegister = async (
   push: Push,
-  provider: Provider,
-  { hold, type, files, size, packed, is_compressed }: PackedMachine,
-  { before, replaced }: { readonly before: KnownBefore | undefined; readonly replaced: Before | undefined },
-  signal: AbortSignal,
+  { lock, type, files, size, pack, chunkBytes, isCompressed }: PackedMachine,
+  { existing, isNameTaken }: { readonly existing: ExistingManifest | undefined; readonly isNameTaken: boolean },
 ): Promise<Published> => {
-  const { context, request, architecture, name, storage, target, work } = push
-  const { digest } = packed
+  const { context, request, architecture, name, storage, provider, target, work, signal } = push
+  const { digest } = pack
   work.begin('push_check_remote_stage')
   const registration = RegisterManifest.parse({
     ...request,
-    // The description on the provider and the record have one id.
-    id: before?.id ?? crypto.randomUUID(),
+    // The description on the provider and the record have the same id.
+    id: existing?.id ?? crypto.randomUUID(),
     architecture,
     type,
     provider: storage,
-    is_compressed,
+    is_compressed: isCompressed,
     size,
-    pack_size: digest.size + packed.chunkBytes,
+    pack_size: digest.size + chunkBytes,
     pack_sha256: digest.sha256,
     path: `/${request.catalog_id}`,
-    pack_filename: packName(name, digest, replaced, packEndOf(request)),
+    pack_filename: choosePackName(name, digest, { existing, isNameTaken }, getPackSuffix(request)),
     metadata_filename: `${name}.meta`,
-    virtual_machine_contents: contentItems(files),
+    virtual_machine_contents: toContentItems(files),
   })
-  const packAt = `${request.catalog_id}/${registration.pack_filename}`
-  const metadataAt = `${request.catalog_id}/${name}.meta`
-  await target.check(registration, before)
-  const there = await provider.stat(packAt, signal)
+  const toPackPath = `${request.catalog_id}/${registration.pack_filename}`
+  const toMetadataPath = `${request.catalog_id}/${name}.meta`
+  await target.check(registration, existing)
+  const stored = await provider.stat(toPackPath, signal)
   work.end('push_check_remote_stage')
 
-  if (there?.size === digest.size && there.sha256 === digest.sha256) {
+  if (stored?.size === digest.size && stored.sha256 === digest.sha256) {
     work.skip('push_upload_pack_stage', 'not needed, the provider has it')
-    // A kill right after its upload was complete has left the note of that.
-    await provider.cleanUpUploads?.(packAt, signal)
+    // A process that was killed just after its upload has left the record of that upload.
+    await provider.cleanUpUploads?.(toPackPath, signal)
   } else {
     work.begin('push_upload_pack_stage')
-    // Whoever removes chunks must not begin before this list can be seen.
-    await hold?.renew()
-    await provider.write(packAt, sourceOfFile(packed.file, digest.size), {
+    // Nobody may remove chunks before the index that names them is visible.
+    await lock?.renew()
+    await provider.write(toPackPath, createFileSource(pack.file, digest.size), {
       signal,
       sha256: digest.sha256,
       onProgress: done => work.advance('push_upload_pack_stage', done, digest.size),
@@ -91,63 +110,85 @@ const publishAs = async (
   }
 
   work.begin('push_upload_meta_stage')
-  const side = Buffer.from(encodeSideFile(sideFileOf(name, packed, files, context.signingKey)))
-  await provider.write(packAt + sidecarSuffix, sourceFromBytes(side), { signal })
+  const sidecar = Buffer.from(encodeSidecar(createSidecar(name, pack, files, context.signingKey)))
+  await provider.write(toPackPath + sidecarSuffix, sourceFromBytes(sidecar), { signal })
   const { catalog } = context
   const metadata = toMetadata(
-    applyRegistration(registration, before?.record, { at: catalog.clock.next() }),
-    applyRegisteredContents(registration, before?.record && (await catalog.contents.read(before.record))),
+    applyRegistration(registration, existing?.record, { at: catalog.clock.next() }),
+    applyRegisteredContents(registration, existing?.record && (await catalog.contents.read(existing.record))),
     { compressed_checksum: digest.md5 },
   )
-  await writeMetadata(provider, metadataAt, metadata, signal)
+  await writeMetadata(provider, toMetadataPath, metadata, signal)
   work.end('push_upload_meta_stage')
 
   work.begin('push_register_stage')
-  await hold?.renew()
-  const registered = await target.register(registration, signal).catch(async (error: unknown) => {
-    // Nobody will lead to it. What the catalog has made of it, when it did not answer, nobody knows.
-    if (!there && !replaced && isRefusal(error))
-      throw await undoAfterFailure(error, until =>
-        discard(push, provider, [metadataAt, packAt + sidecarSuffix, packAt], until),
-      )
-    throw error
+  await lock?.renew()
+  const manifest = await target.register(registration, signal).catch(async (error: unknown) => {
+    const isNew = !stored && !existing && !isNameTaken
+    if (!isNew || !isRefusal(error)) throw error
+    const paths = [toMetadataPath, toPackPath + sidecarSuffix, toPackPath]
+    throw await undoAfterFailure(error, undoSignal => discardObjects(push, paths, undoSignal))
   })
   work.end('push_register_stage')
-  return { registered, packAt, sha256: digest.sha256 }
-}
-
-/** A pack of which nothing is known but its name, which a push must not take again. */
-const unknownPack = (name: string): Before => ({ pack_filename: name, pack_sha256: '', revoked: false })
-
-/**
- * What has the name that the pack of a new manifest would have, where it is of a manifest that the caller may not know of.
- * That manifest keeps it, and keeps nobody from pushing their own.
- */
-const hiddenPack = async ({ target, request, name }: Push): Promise<Before | undefined> => {
-  const pack = name + packEndOf(request)
-  const hidden = await Promise.all(
-    [pack, pack + sidecarSuffix].map(file => target.hides(`${request.catalog_id}/${file}`)),
-  )
-  return hidden.includes(true) ? unknownPack(pack) : undefined
+  return { manifest, toPackPath, sha256: digest.sha256 }
 }
 
 /**
- * Uploads a packed machine and registers it, in an order in which what the manifest leads to is whole at every moment, and
- * stays so whoever deletes or pushes meanwhile. Throws what the provider and the catalog refuse with.
+ * Says whether the pack of a new manifest would have the name of an object of a manifest that the caller may not see. That
+ * manifest keeps its object, and the caller can push under another name.
  */
-export const publish = async (
-  push: Push,
-  provider: Provider,
-  machine: PackedMachine,
-  before: KnownBefore | undefined,
+const isNameHidden = async ({ target, request, name }: Push): Promise<boolean> => {
+  const pack = `${request.catalog_id}/${name}${getPackSuffix(request)}`
+  const isHidden = await Promise.all([pack, pack + sidecarSuffix].map(path => target.isHidden(path)))
+  return isHidden.includes(true)
+}
+
+/** Removes the packs that the manifest no longer refers to. */
+const removeReplaced = async (
+  { provider, request, architecture, name, target }: Push,
+  { manifest, toPackPath, sha256 }: Published,
+  { existing, pack }: Earlier,
   signal: AbortSignal,
-): Promise<Published> => {
-  const { size, sha256 } = machine.packed.digest
-  const replaced = before ?? (await hiddenPack(push))
-  const published = await publishAs(push, provider, machine, { before, replaced }, signal)
-  const { packAt } = published
-  const there = await provider.stat(packAt, signal)
-  if (there?.size === size && (there.sha256 ?? sha256) === sha256) return published
-  // Somebody has deleted it meanwhile, or another host has pushed under the same name: once more, under one of its own.
-  return publishAs(push, provider, machine, { before, replaced: unknownPack(packAt) }, signal)
+): Promise<void> => {
+  // If another host has registered another pack meanwhile, this push does not know which objects are in use.
+  const current = await target.findExisting(request, architecture, signal).catch(() => undefined)
+  if (!current || !['', sha256].includes(current.pack_sha256)) return
+  const isOwnedByOthers = await target.createOwnerCheck(manifest)
+  for (const file of pack ? listPackNames(name, pack.digest, existing) : []) {
+    const path = `${request.catalog_id}/${file}`
+    if (path !== toPackPath && !(await isOwnedByOthers(path))) await provider.remove(path, signal)
+  }
+  await removeOldPacks(provider, { folder: request.catalog_id, name, currentPack: toPackPath, isOwnedByOthers }, signal)
+}
+
+/** Cleans up after a push that is done. So a failure, for example in a registry that forbids removals, is only logged. */
+const cleanUp = async (push: Push, published: Published, earlier: Earlier): Promise<void> => {
+  const { context, name, work, signal } = push
+  work.begin('cleaning_up')
+  try {
+    using limited = createProviderTimeLimit(signal)
+    await removeReplaced(push, published, earlier, limited.signal)
+  } catch (error) {
+    if (signal.aborted || isFault(error, 'unavailable')) throw error
+    context.warn(`The objects that the push of ${name} replaced could not be removed: ${messageOf(error)}`)
+  }
+  work.end('cleaning_up')
+}
+
+/**
+ * Uploads a packed machine, registers it and removes what it replaces. At every moment all objects of the manifest are
+ * complete, whatever others push or delete meanwhile. Returns the manifest. Throws what the provider and the catalog throw.
+ */
+export const publish = async (push: Push, machine: PackedMachine, earlier: Earlier): Promise<CatalogManifest> => {
+  const { provider, signal } = push
+  const { existing } = earlier
+  const { size, sha256 } = machine.pack.digest
+  const isNameTaken = !existing && (await isNameHidden(push))
+  let published = await uploadAndRegister(push, machine, { existing, isNameTaken })
+  const stored = await provider.stat(published.toPackPath, signal)
+  // If somebody has deleted or overwritten the pack meanwhile, it is published again under a name of its own.
+  if (stored?.size !== size || (stored.sha256 ?? sha256) !== sha256)
+    published = await uploadAndRegister(push, machine, { existing, isNameTaken: true })
+  await cleanUp(push, published, earlier)
+  return published.manifest
 }

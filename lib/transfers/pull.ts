@@ -1,152 +1,144 @@
 import type { Principal } from '#lib/access/principal.ts'
 import { isFault, messageOf, ServiceError } from '#lib/errors.ts'
 import type { ImportedMachine } from '#lib/machines/import.ts'
-import type { PlannedStep, ProgressReporter } from '#lib/async/progress.ts'
+import type { ProgressReporter } from '#lib/async/progress.ts'
 import { type Connection, parseConnection } from '#lib/objects/port/connection.ts'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
 import { checkTrust } from '#lib/packs/sidecar.ts'
 import type { RemoteCatalogSession } from '#lib/remote-catalogs/session.ts'
 import type { TransferContext } from './context.ts'
-import { type Following, fillSteps, fillWith } from './populate.ts'
-import { localSource } from './local-source.ts'
-import type { PackSource, SourceFor } from './download/pack-source.ts'
-import { peerOf } from './open-session.ts'
-import { peerSource } from './remote-source.ts'
+import { populateFolder, type PopulateOptions } from './populate.ts'
+import { openLocalSource } from './local-source.ts'
+import type { PackSource, SourceOptions } from './download/pack-source.ts'
+import { openRemoteSession } from './remote-session.ts'
+import { openRemoteSource } from './remote-source.ts'
 import type { PullManifest, PullResult } from './schemas.ts'
+import { planPull, populateSteps, type PullStep } from './steps.ts'
 
-const plan = (start: boolean): readonly PlannedStep[] => [
-  { name: 'pull_validate_stage', title: 'Check the request', weight: 5 },
-  { name: 'pull_check_cache_stage', title: 'Look what is cached', weight: 10, unit: 'bytes' },
-  { name: 'downloader', title: 'Fetch the pack', weight: 40, unit: 'bytes' },
-  { name: 'decompressor', title: 'Unpack the machine', weight: 20, unit: 'bytes' },
-  { name: 'pull_cache_stage', title: 'Keep it for the next pull', weight: 10, unit: 'bytes' },
-  { name: 'pull_register_stage', title: 'Register the machine', weight: 10 },
-  ...(start ? [{ name: 'pull_start_stage', title: 'Start the machine', weight: 5 }] : []),
-]
-
-const sourceOf = (
+const openSource = (
   context: TransferContext,
   caller: Principal,
   request: PullManifest,
-  through: RemoteCatalogSession | undefined,
-  wanted: SourceFor,
+  manager: RemoteCatalogSession | undefined,
+  options: SourceOptions,
 ): Promise<PackSource> => {
-  if (through && request.connection !== undefined)
-    throw new ServiceError('invalid', 'A pull through a catalog manager takes no connection: the manager is that.')
+  if (manager && request.connection !== undefined)
+    throw new ServiceError(
+      'invalid',
+      'A pull through a catalog manager takes no connection, because the manager is the connection.',
+    )
   const { service, storage }: Connection = request.connection === undefined ? {} : parseConnection(request.connection)
-  const peer = through ?? (service && peerOf(context, caller, service))
-  return peer
-    ? peerSource(context, peer, request, storage, wanted)
-    : localSource(context, caller, request, storage, wanted)
+  const session = manager ?? (service && openRemoteSession(context, caller, service))
+  return session
+    ? openRemoteSource(context, session, request, storage, options)
+    : openLocalSource(context, caller, request, storage, options)
 }
 
+/** Throws `invalid` for a machine of a type that this host cannot run, `forbidden` for a pack that it does not trust. */
 const checkSource = (
   { machineType, trust }: TransferContext,
-  { manifest, side }: PackSource,
+  { manifest, sidecar }: PackSource,
   warn: (text: string) => void,
 ): void => {
   const { name, type } = manifest
   if (type !== machineType)
     throw new ServiceError('invalid', `${name} is a machine of the type ${type}, and this host runs ${machineType}.`)
-  if (side) checkTrust(side, { ...trust, warn })
+  if (sidecar) checkTrust(sidecar, { ...trust, warn })
   else if (trust.policy === 'require')
     throw new ServiceError('forbidden', `The pack of ${name} is not signed, which this host requires.`)
   else if (trust.policy === 'warn') warn(`The pack of ${name} is not signed.`)
 }
 
-/** A machine that was pulled. */
-interface Pulled {
+interface PulledMachine {
   readonly machine: ImportedMachine
   readonly manifest: CatalogManifest
-  /** Where it is kept for the next pull. */
-  readonly cached: string
+  /** The folder of the machine in the cache, or an empty text. */
+  readonly cachePath: string
 }
 
-const fetchMachine = async (
+const importMachine = async (
   context: TransferContext,
   source: PackSource,
   { machine_name: name }: PullManifest,
-  following: Following,
-): Promise<Pulled> => {
-  const { work } = following
-  let cached: string | undefined
-  let filled = false
-  const machine = await context.machines.import(
-    { name, progress: { ...following.work, signal: following.signal } },
-    async folder => {
-      cached = await fillWith(context, source, folder, following)
-      filled = true
-      work.begin('pull_register_stage')
-    },
-  )
-  // It was made before the service was killed.
-  if (!filled) {
-    for (const step of fillSteps) work.skip(step, 'not needed, the machine was there')
+  options: PopulateOptions,
+): Promise<PulledMachine> => {
+  const { work, signal } = options
+  let cachePath: string | undefined
+  let isPopulated = false
+  const machine = await context.machines.import({ name, progress: { ...work, signal } }, async folder => {
+    cachePath = await populateFolder(context, source, folder, options)
+    isPopulated = true
+    work.begin('pull_register_stage')
+  })
+  // An earlier run of the job made the machine before the service was killed.
+  if (!isPopulated) {
+    for (const step of populateSteps) work.skip(step, 'not needed, the machine was there')
     work.begin('pull_register_stage')
   }
-  return { machine, manifest: source.manifest, cached: cached ?? '' }
+  return { machine, manifest: source.manifest, cachePath: cachePath ?? '' }
 }
 
-/** What says that a pack is not there, or not what it should be: also when another has taken its place. */
-const isOfPack = (error: unknown): boolean => isFault(error, 'not-found') || isFault(error, 'upstream')
+/** Says whether an error means that the pack is missing or is not what it should be, for example because it was replaced. */
+const isPackError = (error: unknown): boolean => isFault(error, 'not-found') || isFault(error, 'upstream')
 
-/** Makes a machine of the pack of a request; of the new one when a push replaces it meanwhile. */
-const fetchCurrent = async (
+/** Makes a machine of the pack. If a push replaces the pack meanwhile, it starts again with the new one. */
+const importCurrent = async (
   context: TransferContext,
   request: PullManifest,
-  { first, find }: { readonly first: PackSource; readonly find: () => Promise<PackSource> },
-  how: Following,
-): Promise<Pulled> => {
-  for (let source = first; ;)
+  findSource: () => Promise<PackSource>,
+  firstSource: PackSource,
+  options: PopulateOptions,
+): Promise<PulledMachine> => {
+  for (let source = firstSource; ;)
     try {
-      return await fetchMachine(context, source, request, how)
+      return await importMachine(context, source, request, options)
     } catch (error) {
-      how.signal.throwIfAborted()
-      const now = isOfPack(error) ? await find().catch(() => source) : source
-      if (now.manifest.pack_sha256 === source.manifest.pack_sha256) throw error
-      source = now
+      options.signal.throwIfAborted()
+      const current = isPackError(error) ? await findSource().catch(() => source) : source
+      if (current.manifest.pack_sha256 === source.manifest.pack_sha256) throw error
+      source = current
     }
 }
 
 /**
- * Fetches a pack of this catalog, or of that of the connection's host or of the peer `through`, and makes a machine of it,
- * which exists wholly or not at all. A pull that the service's end cut off goes on with what it has. Throws `invalid`, `forbidden`, `not-found`,
- * `conflict` (the name is taken), `no-space`, and what the provider and the other catalog refuse with.
+ * Fetches a pack and makes a machine of it, which exists completely or not at all. The pack comes from the catalog of
+ * `manager`, of the host of the connection, or of this service. A pull that a shutdown of the service has interrupted
+ * continues with what is there. Throws `invalid`, `forbidden`, `not-found`, `conflict` (the name is taken), `no-space`, and
+ * what the provider and the other catalog throw.
  */
 export const pullManifest = async (
   context: TransferContext,
   caller: Principal,
   request: PullManifest,
-  work: ProgressReporter,
-  through?: RemoteCatalogSession,
+  work: ProgressReporter<PullStep>,
+  manager?: RemoteCatalogSession,
 ): Promise<PullResult> => {
-  const start = request.start_after_pull === true
+  const startsMachine = request.start_after_pull === true
   const signal = work.signal ?? new AbortController().signal
-  work.plan(plan(start))
+  work.plan(planPull(startsMachine))
   work.begin('pull_validate_stage')
   context.machines.checkName(request.machine_name, work.id)
   const warn = (text: string): void => {
     context.warn(text)
     work.setMessage('pull_validate_stage', text)
   }
-  const find = async (): Promise<PackSource> => {
-    const source = await sourceOf(context, caller, request, through, { job: work.id, signal })
+  const findSource = async (): Promise<PackSource> => {
+    const source = await openSource(context, caller, request, manager, { job: work.id, signal })
     checkSource(context, source, warn)
     return source
   }
-  const first = await find()
+  const firstSource = await findSource()
   work.end('pull_validate_stage')
-  const { machine, manifest, cached } = await fetchCurrent(context, request, { first, find }, { caller, work, signal })
+  const options = { caller, work, signal }
+  const { machine, manifest, cachePath } = await importCurrent(context, request, findSource, firstSource, options)
   work.end('pull_register_stage')
-  if (start) {
+  if (startsMachine) {
     work.begin('pull_start_stage')
     await context.machines.run(machine.id, 'start', { progress: { ...work, signal } }).catch((error: unknown) => {
       throw new ServiceError(
         'upstream',
-        `${machine.name} was pulled and is there, but could not be started: ${messageOf(error)}`,
-        {
-          cause: error,
-        },
+        `${machine.name} was pulled and exists, but could not be started: ${messageOf(error)}`,
+        { cause: error },
       )
     })
     work.end('pull_start_stage')
@@ -157,7 +149,7 @@ export const pullManifest = async (
     version: manifest.version,
     architecture: manifest.architecture,
     local_path: machine.home,
-    local_cache_path: cached,
+    local_cache_path: cachePath,
     machine_id: machine.id,
     machine_name: machine.name,
     manifest,

@@ -12,40 +12,51 @@ import { formatCatalogPath } from '#lib/remote-catalogs/catalog-path.ts'
 import { RegisterManifest } from '#lib/catalog/schemas.ts'
 import { toManifestView } from '#lib/catalog/view.ts'
 import type { TransferContext } from './context.ts'
-import type { Before } from './pushed-objects.ts'
 
-type Named = Pick<RegisterManifest, 'catalog_id' | 'version'>
+type ManifestVersion = Pick<RegisterManifest, 'catalog_id' | 'version'>
 
-/** What a catalog has already: its id where that is known, and its record where it is this service's. */
-export type KnownBefore = Before & { readonly id?: string | undefined; readonly record?: StoredManifest }
-
-/** The catalog that a push tells of its pack. */
-export interface Target {
-  /** What it has of that already. Throws `conflict` for what the caller may not know of. */
-  before(what: Named, architecture: string, signal: AbortSignal): Promise<KnownBefore | undefined>
-  /** Whether an object is of a manifest that the caller may not know of, so that nothing may be written over it. */
-  hides(path: string): Promise<boolean>
-  /** Before anything is written. Throws `forbidden` where that would be over what the caller may not know of. */
-  check(registration: RegisterManifest, before: KnownBefore | undefined): Promise<void>
-  register(registration: RegisterManifest, signal: AbortSignal): Promise<CatalogManifest>
-  /** Says of an object whether it is also of a manifest with another id than this, and so not the push's to delete. */
-  others(manifest: Pick<StoredManifest, 'id'>): Promise<(path: string) => Promise<boolean>>
+/** The manifest that a catalog already has for what is pushed. */
+export interface ExistingManifest {
+  /** Undefined when another catalog does not say it. */
+  readonly id?: string | undefined
+  readonly pack_filename: string
+  readonly pack_sha256: string
+  readonly revoked: boolean
+  /** The record, if the catalog is that of this service. */
+  readonly record?: StoredManifest
 }
 
-const localTarget = ({ catalog }: TransferContext, caller: Principal, storage: Storage): Target => ({
-  async before(what, architecture) {
-    const found = findReplaced(catalog, caller, { ...what, architecture })
-    return found && { ...found, record: found }
+/** The catalog in which a push registers its manifest. */
+export interface PushTarget {
+  /** Finds the manifest that the catalog already has. Throws `conflict` for one that the caller may not see. */
+  findExisting(
+    manifest: ManifestVersion,
+    architecture: string,
+    signal: AbortSignal,
+  ): Promise<ExistingManifest | undefined>
+  /** Says whether an object belongs to a manifest that the caller may not see, so that nothing may overwrite it. */
+  isHidden(path: string): Promise<boolean>
+  /** Called before anything is written. Throws `forbidden` when the push would overwrite what the caller may not see. */
+  check(registration: RegisterManifest, existing: ExistingManifest | undefined): Promise<void>
+  register(registration: RegisterManifest, signal: AbortSignal): Promise<CatalogManifest>
+  /** Returns a function that says whether a manifest with another id owns an object, so that the push may not delete it. */
+  createOwnerCheck(manifest: Pick<StoredManifest, 'id'>): Promise<(path: string) => Promise<boolean>>
+}
+
+const createLocalTarget = ({ catalog }: TransferContext, caller: Principal, storage: Storage): PushTarget => ({
+  async findExisting(manifest, architecture) {
+    const record = findReplaced(catalog, caller, { ...manifest, architecture })
+    return record && { ...record, record }
   },
-  hides: async path => (await createHiddenCheck(catalog, caller, storage))(path),
-  check: (registration, before) =>
+  isHidden: async path => (await createHiddenCheck(catalog, caller, storage))(path),
+  check: (registration, existing) =>
     refuseNewHiddenObjects(
       catalog,
       caller,
-      applyRegistration(registration, before?.record, { at: catalog.clock.next() }),
-      before?.record,
+      applyRegistration(registration, existing?.record, { at: catalog.clock.next() }),
+      existing?.record,
     ),
-  others: manifest => createOtherOwnersCheck(catalog, manifest, storage),
+  createOwnerCheck: manifest => createOtherOwnersCheck(catalog, manifest, storage),
   register: (registration, signal) =>
     catalog.withLock(
       toLockKey(registration),
@@ -54,26 +65,27 @@ const localTarget = ({ catalog }: TransferContext, caller: Principal, storage: S
     ),
 })
 
-const peerTarget = (peer: RemoteCatalogSession): Target => ({
-  // What that catalog has there it alone knows.
+const createRemoteTarget = (session: RemoteCatalogSession): PushTarget => ({
+  // Only the other catalog knows which objects it has on the provider.
   async check() {},
-  hides: async () => false,
-  others: async () => async () => false,
-  async before({ catalog_id, version }, architecture, signal) {
-    const manifestsAt = async (...place: readonly string[]): Promise<readonly RemoteManifest[]> =>
+  isHidden: async () => false,
+  createOwnerCheck: async () => async () => false,
+  async findExisting({ catalog_id, version }, architecture, signal) {
+    const readManifests = async (...segments: readonly string[]): Promise<readonly RemoteManifest[]> =>
       parseManifests(
-        await requestJson(peer, { method: 'GET', path: formatCatalogPath(...place), signal }).catch(
+        await requestJson(session, { method: 'GET', path: formatCatalogPath(...segments), signal }).catch(
           (error: unknown) => {
             if (isFault(error, 'not-found')) return []
             throw error
           },
         ),
       )
-    const found = (await manifestsAt(catalog_id, version, architecture)).find(one => one.version === version)
-    if (!found && !peer.caller.superUser) refuseHiddenId(await manifestsAt(catalog_id), peer.canSee)
-    if (found && !peer.canSee(found))
+    const manifests = await readManifests(catalog_id, version, architecture)
+    const found = manifests.find(manifest => manifest.version === version)
+    if (!found && !session.caller.superUser) refuseHiddenId(await readManifests(catalog_id), session.canSee)
+    if (found && !session.canSee(found))
       throw new ServiceError('conflict', 'The other catalog has this manifest already, and it is not yours to change.')
-    // What is no name or no digest says as much as nothing.
+    // A value that is not a valid name or digest counts as missing.
     const { id, pack_filename, pack_sha256 } = RegisterManifest.shape
     return (
       found && {
@@ -85,27 +97,30 @@ const peerTarget = (peer: RemoteCatalogSession): Target => ({
     )
   },
   async register(registration, signal) {
-    const reply = await requestJson(peer, { method: 'POST', path: '/catalog', body: registration, signal })
+    const reply = await requestJson(session, { method: 'POST', path: '/catalog', body: registration, signal })
     const [registered] = parseManifests(reply)
     if (!registered)
-      throw new ServiceError('upstream', `The catalog of ${peer.server.name} does not say what it registered.`)
-    // It goes into a job: some services repeat what opens the storage.
+      throw new ServiceError('upstream', `The catalog of ${session.server.name} does not say what it registered.`)
+    // The result goes into a job, so it must not have the secrets of the storage, which some services repeat.
     return normalizeRemoteManifest(registered, registration)
   },
 })
 
-/** The catalog that a push tells: of a peer, or without one of this service. Throws `invalid`. */
-export const targetOf = (
+/**
+ * Creates the target of a push: the catalog of `session`, or without one that of this service. Throws `invalid` when the
+ * other catalog could not read the storage.
+ */
+export const createPushTarget = (
   context: TransferContext,
   caller: Principal,
   storage: Storage,
-  peer: RemoteCatalogSession | undefined,
-): Target => {
-  if (!peer) return localTarget(context, caller, storage)
+  session: RemoteCatalogSession | undefined,
+): PushTarget => {
+  if (!session) return createLocalTarget(context, caller, storage)
   if (storage.type === 'local-storage')
     throw new ServiceError(
       'invalid',
-      'The push is to another catalog and to local storage, which that could not read. Name a storage that both reach; or push to the catalog of this host, from which others can pull.',
+      'The push is to another catalog and to local storage, which the other host cannot read. Name a storage that both hosts reach, or push to the catalog of this host, from which others can pull.',
     )
-  return peerTarget(peer)
+  return createRemoteTarget(session)
 }

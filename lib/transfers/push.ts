@@ -6,18 +6,20 @@ import { parseConnection } from '#lib/objects/port/connection.ts'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
 import { formatManifestName } from '#lib/catalog/identifiers.ts'
 import { isOutage } from '#lib/async/retry.ts'
+import { acquireRepositoryLock } from '#lib/packs/chunk-store/repository-lock.ts'
+import type { Compression } from '#lib/packs/tar/pack-tar.ts'
 import type { RemoteCatalogSession } from '#lib/remote-catalogs/session.ts'
+import { writeMachineChunks } from './chunking.ts'
 import type { TransferContext } from './context.ts'
-import { packedEarlier } from './packing.ts'
-import { peerOf } from './open-session.ts'
-import { cleanUp } from './push-clean-up.ts'
-import { packMachine } from './push-pack.ts'
-import { type Push, pushPlan } from './push-plan.ts'
-import { publish } from './publish.ts'
+import { withMachineFiles } from './machine-files.ts'
+import { type PackedMachine, packFiles, readEarlierPack } from './packing.ts'
+import { openRemoteSession } from './remote-session.ts'
+import { publish, type Push } from './publish.ts'
 import type { PushManifest } from './schemas.ts'
-import { type KnownBefore, targetOf } from './push-target.ts'
+import { planPush, type PushStep } from './steps.ts'
+import { createPushTarget, type ExistingManifest } from './push-target.ts'
 
-/** Refuses a push that is to suspend a machine for somebody who may not do that. */
+/** Throws `forbidden` when the push is to suspend a machine and the caller may not do that. */
 const refuseSuspending = (caller: Principal): void => {
   const refusal = findMissingRight({ claims: ['UPDATE_VM_STATES'] }, caller)
   if (refusal)
@@ -27,88 +29,131 @@ const refuseSuspending = (caller: Principal): void => {
     )
 }
 
-/** Checks, packs, uploads and registers. */
-const pushMachine = async (push: Push): Promise<CatalogManifest> => {
-  const { context, request, architecture, name, storage, target, work, folder } = push
-  const signal = work.signal ?? new AbortController().signal
-  // What this push itself has registered before the service was killed is not in its way.
-  const earlier = await packedEarlier(folder)
-  const lookBefore = async (): Promise<KnownBefore | undefined> => {
-    const before = await target.before(request, architecture, signal)
-    if (before?.revoked)
-      throw new ServiceError('conflict', `${name} was revoked, and stays so. Push the machine as another version.`)
-    const own = before && earlier?.digest.sha256 === before.pack_sha256
-    if (before && !own && request.override_existing === false)
-      throw new ServiceError('conflict', `The catalog has ${name} already, and the push is not to replace it.`)
-    return before
-  }
-  await lookBefore()
+/** A compromise between speed and size, the default of other services too. */
+const defaultLevel = 5
 
-  const provider = await context.catalog.storages.open(storage)
-  work.end('push_validate_stage')
-  await using held = new AsyncDisposableStack()
-  const machine = await packMachine(push, provider, held)
-  // Again, for to pack takes its time.
-  const before = await lookBefore()
-  const published = await publish(push, provider, machine, before, signal)
-  await cleanUp(push, provider, published, { before, earlier }, signal)
-  return published.registered
+/** Returns how to compress the pack. Of two members of the request for the same thing the newer one counts. */
+const toCompression = (request: PushManifest): Compression => {
+  if (!(request.compress_pack ?? request.compress ?? false)) return { kind: 'none' }
+  const level = request.compress_level ?? request.compress_pack_level ?? defaultLevel
+  return { kind: request.compress_format ?? 'gzip', level }
 }
 
-/** What becomes of the folder of a push that failed: what is packed stays for the next try where the other side is why. */
-const leaveFolder = async ({ folders, warn }: TransferContext, folder: string, error: unknown): Promise<void> => {
-  // What the end of the service cuts off goes on at its next start.
+/** The folder of a push on this host, and an empty one in it for files that the export has to copy. */
+interface PushFolders {
+  readonly folder: string
+  readonly staging: string
+}
+
+/**
+ * Packs the machine into the folder, or writes its chunks to the provider. Only meanwhile the machine is locked. `resources`
+ * gets the lock on the chunks, which has to last until the manifest refers to their index.
+ */
+const packMachine = (
+  { context, request, provider, work }: Push,
+  { folder, staging }: PushFolders,
+  resources: AsyncDisposableStack,
+): Promise<PackedMachine> =>
+  withMachineFiles(context, request, { staging, work }, async ({ type, files }, signal) => {
+    const lock = request.chunked
+      ? resources.use(await acquireRepositoryLock(provider, 'shared', signal, context.catalog.ownLocks))
+      : undefined
+    const compression = toCompression(request)
+    const size = files.reduce((sum, file) => sum + file.size, 0)
+    work.begin('push_compress_stage')
+    const onProgress = (done: number): void => work.advance('push_compress_stage', done, size)
+    const onMessage = (message: string): void => work.setMessage('push_compress_stage', message)
+    const { startWorker } = context
+    const { pack, chunkBytes } = lock
+      ? await writeMachineChunks(folder, files, { provider, lock }, { signal, onProgress, onMessage })
+      : { pack: await packFiles(folder, files, compression, { startWorker, signal, onProgress }), chunkBytes: 0 }
+    work.end('push_compress_stage')
+    const isCompressed = lock !== undefined || compression.kind !== 'none'
+    return { pack, chunkBytes, lock, type, files, size, isCompressed }
+  })
+
+/** Checks the target, packs the machine and publishes it. */
+const pushMachine = async (start: Omit<Push, 'provider'>, folders: PushFolders): Promise<CatalogManifest> => {
+  const { context, request, architecture, name, storage, target, work, signal } = start
+  const earlierPack = await readEarlierPack(folders.folder)
+  const findReplaceable = async (): Promise<ExistingManifest | undefined> => {
+    const existing = await target.findExisting(request, architecture, signal)
+    if (existing?.revoked)
+      throw new ServiceError('conflict', `${name} was revoked, and stays so. Push the machine as another version.`)
+    // This push itself may have registered the manifest just before the service was killed.
+    const isOwn = existing && earlierPack?.digest.sha256 === existing.pack_sha256
+    if (existing && !isOwn && request.override_existing === false)
+      throw new ServiceError('conflict', `The catalog has ${name} already, and the push is not to replace it.`)
+    return existing
+  }
+  await findReplaceable()
+
+  const push: Push = { ...start, provider: await context.catalog.storages.open(storage) }
+  work.end('push_validate_stage')
+  await using resources = new AsyncDisposableStack()
+  const machine = await packMachine(push, folders, resources)
+  // The catalog is asked again, because packing can take hours.
+  const existing = await findReplaceable()
+  return publish(push, machine, { existing, pack: earlierPack })
+}
+
+/** Removes the folder of a push that failed, or leaves it for the next try if the other side is the cause. */
+const closeFolder = async ({ folders, warn }: TransferContext, folder: string, error: unknown): Promise<void> => {
+  // The service is shutting down, and its next start continues the push.
   if (isFault(error, 'unavailable')) return
   try {
     if (!isOutage(error)) return await folders.remove(folder)
     await folders.empty(folder, 'staging')
     await folders.keep(folder)
   } catch (failure) {
-    warn(`The folder of a push that failed could not be put in order: ${messageOf(failure)}`)
+    warn(`The folder of a push that failed could not be cleaned up: ${messageOf(failure)}`)
   }
 }
 
 /**
- * Packs a machine of this host, uploads the pack, or its chunks and the list of them, to the provider of the connection and
- * registers it in the catalog: that of the connection's host, of the peer `through`, or this one. A push that was cut off and
- * comes again, after a kill or within a day of an outage, takes what is there of the pack and of the upload. Throws `invalid`, `forbidden` (to suspend), `conflict` (the
- * machine runs; there is such a manifest, and it is not to be replaced or was revoked), `no-space`, and what the provider and
- * the other catalog refuse with.
+ * Packs a machine of this host, uploads the pack, or its chunks and their index, to the provider of the connection, and
+ * registers the manifest: in the catalog of `manager`, of the host of the connection, or of this service. A push that comes
+ * again after a kill, or within a day after an outage, continues with what is there of the pack and of the upload. Returns
+ * the manifest. Throws `invalid`, `forbidden` (to suspend), `conflict` (the machine runs, or the manifest exists and is
+ * revoked or not to be replaced), `no-space`, and what the provider and the other catalog throw.
  */
 export const pushManifest = (
   context: TransferContext,
   caller: Principal,
   request: PushManifest,
-  work: ProgressReporter,
-  through?: RemoteCatalogSession,
+  work: ProgressReporter<PushStep>,
+  manager?: RemoteCatalogSession,
 ): Promise<CatalogManifest> => {
-  work.plan(pushPlan(request.chunked === true))
+  work.plan(planPush(request.chunked === true))
   work.begin('push_validate_stage')
   if (request.suspend) refuseSuspending(caller)
   const { service, storage } = parseConnection(request.connection)
-  if (service && through)
+  if (service && manager)
     throw new ServiceError(
       'invalid',
-      'A push through a catalog manager names a provider alone: the manager is the host.',
+      'The connection of a push through a catalog manager names only a provider, because the manager is the host.',
     )
-  if (!storage) throw new ServiceError('invalid', 'The connection names no provider, and so no place for the pack.')
+  if (!storage)
+    throw new ServiceError('invalid', 'The connection names no provider, so the pack cannot be stored anywhere.')
   const architecture = request.architecture ?? context.architecture
   const name = formatManifestName(request.catalog_id, architecture, request.version)
-  const target = targetOf(context, caller, storage, through ?? (service && peerOf(context, caller, service)))
+  const session = manager ?? (service && openRemoteSession(context, caller, service))
+  const target = createPushTarget(context, caller, storage, session)
+  const signal = work.signal ?? new AbortController().signal
   const { folders } = context
-  // One after the other: nobody else may write this pack.
+  // Pushes of one manifest run one after the other, because they write the same pack.
   return context.catalog.withLock(
     `push ${name}`,
     async () => {
       const folder = await folders.open('push', name, storage.type, JSON.stringify(storage.meta))
       try {
         const staging = await folders.empty(folder, 'staging')
-        const push = { context, request, architecture, name, storage, target, work, folder, staging }
-        const pushed = await pushMachine(push)
+        const start = { context, request, architecture, name, storage, target, work, signal }
+        const manifest = await pushMachine(start, { folder, staging })
         await folders.remove(folder)
-        return pushed
+        return manifest
       } catch (error) {
-        await leaveFolder(context, folder, error)
+        await closeFolder(context, folder, error)
         throw error
       }
     },

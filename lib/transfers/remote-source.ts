@@ -10,119 +10,131 @@ import { requestJson, type RemoteCatalogSession, findVisibleManifest } from '#li
 import { formatCatalogPath } from '#lib/remote-catalogs/catalog-path.ts'
 import { normalizeRemoteManifest } from '#lib/remote-catalogs/manifest-from-remote.ts'
 import type { TransferContext } from './context.ts'
-import { largestSideFile } from '#lib/packs/sidecar.ts'
-import { type PackSource, providerSource, sideOf, type SourceFor } from './download/pack-source.ts'
+import { maxSidecarSize } from '#lib/packs/sidecar.ts'
+import {
+  openProviderSource,
+  type PackSource,
+  parseMatchingSidecar,
+  type SourceOptions,
+} from './download/pack-source.ts'
 import type { PullManifest } from './schemas.ts'
 
-/** What a pull reads of a manifest of another service, which may leave out what is empty. */
-const readManifest = (found: RemoteManifest) => {
-  const text = (...keys: readonly string[]): string => {
-    const value = keys.map(key => found[key]).find(one => typeof one === 'string' && one !== '')
+/** Parses what a pull needs of a manifest of another service. Such a service may leave out empty members. */
+const parseRemoteManifest = (manifest: RemoteManifest) => {
+  const readText = (...keys: readonly string[]): string => {
+    const value = keys.map(key => manifest[key]).find(candidate => typeof candidate === 'string' && candidate !== '')
     return typeof value === 'string' ? value : ''
   }
-  const { provider } = found as { provider?: { type?: unknown; meta?: unknown } | null }
-  const meta = Object.entries(Object(provider?.meta) as object).filter(([, value]) => typeof value === 'string')
+  // The schema of such manifests says nothing about this member, so its parts are checked here.
+  const { provider } = manifest as { provider?: { type?: unknown; meta?: unknown } | null }
+  const settings = Object.entries(Object(provider?.meta) as object).filter(([, value]) => typeof value === 'string')
+  const sha256 = readText('pack_sha256')
   return {
-    path: text('path'),
-    pack: text('pack_filename', 'pack_path'),
-    metadata: text('metadata_filename', 'metadata_path'),
-    sha256: /^[0-9a-f]{64}$/.test(text('pack_sha256')) ? text('pack_sha256') : undefined,
+    folder: readText('path'),
+    packName: readText('pack_filename', 'pack_path'),
+    metadataName: readText('metadata_filename', 'metadata_path'),
+    sha256: /^[0-9a-f]{64}$/.test(sha256) ? sha256 : undefined,
     providerType: typeof provider?.type === 'string' ? provider.type : '',
-    meta: Object.fromEntries(meta) as Record<string, string>,
+    settings: Object.fromEntries(settings) as Record<string, string>,
   }
 }
 
-/** The bytes that another vmhost hands out itself; undefined where the service is of another kind. */
-const servedSource = async (
-  peer: RemoteCatalogSession,
+/** Opens a pack that the other service serves itself. Returns undefined when that service is of another kind. */
+const openServedSource = async (
+  session: RemoteCatalogSession,
   path: string,
   manifest: CatalogManifest,
   sha256: string | undefined,
   signal: AbortSignal,
 ): Promise<PackSource | undefined> => {
-  const pack = await openRemoteContent(peer, path, { content: 'pack' }, signal)
+  const pack = await openRemoteContent(session, path, { content: 'pack' }, signal)
   if (!pack) return undefined
   const { size } = pack
-  const beside = await readRemotePart(peer, path, { content: 'pieces' }, largestSideFile, signal).catch(
+  const sidecarBytes = await readRemotePart(session, path, { content: 'pieces' }, maxSidecarSize, signal).catch(
     (error: unknown) => {
       if (isFault(error, 'not-found')) return undefined
       throw error
     },
   )
-  const side = sideOf(beside, { size, sha256 })
+  const sidecar = parseMatchingSidecar(sidecarBytes, { size, sha256 })
   return {
     manifest,
-    catalog: peer.server.url,
-    origin: peer.server.url,
+    catalog: session.server.url,
+    origin: session.server.url,
     size,
-    sha256: sha256 ?? side?.sha256,
-    side,
-    async read(range, reading) {
-      const bytes = await pack.read(range, reading)
+    sha256: sha256 ?? sidecar?.sha256,
+    sidecar,
+    async read(range, readSignal) {
+      const bytes = await pack.read(range, readSignal)
       return sourceFromBytes(bytes).read({ start: 0, end: bytes.length })
     },
-    async stored({ sha256: chunk, size: most }, reading) {
-      const bytes = await readRemotePart(peer, path, { content: 'chunk', sha256: chunk }, most, reading)
-      if (!bytes) throw new ServiceError('upstream', 'The other catalog does not hand out the chunks of the pack.')
+    async readStoredChunk(chunk, readSignal) {
+      const query = { content: 'chunk', sha256: chunk.sha256 }
+      const bytes = await readRemotePart(session, path, query, chunk.size, readSignal)
+      if (!bytes) throw new ServiceError('upstream', 'The other catalog does not serve the chunks of the pack.')
       return bytes
     },
   }
 }
 
 /**
- * The storage that another service tells of, with what opens it. What only this host has is not for others to name: its own
- * folders, and the credentials of its environment. Throws `invalid`.
+ * Parses the storage that the manifest of another service names, with the settings of the request. The other service must
+ * not name what belongs to this host: its folders, and the credentials of its environment. Throws `invalid`.
  */
-const toldStorage = (
+const parseRemoteStorage = (
   type: string,
-  meta: Readonly<Record<string, string>>,
-  own: Readonly<Record<string, string>>,
+  remoteSettings: Readonly<Record<string, string>>,
+  requestSettings: Readonly<Record<string, string>>,
 ): Storage => {
-  const { use_environment_authentication: _, ...told } = meta
-  const storage = parseStorage(type, { ...told, ...own })
+  const { use_environment_authentication: _, ...allowedSettings } = remoteSettings
+  const storage = parseStorage(type, { ...allowedSettings, ...requestSettings })
   if (storage.type === 'local-storage')
     throw new ServiceError(
       'invalid',
-      'The other catalog has the pack in a folder, and does not hand it out; if this host reaches that too, say where by provider=local-storage;catalog_path=….',
+      'The other catalog has the pack in a folder and does not serve it. If this host reaches that folder too, name it with provider=local-storage;catalog_path=….',
     )
   return storage
 }
 
 /**
- * A pack of the catalog of another service: read from its storage where the request says what opens that, or the service
- * tells; else handed out by the service itself. Throws what that refuses with.
+ * Opens a pack of the catalog of another service. If the request has storage settings, the pack comes from its storage.
+ * Otherwise the other service serves it, or its manifest names the storage. Throws what the other service and the storage
+ * throw.
  */
-export const peerSource = async (
+export const openRemoteSource = async (
   { architecture: hostArchitecture, catalog }: TransferContext,
-  peer: RemoteCatalogSession,
+  session: RemoteCatalogSession,
   request: PullManifest,
-  given: Storage | undefined,
-  { job, signal }: SourceFor,
+  requestStorage: Storage | undefined,
+  { job, signal }: SourceOptions,
 ): Promise<PackSource> => {
   const architecture = request.architecture ?? hostArchitecture
-  const place = formatCatalogPath(request.catalog_id, request.version, architecture)
-  // Looked at first: the download is counted, by some once for the job, and what is not to be seen must not be.
-  const shown = findVisibleManifest(peer, await requestJson(peer, { method: 'GET', path: place, signal }))
-  // By its own version: a tag may lead to another one when it is asked for again, which need not be to be seen.
-  const path = `${formatCatalogPath(request.catalog_id, shown.version || request.version, architecture)}/download`
+  const path = formatCatalogPath(request.catalog_id, request.version, architecture)
+  // The manifest is read first, because the second request counts a download, and the caller may not see every manifest.
+  const visible = findVisibleManifest(session, await requestJson(session, { method: 'GET', path, signal }))
+  // The second request names the version: a tag could refer to another manifest by now, which the caller may not see.
+  const downloadPath = `${formatCatalogPath(request.catalog_id, visible.version || request.version, architecture)}/download`
   const headers = { 'X-Internal-Api-Client': 'true' }
-  const found = findVisibleManifest(
-    peer,
-    await requestJson(peer, { method: 'GET', path, query: job === undefined ? {} : { job }, headers, signal }),
-  )
+  const query = job === undefined ? {} : { job }
+  const reply = await requestJson(session, { method: 'GET', path: downloadPath, query, headers, signal })
+  const found = findVisibleManifest(session, reply)
   const manifest = normalizeRemoteManifest(found, { ...request, architecture })
-  const { sha256, path: folder, pack, metadata, providerType, meta } = readManifest(found)
-  const own = { ...given?.meta, ...request.provider_metadata }
-  if (Object.keys(own).length === 0) {
-    const served = await servedSource(peer, path, manifest, sha256, signal)
+  const { sha256, folder, packName, metadataName, providerType, settings } = parseRemoteManifest(found)
+  const requestSettings = { ...requestStorage?.meta, ...request.provider_metadata }
+  if (Object.keys(requestSettings).length === 0) {
+    const served = await openServedSource(session, downloadPath, manifest, sha256, signal)
     if (served) return served
   }
-  const storage = given ? parseStorage(given.type, own) : toldStorage(providerType, meta, request.provider_metadata)
-  const inFolder = (name: string): string => [...folder.split('/').filter(Boolean), name].join('/')
-  const packAt = inFolder(pack)
-  await refuseHidden(catalog, peer.caller, storage, [packAt])
-  const from = await catalog.storages.open(storage)
-  const md5 = sha256 === undefined ? await readPackMd5(from, metadata && inFolder(metadata), signal) : undefined
-  const known = { manifest, catalog: peer.server.url, origin: JSON.stringify([peer.server.url, storage]), sha256, md5 }
-  return providerSource(from, packAt, known, signal)
+  const storage = requestStorage
+    ? parseStorage(requestStorage.type, requestSettings)
+    : parseRemoteStorage(providerType, settings, request.provider_metadata)
+  const toObjectPath = (name: string): string => [...folder.split('/').filter(Boolean), name].join('/')
+  const toPackPath = toObjectPath(packName)
+  await refuseHidden(catalog, session.caller, storage, [toPackPath])
+  const provider = await catalog.storages.open(storage)
+  const md5 =
+    sha256 === undefined ? await readPackMd5(provider, metadataName && toObjectPath(metadataName), signal) : undefined
+  const { url } = session.server
+  const description = { manifest, catalog: url, origin: JSON.stringify([url, storage]), sha256, md5 }
+  return openProviderSource(provider, toPackPath, description, signal)
 }

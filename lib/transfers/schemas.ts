@@ -27,24 +27,25 @@ const levels: Readonly<Record<string, number>> = {
   default: -1,
 }
 
-/** A level of gzip: a number, or one of the words of the field. What is out of range is taken as the nearest that is in it. */
+/** A level of gzip: a number, or a word that other services accept too. A number out of range becomes the nearest one. */
 const Level = z
   .union([z.number().int(), Text(64).transform(word => levels[word.trim().toLowerCase()] ?? levels['balanced']!)])
   .transform(level => Math.min(9, Math.max(-1, level)))
 
-/** How a transfer that somebody waits for ends when they go away. */
+/** Says what happens to a transfer whose caller goes away. */
 export const TransferQuery = z.object({
-  cancel_on_disconnect: z
-    .stringbool()
-    .default(false)
-    .meta({ description: 'true: the work is given up when you go away; else it goes on as a job' }),
+  cancel_on_disconnect: z.stringbool().default(false).meta({
+    description: 'true: the transfer is cancelled when the caller goes away. Otherwise it continues as a job',
+  }),
 })
 
 export const PushManifest = z
   .object({
     catalog_id: CatalogId,
     version: Version,
-    architecture: optionalOrEmpty(ArchitectureName).meta({ description: 'That of this host when left out' }),
+    architecture: optionalOrEmpty(ArchitectureName).meta({
+      description: 'The architecture of this host when left out',
+    }),
     connection: Connection.min(1, 'must name a provider'),
     local_path: optionalOrEmpty(LocalPath).meta({
       description: 'Folder of a machine of this host, or of a pvm or macvm bundle',
@@ -62,21 +63,21 @@ export const PushManifest = z
     compress_pack_level: optional(Level),
     compress_level: optional(Level),
     compress_format: optional(z.enum(['gzip', 'zstd'])).meta({
-      description: 'gzip when left out: every service of the field reads that',
+      description: 'gzip when left out, which every compatible service reads',
     }),
     chunked: optional(z.boolean()).meta({
       description:
-        'true: in place of a pack as chunks, of which those are sent that the provider does not have of other machines and versions; only services of this kind read that, and no compression is to be chosen',
+        'true: store the machine as chunks, not as a pack. The push sends only chunks that the provider does not have from other machines and versions. Only services of this kind can read them, and the compression settings do not apply',
     }),
     suspend: optional(z.boolean()).meta({
       description:
-        'true: a running machine is suspended while its files are read, and then goes on; its copies begin with its disks as after a power cut. Needs the claim UPDATE_VM_STATES too',
+        'true: a running machine is suspended while its files are read, and then resumed. Copies start with the disks as after a power failure. Needs the claim UPDATE_VM_STATES too',
     }),
-    override_existing: optional(z.boolean()).meta({ description: 'false: what is there already is not replaced' }),
+    override_existing: optional(z.boolean()).meta({ description: 'false: an existing manifest is not replaced' }),
   })
   .refine(({ local_path, uuid }) => local_path !== undefined || uuid !== undefined, {
     path: ['local_path'],
-    message: 'says which machine to push; or name one by uuid',
+    message: 'must name the machine to push, or uuid must',
   })
 export type PushManifest = z.infer<typeof PushManifest>
 
@@ -85,8 +86,10 @@ export const PullManifest = z.object({
     .transform(normalizeCatalogId)
     .refine(id => id !== '', 'must not be empty'),
   version: optionalOrEmpty(Text(256).trim()).transform(version => version ?? 'latest'),
-  architecture: optionalOrEmpty(ArchitectureName).meta({ description: 'That of this host when left out' }),
-  connection: optionalOrEmpty(Connection).meta({ description: 'host=… of another catalog; this one when left out' }),
+  architecture: optionalOrEmpty(ArchitectureName).meta({ description: 'The architecture of this host when left out' }),
+  connection: optionalOrEmpty(Connection).meta({
+    description: 'host=… of another catalog. This catalog when left out',
+  }),
   machine_name: MachineName,
   provider_metadata: ProviderMetadata,
   start_after_pull: optional(z.boolean()),
@@ -95,7 +98,7 @@ export type PullManifest = z.infer<typeof PullManifest>
 
 export const PullResult = z
   .object({
-    id: z.string().meta({ description: 'Of the manifest' }),
+    id: z.string().meta({ description: 'Id of the manifest' }),
     catalog_id: z.string(),
     version: z.string(),
     architecture: z.string(),
@@ -108,7 +111,7 @@ export const PullResult = z
   .meta({ id: 'PullResult' })
 export type PullResult = z.infer<typeof PullResult>
 
-const Imported = {
+const importFields = {
   catalog_id: CatalogId,
   version: Version,
   architecture: ArchitectureName,
@@ -116,11 +119,11 @@ const Imported = {
   provider_metadata: ProviderMetadata,
 }
 
-export const ImportManifest = z.object(Imported)
+export const ImportManifest = z.object(importFields)
 export type ImportManifest = z.infer<typeof ImportManifest>
 
 export const ImportMachine = z.object({
-  ...Imported,
+  ...importFields,
   machine_remote_path: Text(1024)
     .trim()
     .regex(/^(?!.*(^|\/)\.)[^\p{C}\\]+$/u, 'must be a path on the provider'),

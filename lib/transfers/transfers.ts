@@ -13,43 +13,45 @@ import { pushManifest } from './push.ts'
 import type { ImportMachine, ImportManifest, PullManifest, PullResult, PushManifest } from './schemas.ts'
 import type { ImportResult } from '#lib/catalog/schemas.ts'
 
-/** Brings machines into catalogs and out of them; `through` is the catalog of another service. Each says what it throws. */
+/**
+ * Brings machines into catalogs and out of them. `manager` is the session of a catalog manager, if the transfer goes through
+ * one. The functions of the same names say what each throws.
+ */
 export interface Transfers {
   push(
     caller: Principal,
     request: PushManifest,
     work: ProgressReporter,
-    through?: RemoteCatalogSession,
+    manager?: RemoteCatalogSession,
   ): Promise<CatalogManifest>
   pull(
     caller: Principal,
     request: PullManifest,
     work: ProgressReporter,
-    through?: RemoteCatalogSession,
+    manager?: RemoteCatalogSession,
   ): Promise<PullResult>
   import(caller: Principal, request: ImportManifest, work: ProgressReporter): Promise<ImportResult>
   importMachine(caller: Principal, request: ImportMachine, work: ProgressReporter): Promise<ImportResult>
 }
 
-/** Transfers of one user at once, of which each holds lists and pieces in memory; the next ones wait. */
-const mostAtOnce = 8
+/** Transfers of one user that run at the same time; others wait. Each holds indexes and ranges in memory. */
+const maxTransfersPerUser = 8
 
-/** What a disk of this host that is full means to who asked for a transfer. */
-const fullDisk = (error: unknown): never => {
+const throwFullDisk = (error: unknown): never => {
   if (!isDiskFull(error)) throw error
   throw new ServiceError('no-space', 'The disk of this host is full. Make room, then try again.', { cause: error })
 }
 
 export const createTransfers = (context: TransferContext): Transfers => {
-  const atOnce = createKeyedLimiter(mostAtOnce)
-  const inTurn = <T>({ id }: Principal, { signal }: ProgressReporter, transfer: () => Promise<T>): Promise<T> =>
-    atOnce.run(id, transfer, signal).catch(fullDisk)
+  const limiter = createKeyedLimiter(maxTransfersPerUser)
+  const run = <T>({ id }: Principal, { signal }: ProgressReporter, transfer: () => Promise<T>): Promise<T> =>
+    limiter.run(id, transfer, signal).catch(throwFullDisk)
   return {
-    push: (caller, request, work, through) =>
-      inTurn(caller, work, async () => pushManifest(context, caller, request, work, through)),
-    pull: (caller, request, work, through) =>
-      inTurn(caller, work, () => pullManifest(context, caller, request, work, through)),
-    import: (caller, request, work) => inTurn(caller, work, () => importManifest(context, caller, request, work)),
-    importMachine: (caller, request, work) => inTurn(caller, work, () => importMachine(context, caller, request, work)),
+    push: (caller, request, work, manager) =>
+      run(caller, work, async () => pushManifest(context, caller, request, work, manager)),
+    pull: (caller, request, work, manager) =>
+      run(caller, work, () => pullManifest(context, caller, request, work, manager)),
+    import: (caller, request, work) => run(caller, work, () => importManifest(context, caller, request, work)),
+    importMachine: (caller, request, work) => run(caller, work, () => importMachine(context, caller, request, work)),
   }
 }

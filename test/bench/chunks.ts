@@ -1,8 +1,8 @@
 import { createReadStream, mkdtempSync, openSync, closeSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { takeHold } from '#lib/packs/chunk-store/repository-lock.ts'
-import { type Written, writeChunked } from '#lib/packs/chunk-store/write-chunked.ts'
+import { acquireRepositoryLock } from '#lib/packs/chunk-store/repository-lock.ts'
+import { type WrittenContent, writeChunkedContent } from '#lib/packs/chunk-store/write-chunked.ts'
 import { createLocalStorage } from '#lib/objects/local/local-storage.ts'
 import { noise } from '../lib/packs/chunk-store/bytes.ts'
 import { makeImage } from '../support/guests/ext4-image.ts'
@@ -22,7 +22,8 @@ const change = (image: string): void => {
   closeSync(file)
 }
 
-const dataIn = ({ list }: Written): number => list.chunks.reduce((sum, one) => sum + ('zeros' in one ? 0 : one.size), 0)
+const dataIn = ({ content: list }: WrittenContent): number =>
+  list.chunks.reduce((sum, one) => sum + ('zeros' in one ? 0 : one.size), 0)
 
 /** What a second version of a disk image moves when a tenth of it has changed, and how much less both take together. */
 export const chunkRow = async (): Promise<Row> => {
@@ -30,10 +31,10 @@ export const chunkRow = async (): Promise<Row> => {
   try {
     const { image } = makeImage(folder, 2)
     const provider = await createLocalStorage(join(folder, 'catalog'))
-    await using hold = await takeHold(provider, 'write')
-    const first = await writeChunked(provider, hold, createReadStream(image, { highWaterMark: mebibyte }))
+    await using hold = await acquireRepositoryLock(provider, 'shared')
+    const first = await writeChunkedContent(provider, hold, createReadStream(image, { highWaterMark: mebibyte }))
     change(image)
-    const second = await writeChunked(provider, hold, createReadStream(image, { highWaterMark: mebibyte }))
+    const second = await writeChunkedContent(provider, hold, createReadStream(image, { highWaterMark: mebibyte }))
     const dedup = (dataIn(first) + dataIn(second)) / (first.sentBytes + second.sentBytes)
     return ratioRow(
       `second version of a disk in chunks, 10 % changed in ${runs} runs (dedup of both ${dedup.toFixed(2)})`,

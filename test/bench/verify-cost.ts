@@ -3,11 +3,11 @@ import { stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { filesOf } from '#lib/packs/pack-files.ts'
-import { unpackInto } from '#lib/packs/tar/read.ts'
-import { checkedStream } from '#lib/transfers/download/checked-stream.ts'
+import { listPackFiles } from '#lib/packs/pack-files.ts'
+import { unpackTar } from '#lib/packs/tar/unpack-tar.ts'
+import { createPackVerifier } from '#lib/transfers/download/pack-verifier.ts'
 import type { PackSource } from '#lib/transfers/download/pack-source.ts'
-import { packTo } from '#lib/transfers/packing.ts'
+import { packFiles } from '#lib/transfers/packing.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
 import { addMachine, mebibyte } from './disk-image.ts'
 import { median } from './load.ts'
@@ -21,9 +21,9 @@ const size = 256 * mebibyte
 export const verifyRow = async (): Promise<Row> => {
   const folder = mkdtempSync(join(tmpdir(), 'vmhost-bench-'))
   try {
-    const files = await filesOf(addMachine(folder, 'source', size, 'used'))
+    const files = await listPackFiles(addMachine(folder, 'source', size, 'used'))
     const { signal } = new AbortController()
-    const { file, digest } = await packTo(
+    const { file, digest } = await packFiles(
       folder,
       files,
       { kind: 'none' },
@@ -36,9 +36,9 @@ export const verifyRow = async (): Promise<Row> => {
       mkdirSync(target)
       const before = process.cpuUsage()
       const bytes = Readable.toWeb(createReadStream(file, { highWaterMark: mebibyte })) as ReadableStream<Uint8Array>
-      const check = checked ? checkedStream(bytes, source) : { stream: bytes, complete: () => undefined }
-      await unpackInto(check.stream, target, { limits: { entries: 100, bytes: 2 * size, ratio: 1_000 } })
-      check.complete()
+      const check = checked ? createPackVerifier(bytes, source) : { stream: bytes, verifyComplete: () => undefined }
+      await unpackTar(check.stream, target, { limits: { entries: 100, bytes: 2 * size, ratio: 1_000 } })
+      check.verifyComplete()
       const { user, system } = process.cpuUsage(before)
       rmSync(target, { recursive: true })
       return (user + system) / 1000

@@ -45,7 +45,7 @@ export const storeContract = (name: string, make: () => Promise<StoreBench>): vo
       await bench.close()
     })
 
-    test('keeps what is put, with a revision that counts', async () => {
+    test('stores documents with a revision that counts up', async () => {
       await store.commit([items.put(item('a'))])
       const first = (await items.get('a'))!
       expect(first).toEqual({ ...item('a'), rev: 1 })
@@ -64,7 +64,7 @@ export const storeContract = (name: string, make: () => Promise<StoreBench>): vo
       expect(await everyone()).toMatchObject([{ count: 1, rev: 2 }])
     })
 
-    test('commits all or none, across collections', async () => {
+    test('commits all writes or none, across collections', async () => {
       await store.commit([items.put(item('a')), others.put(item('b'))])
       const stale = items.put(item('a'))
       await expect(store.commit([items.put(item('c')), others.put(item('d')), stale])).rejects.toMatchObject({
@@ -75,7 +75,7 @@ export const storeContract = (name: string, make: () => Promise<StoreBench>): vo
       expect(await others.get('b')).toBeDefined()
     })
 
-    test('a refused commit does not take down those beside it', async () => {
+    test('a refused commit does not affect concurrent commits', async () => {
       await store.commit([items.put(item('a'))])
       const all = await Promise.allSettled([
         store.commit([items.put(item('b'))]),
@@ -96,7 +96,7 @@ export const storeContract = (name: string, make: () => Promise<StoreBench>): vo
       expect(await everyone()).toHaveLength(3)
     })
 
-    test('a hundred updates at once all count', async () => {
+    test('a hundred concurrent updates all take effect', async () => {
       await store.commit([items.put(item('a'))])
       await Promise.all(Array.from({ length: 100 }, () => items.update('a', one => ({ ...one, count: one.count + 1 }))))
       expect(await everyone()).toMatchObject([{ count: 100, rev: 101 }])
@@ -120,7 +120,7 @@ export const storeContract = (name: string, make: () => Promise<StoreBench>): vo
         log = store.log('things', Entry)
       })
 
-      test('numbers its entries in the order of the commits, each knowing the one before', async () => {
+      test('numbers its entries in the order of the commits and links each to the one before', async () => {
         expect([log.first(), log.head()]).toEqual([1, 0])
         await Promise.all(Array.from({ length: 1_000 }, (_, at) => store.commit([add(`t${at}`)])))
         await reopen()
@@ -144,7 +144,7 @@ export const storeContract = (name: string, make: () => Promise<StoreBench>): vo
         expect(texts(log.readBack(4, 9))).toEqual(['c', 'b', 'a'])
       })
 
-      test('is part of the commit: all or none', async () => {
+      test('is committed together with the documents, or not at all', async () => {
         await store.commit([items.put(item('a')), add('made a')])
         await expect(store.commit([add('lost'), items.put(item('a'))])).rejects.toMatchObject({ fault: 'conflict' })
         await store.commit([add('next'), items.put(item('b'))])
@@ -155,7 +155,7 @@ export const storeContract = (name: string, make: () => Promise<StoreBench>): vo
         ])
       })
 
-      test('forgets its beginning, never its end, and numbers on', async () => {
+      test('removes its oldest entries, never the last one, and continues its numbers', async () => {
         for (const text of ['a', 'b', 'c', 'd']) await store.commit([add(text)])
         await store.commit([log.forget(2)])
         expect([log.first(), log.head()]).toEqual([3, 4])
@@ -168,7 +168,7 @@ export const storeContract = (name: string, make: () => Promise<StoreBench>): vo
         expect(log.read(4, 9)).toEqual([{ seq: 5, text: 'e', after: 'd' }])
       })
 
-      test('of 20,000 entries beside documents stays quick to open and to page', async () => {
+      test('of 20,000 entries beside documents is quick to open and to page', async () => {
         for (let at = 0; at < 20; at += 1)
           await store.commit(Array.from({ length: 1_000 }, (_, one) => add(`${at}-${one}`)))
         await reopen()
@@ -177,26 +177,26 @@ export const storeContract = (name: string, make: () => Promise<StoreBench>): vo
       })
     })
 
-    test('text stays text, and is kept to the letter', async () => {
+    test('text is stored unchanged', async () => {
       const texts = ['123', 'true', 'null', '{}', '', ' a ', 'é😀\u0000\u2028', '__proto__']
       await store.commit(texts.map((more, at) => items.put(item(`t${at}`, { more }))))
       expect((await everyone()).map(one => one.more)).toEqual(texts)
     })
 
-    test('a value of 5 MB and ten thousand documents', async () => {
+    test('stores a value of 5 MB and ten thousand documents', async () => {
       await store.commit([items.put(item('big', { more: 'x'.repeat(5 << 20) }))])
       const ids = Array.from({ length: 10_000 }, (_, at) => `n${String(at).padStart(5, '0')}`)
       await Promise.all(ids.map(id => store.commit([items.put(item(id))])))
       expect((await everyone()).map(one => one.id)).toEqual(['big', ...ids])
     })
 
-    test('what a reader gets cannot be changed', async () => {
+    test('a document that was read cannot be modified', async () => {
       await store.commit([items.put(item('a', { more: { deep: [1] } }))])
       const read = (await items.get('a')) as { more: { deep: number[] } }
       expect(() => read.more.deep.push(2)).toThrow(TypeError)
     })
 
-    test('a document that its schema would not take back is not stored', async () => {
+    test('a document that its schema would refuse is not stored', async () => {
       expect(() => items.put({ id: 'a', name: 7 as unknown as string, count: 0 })).toThrow('items:a')
       expect(() => items.put(item('../a'))).toThrow('id')
     })

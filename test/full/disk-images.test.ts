@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { ChunkList } from '#lib/packs/chunks/chunk-index.ts'
-import { takeHold } from '#lib/packs/chunk-store/repository-lock.ts'
-import { readChunked } from '#lib/packs/chunk-store/read-chunked.ts'
-import { fetchFrom, storedIn } from '#lib/packs/chunk-store/stored-chunk.ts'
-import { type Written, writeChunked } from '#lib/packs/chunk-store/write-chunked.ts'
+import type { ListedContent } from '#lib/packs/chunks/chunk-index.ts'
+import { acquireRepositoryLock } from '#lib/packs/chunk-store/repository-lock.ts'
+import { readChunkedContent } from '#lib/packs/chunk-store/read-chunked.ts'
+import { createChunkFetcher, createStoredChunkReader } from '#lib/packs/chunk-store/stored-chunk.ts'
+import { type WrittenContent, writeChunkedContent } from '#lib/packs/chunk-store/write-chunked.ts'
 import { createLocalStorage } from '#lib/objects/local/local-storage.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
 import { makeImage } from '../support/guests/ext4-image.ts'
@@ -28,9 +28,9 @@ const changed = async function* (image: string, runs: readonly { at: number; byt
     at += bytes.length
   }
 }
-const push = async (provider: Provider, source: AsyncIterable<Uint8Array>): Promise<Written> => {
-  await using hold = await takeHold(provider, 'write')
-  return await writeChunked(provider, hold, source)
+const push = async (provider: Provider, source: AsyncIterable<Uint8Array>): Promise<WrittenContent> => {
+  await using hold = await acquireRepositoryLock(provider, 'shared')
+  return await writeChunkedContent(provider, hold, source)
 }
 const digestOf = async (source: AsyncIterable<Uint8Array>): Promise<string> => {
   const digest = createHash('sha256')
@@ -38,7 +38,7 @@ const digestOf = async (source: AsyncIterable<Uint8Array>): Promise<string> => {
   return digest.digest('hex')
 }
 /** Where each chunk begins, and its size. */
-const dataOf = ({ chunks }: ChunkList): { at: number; size: number }[] => {
+const dataOf = ({ chunks }: ListedContent): { at: number; size: number }[] => {
   let at = 0
   return chunks.flatMap(one => {
     const begin = at
@@ -53,8 +53,8 @@ describe('versions of a disk', () => {
     const { image, size: imageSize } = makeImage(folder.path)
     const provider = await createLocalStorage(join(folder.path, 'catalog'))
     const first = await push(provider, createReadStream(image))
-    expect(first.list.size).toBe(imageSize)
-    const data = dataOf(first.list)
+    expect(first.content.size).toBe(imageSize)
+    const data = dataOf(first.content)
     const total = data.reduce((sum, { size }) => sum + size, 0)
     expect(total).toBeGreaterThan(600 * mebibyte)
     expect(total).toBeLessThan(660 * mebibyte)
@@ -68,8 +68,10 @@ describe('versions of a disk', () => {
     expect(second.sentBytes).toBeGreaterThan(total * 0.1)
     expect(second.sentBytes).toBeLessThanOrEqual(total * 0.15)
 
-    expect(await digestOf(withZeros(readChunked(fetchFrom(storedIn(provider)), second.list)))).toBe(
-      await digestOf(changed(image, runs)),
-    )
+    expect(
+      await digestOf(
+        withZeros(readChunkedContent(createChunkFetcher(createStoredChunkReader(provider)), second.content)),
+      ),
+    ).toBe(await digestOf(changed(image, runs)))
   })
 })

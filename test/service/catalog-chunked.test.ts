@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { chunksOf, parseChunkedFiles } from '#lib/packs/chunks/chunk-index.ts'
-import { imageSizes } from '#lib/packs/chunks/chunker.ts'
-import { chunkPath } from '#lib/packs/chunk-store/stored-chunk.ts'
+import { collectChunks, parseChunkIndex } from '#lib/packs/chunks/chunk-index.ts'
+import { imageChunkSizes } from '#lib/packs/chunks/chunker.ts'
+import { getChunkPath } from '#lib/packs/chunk-store/stored-chunk.ts'
 import type { ObjectStat } from '#lib/objects/port/provider.ts'
 import { readBytes } from '../contracts/provider.ts'
 import { createNoisy, diskIn, renew, resumed } from '../support/guests/noisy.ts'
@@ -49,7 +49,7 @@ const chunksAt = async ({ provider }: Place): Promise<ReadonlyMap<string, Object
 /** The paths of the chunks that a version is of. */
 const chunksIn = async ({ provider }: Place, { body }: Awaited<ReturnType<typeof push>>): Promise<Set<string>> => {
   const text = (await readBytes(await provider.read(`noisy/${body[0].pack_filename}`))).toString()
-  return new Set([...chunksOf(parseChunkedFiles(text)).keys()].map(chunkPath))
+  return new Set([...collectChunks(parseChunkIndex(text)).keys()].map(getChunkPath))
 }
 const clean = ({ call }: Host, { connection }: Place, dry_run: boolean) =>
   call('POST', '/catalog/garbage', { connection, dry_run, grace_hours: 0 })
@@ -80,7 +80,7 @@ describe.each([localKind, ...storageKinds])('chunks on $name', kind => {
     expect([...after.keys()].sort()).toEqual([...ofOne.union(ofTwo)].sort())
     for (const [path, object] of before) expect(after.get(path)).toEqual(object)
     const sent = sizeOf(after.values()) - sizeOf(before.values())
-    expect(sent).toBeLessThan(changed + 2 * imageSizes.most)
+    expect(sent).toBeLessThan(changed + 2 * imageChunkSizes.max)
     console.log(
       `${kind.name}: ${ofTwo.difference(ofOne).size} of ${ofTwo.size} chunks and ${sent} bytes were sent for version 2`,
     )

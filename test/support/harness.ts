@@ -10,7 +10,7 @@ import type { TrustPolicy } from '#lib/packs/sidecar.ts'
 import { createStorages } from '#lib/objects/storages.ts'
 import { createDownloads } from '#lib/transfers/download/downloads.ts'
 import { createTransfers } from '#lib/transfers/transfers.ts'
-import { openWorkFolders } from '#lib/transfers/download/work-folder.ts'
+import { openWorkFolders } from '#lib/transfers/download/work-folders.ts'
 import type { Events } from '#lib/events/events.ts'
 import { createHub } from '#lib/events/hub.ts'
 import { createInProcessGateway } from '#lib/events/in-process.ts'
@@ -221,8 +221,8 @@ export const test = base.extend<Fixtures>({
       publish: events.publish,
       inventory: catalog.inventory,
       folder: join(folder, 'state', 'cache'),
-      budget: cacheBudget,
-      keepFree: 0,
+      maxSize: cacheBudget,
+      minFree: 0,
     })
     const transfers = createTransfers({
       catalog,

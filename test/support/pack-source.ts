@@ -1,25 +1,25 @@
 import { createHash } from 'node:crypto'
-import type { SideFile } from '#lib/packs/sidecar.ts'
+import type { Sidecar } from '#lib/packs/sidecar.ts'
 import type { ByteRange } from '#lib/objects/port/provider.ts'
 import type { PackSource } from '#lib/transfers/download/pack-source.ts'
 
 const hash = (algorithm: string, bytes: Uint8Array): string => createHash(algorithm).update(bytes).digest('hex')
 
-export const sideFileOf = (bytes: Buffer, pieceSize: number): SideFile => ({
+export const createSidecar = (bytes: Buffer, rangeSize: number): Sidecar => ({
   format: 1,
   name: 'pack',
   size: bytes.length,
   sha256: hash('sha256', bytes),
   md5: hash('md5', bytes),
-  piece_size: pieceSize,
-  pieces: Array.from({ length: Math.ceil(bytes.length / pieceSize) }, (_, at) =>
-    hash('sha256', bytes.subarray(at * pieceSize, (at + 1) * pieceSize)),
+  piece_size: rangeSize,
+  pieces: Array.from({ length: Math.ceil(bytes.length / rangeSize) }, (_, at) =>
+    hash('sha256', bytes.subarray(at * rangeSize, (at + 1) * rangeSize)),
   ),
   files: [],
   signatures: [],
 })
 
-/** How a provider gives one range: `wanted` is what it should give, `attempt` counts the requests of it from 1. */
+/** Serves one range: `wanted` has the right bytes, `attempt` counts the requests for the range from 1. */
 export type Give = (
   wanted: Buffer,
   how: { readonly range: ByteRange; readonly attempt: number; readonly signal: AbortSignal },
@@ -33,7 +33,7 @@ export const streamOf = (...chunks: readonly Uint8Array[]): ReadableStream<Uint8
     },
   })
 
-/** A stream that gives these bytes and then nothing more, until it is aborted. */
+/** Returns a stream that gives these bytes and then stands still until it is aborted. */
 export const stalled = (bytes: Uint8Array, signal: AbortSignal): ReadableStream<Uint8Array> =>
   new ReadableStream({
     start(controller) {
@@ -42,14 +42,14 @@ export const stalled = (bytes: Uint8Array, signal: AbortSignal): ReadableStream<
     },
   })
 
-/** A pack whose provider does what `give` says; without a side file when `pieceSize` is left out. */
+/** Creates a source whose ranges `give` serves. It has no sidecar when `rangeSize` is undefined. */
 export const packSource = (
   bytes: Buffer,
-  pieceSize: number | undefined,
+  rangeSize: number | undefined,
   give: Give = wanted => streamOf(wanted),
   origin = 'here',
 ) => {
-  const side = pieceSize === undefined ? undefined : sideFileOf(bytes, pieceSize)
+  const sidecar = rangeSize === undefined ? undefined : createSidecar(bytes, rangeSize)
   const attempts = new Map<number, number>()
   const asked: ByteRange[] = []
   const sha256 = hash('sha256', bytes)
@@ -58,7 +58,7 @@ export const packSource = (
     origin,
     size: bytes.length,
     sha256,
-    side,
+    sidecar,
     async read(range: ByteRange, signal: AbortSignal) {
       asked.push(range)
       const attempt = (attempts.get(range.start) ?? 0) + 1

@@ -1,4 +1,4 @@
-import { listEnd } from '#lib/packs/chunk-store/index-object.ts'
+import { indexSuffix } from '#lib/packs/chunk-store/index-object.ts'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
 import { byteSize } from '#lib/byte-size.ts'
 import { formatTable, formatTime, escapeControls } from '../admin/text-table.ts'
@@ -57,7 +57,7 @@ const formatProvider = ({ type, meta }: CatalogManifest['provider']): string =>
   [type, ...Object.entries(meta).map(([key, value]) => `${key}=${value}`)].join(' ')
 
 const formatPackForm = ({ is_compressed, pack_filename }: CatalogManifest): string =>
-  pack_filename.endsWith(listEnd) ? ', in chunks' : is_compressed ? ', compressed' : ''
+  pack_filename.endsWith(indexSuffix) ? ', in chunks' : is_compressed ? ', compressed' : ''
 
 /**
  * Formats a manifest for people. Leaves out the fields that are not set.

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
 import { pullJob, pushJob } from '#lib/transfers/contracts.ts'
 import { ImportManifest, PullManifest, type PullResult, PushManifest } from '#lib/transfers/schemas.ts'
+import type { PushStep } from '#lib/transfers/steps.ts'
 import { type ImportResult } from '#lib/catalog/schemas.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { byteSize } from '#lib/byte-size.ts'
@@ -157,7 +158,7 @@ export const addTransferCommands = (
       flags: transferFlags,
     })
     const [manifest] = result as [CatalogManifest]
-    const chunks = steps?.find(({ name }) => name === 'push_compress_stage')?.message
+    const chunks = steps?.find(({ name }) => name === ('push_compress_stage' satisfies PushStep))?.message
     const form = chunks === undefined ? `, as a pack of ${byteSize(manifest.pack_size)}` : ` in ${chunks}`
     console.log(
       options.json

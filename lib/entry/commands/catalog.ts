@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Command } from 'commander'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
 import { CatalogReferenceParams } from '#lib/catalog/reference.ts'
-import { parseSideFile, signersOf } from '#lib/packs/sidecar.ts'
+import { parseSidecar, findSigners } from '#lib/packs/sidecar.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { takeConnection } from '../admin/read-connection.ts'
 import { formatJson, escapeControls } from '../admin/text-table.ts'
@@ -41,7 +41,7 @@ const describeSigners = async (
     const request = callApi<object>('GET', `${catalogPath(catalog_id, version, architecture)}/download?content=pieces`)
     const sidecar = await Promise.race([request, wait(signatureTimeout, undefined, { ref: false })])
     if (sidecar === undefined) return ''
-    const keys = signersOf(parseSideFile(JSON.stringify(sidecar)))
+    const keys = findSigners(parseSidecar(JSON.stringify(sidecar)))
     return keys.length === 0 ? 'no' : `by ${keys.join(' ')}`
   } catch {
     return ''

@@ -1,121 +1,125 @@
 import { isFault } from '#lib/errors.ts'
 import type { ObjectStat, Provider } from '#lib/objects/port/provider.ts'
-import type { Chunked } from '../chunks/chunk-index.ts'
+import type { ChunkedContent } from '../chunks/chunk-index.ts'
 import { sourceFromBytes } from '#lib/objects/port/bytes.ts'
-import { type Hold, holdFolder, takeHold } from './repository-lock.ts'
+import { acquireRepositoryLock, lockFolder, type RepositoryLock } from './repository-lock.ts'
 import { forEachConcurrent } from '#lib/async/for-each-concurrent.ts'
-import type { OwnHolds } from './own-locks.ts'
+import type { OwnLocks } from './own-locks.ts'
 import { isChunkPath } from './stored-chunk.ts'
 
-export interface Collected {
-  /** Chunks that stay, those that are too young to go among them. */
+export interface GarbageCounts {
+  /** Chunks that stay, with the young ones. */
   readonly kept: number
-  /** Of those: in no list, but too young to go, or of no known age. */
+  /** Chunks that no index names and that stay because they are too young, or because nobody knows their age. */
   readonly young: number
-  /** Chunks that went, or would go, and the bytes they take on the provider. */
+  /** Chunks that were removed, or would be, and their bytes on the provider. */
   readonly removed: number
   readonly bytes: number
 }
 
-interface Options {
-  /** Only counts. */
+interface CollectOptions {
+  /** Only count the chunks. */
   readonly dryRun?: boolean
-  /** A chunk that was written later than this before `now` stays: a push that was cut off may come again and use it. */
+  /** A chunk stays if it is younger than this at `now`, because a push that was cut off can come again and use it. */
   readonly graceMilliseconds: number
   /** Milliseconds since 1970. */
   readonly now?: number
   readonly signal?: AbortSignal
-  readonly own?: OwnHolds
+  readonly ownLocks?: OwnLocks
 }
 
-/** Removals at once. */
-const lanes = 4
+/** Removals that run at the same time. */
+const concurrency = 4
 
 /**
- * The half of a SHA-256 in little memory, for there may be millions. Should two have the same half, a chunk stays that could
- * go.
+ * Returns half of a SHA-256 as a short string, because there may be millions of them. If two digests have the same half, a
+ * chunk stays that could be removed.
  */
-const keyOf = (sha256: string): string => Buffer.from(sha256.slice(0, 32), 'hex').toString('latin1')
+const toKey = (sha256: string): string => Buffer.from(sha256.slice(0, 32), 'hex').toString('latin1')
 
-/** Chunks that go in one request, where a storage has such. */
-const atOnce = 500
+/** Maximum number of chunks in one request, for providers that remove many objects at once. */
+const maxBatchSize = 500
 
-const inBatches = async function* <T>(items: AsyncIterable<T>, most: number): AsyncGenerator<readonly T[]> {
+const splitIntoBatches = async function* <T>(items: AsyncIterable<T>, maxSize: number): AsyncGenerator<readonly T[]> {
   let batch: T[] = []
   for await (const item of items) {
     batch.push(item)
-    if (batch.length < most) continue
+    if (batch.length < maxSize) continue
     yield batch
     batch = []
   }
   if (batch.length > 0) yield batch
 }
 
-const removeAll = async (provider: Provider, hold: Hold, paths: readonly string[]): Promise<void> => {
+const removeBatch = async (provider: Provider, lock: RepositoryLock, paths: readonly string[]): Promise<void> => {
   try {
     if (provider.removeMany && paths.length > 1) return await provider.removeMany(paths)
   } catch (error) {
-    // Not every server that speaks the protocol of S3 has it.
+    // Not every server that speaks the S3 protocol has this request.
     if (!isFault(error, 'upstream')) throw error
   }
   for (const path of paths) {
-    await hold.renew()
+    await lock.renew()
     await provider.remove(path)
   }
 }
 
-/** Throws what a storage refuses removals with: before a hold is taken there that could not be ended. */
-const checkRemoves = async (provider: Provider, signal: AbortSignal | undefined): Promise<void> => {
-  const path = `${holdFolder}/check`
+/** Throws what a storage refuses removals with, before a lock is acquired there that could not be removed. */
+const checkRemoval = async (provider: Provider, signal: AbortSignal | undefined): Promise<void> => {
+  const path = `${lockFolder}/check`
   await provider.write(path, sourceFromBytes(new Uint8Array()), { ...(signal && { signal }) })
   await provider.remove(path, signal)
 }
 
 /**
- * Removes the chunks that are in no list. `liveLists` gives the lists of everything that is kept; it is asked when no one
- * writes any more, so it must read what there is then, and fail when it cannot read all: nothing is removed in that case.
- * Chunks of which the provider does not say how old they are stay. Throws `conflict` while somebody writes chunks.
+ * Removes the chunks that no index names, and returns how many. It calls `listLive` when nobody writes chunks any more.
+ * `listLive` reads all content that must stay as it is at that moment; it throws when it cannot read all of it, and then no
+ * chunk is removed. A chunk stays if the provider does not know its age. Throws `conflict` while somebody writes chunks.
  */
 export const collectGarbage = async (
   provider: Provider,
-  liveLists: () => AsyncIterable<Chunked>,
-  { dryRun = false, graceMilliseconds, now = Date.now(), signal, own }: Options,
-): Promise<Collected> => {
-  if (!dryRun) await checkRemoves(provider, signal)
-  await using hold: Hold | undefined = dryRun ? undefined : await takeHold(provider, 'sweep', signal, own)
+  listLive: () => AsyncIterable<ChunkedContent>,
+  { dryRun = false, graceMilliseconds, now = Date.now(), signal, ownLocks }: CollectOptions,
+): Promise<GarbageCounts> => {
+  if (!dryRun) await checkRemoval(provider, signal)
+  await using lock: RepositoryLock | undefined = dryRun
+    ? undefined
+    : await acquireRepositoryLock(provider, 'exclusive', signal, ownLocks)
   const live = new Set<string>()
-  for await (const { chunks } of liveLists()) for (const one of chunks) if ('sha256' in one) live.add(keyOf(one.sha256))
+  for await (const { chunks } of listLive())
+    for (const entry of chunks) if ('sha256' in entry) live.add(toKey(entry.sha256))
 
-  const collected = { kept: 0, young: 0, removed: 0, bytes: 0 }
-  const isUsed = ({ path }: ObjectStat): boolean => live.has(keyOf(path.slice(-64)))
-  // Also of what says nothing of its age.
+  const counts = { kept: 0, young: 0, removed: 0, bytes: 0 }
+  const isLive = ({ path }: ObjectStat): boolean => live.has(toKey(path.slice(-64)))
+  // An object of unknown age gives NaN and counts as young.
   const isYoung = ({ modifiedAt = '' }: ObjectStat): boolean => !(Date.parse(modifiedAt) < now - graceMilliseconds)
 
-  const garbage = async function* (): AsyncGenerator<ObjectStat> {
-    for await (const found of provider.list('chunks', signal)) {
-      if (!isChunkPath(found.path)) continue
-      const used = isUsed(found)
-      if (used || isYoung(found)) {
-        collected.kept += 1
-        if (!used) collected.young += 1
+  const findGarbage = async function* (): AsyncGenerator<ObjectStat> {
+    for await (const object of provider.list('chunks', signal)) {
+      if (!isChunkPath(object.path)) continue
+      const isUsed = isLive(object)
+      if (isUsed || isYoung(object)) {
+        counts.kept += 1
+        if (!isUsed) counts.young += 1
         continue
       }
       signal?.throwIfAborted()
-      await hold?.renew()
-      yield found
+      await lock?.renew()
+      yield object
     }
   }
 
-  await forEachConcurrent(inBatches(garbage(), provider.removeMany ? atOnce : 1), lanes, async batch => {
-    // Not to be aborted: a removal that nobody waits for could happen when the hold has ended.
-    if (hold)
-      await removeAll(
+  const batchSize = provider.removeMany ? maxBatchSize : 1
+  await forEachConcurrent(splitIntoBatches(findGarbage(), batchSize), concurrency, async batch => {
+    // The signal must not abort a removal: the provider could then carry it out after the lock has ended.
+    if (lock)
+      await removeBatch(
         provider,
-        hold,
+        lock,
         batch.map(({ path }) => path),
       )
-    collected.removed += batch.length
-    for (const { size } of batch) collected.bytes += size
+    counts.removed += batch.length
+    for (const { size } of batch) counts.bytes += size
   })
-  return collected
+  return counts
 }

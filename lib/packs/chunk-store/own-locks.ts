@@ -1,10 +1,11 @@
 /**
- * The holds that this service has taken, by their ids. It notes each in its state before anybody can see it, and forgets
- * it at its end: what is noted when a process begins an earlier one of the same service has left, which runs no more.
+ * The repository locks that this service has acquired, by their ids. The service records each lock in its state before
+ * anybody can see it, and forgets it at its end. So a lock that is recorded when a process starts belongs to an earlier
+ * process of the same service, which no longer runs.
  */
-export interface OwnHolds {
-  note(id: string, until: number): Promise<void>
+export interface OwnLocks {
+  record(id: string, until: number): Promise<void>
   forget(id: string): Promise<void>
-  /** Since when, in milliseconds, it is sure that nobody has this hold any more; undefined when it is not. */
-  deadSince(id: string): number | undefined
+  /** Returns since when, in milliseconds, it is certain that nobody has the lock. Undefined when that is not certain. */
+  getStaleSince(id: string): number | undefined
 }

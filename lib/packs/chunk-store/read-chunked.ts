@@ -1,46 +1,46 @@
-import type { Zeros } from '../sparse-file.ts'
-import type { Chunk, Chunked } from '../chunks/chunk-index.ts'
+import type { ZeroRun } from '../sparse-file.ts'
+import type { Chunk, ChunkedContent } from '../chunks/chunk-index.ts'
 import type { FetchChunk } from './stored-chunk.ts'
 
-/** Parts of the list that are fetched ahead. */
-const ahead = 4
+/** The number of chunks and runs of zeros to fetch ahead of the reader. */
+const readAhead = 4
 
-/** The parts of a file in order, each with all that is in it. */
-const partsOf = async function* (
-  fetch: FetchChunk,
-  { chunks }: Chunked,
+const readSegments = async function* (
+  fetchChunk: FetchChunk,
+  { chunks }: ChunkedContent,
   signal: AbortSignal,
-): AsyncGenerator<Uint8Array | Zeros> {
-  const queue: (Promise<Buffer> | Zeros)[] = []
-  const fetched = (chunk: Chunk): Promise<Buffer> => {
-    const one = fetch(chunk, signal)
-    // A failure is told when it is its turn, which may never come.
-    one.catch(() => undefined)
-    return one
+): AsyncGenerator<Uint8Array | ZeroRun> {
+  const queue: (Promise<Buffer> | ZeroRun)[] = []
+  const startFetch = (chunk: Chunk): Promise<Buffer> => {
+    const data = fetchChunk(chunk, signal)
+    // The reader gets a failure when it reaches this chunk, which may never happen.
+    data.catch(() => undefined)
+    return data
   }
-  const first = async (): Promise<Uint8Array | Zeros> => {
+  const takeFirst = async (): Promise<Uint8Array | ZeroRun> => {
     signal.throwIfAborted()
     return queue.shift()!
   }
-  for (const one of chunks) {
-    queue.push('zeros' in one ? one : fetched(one))
-    if (queue.length > ahead) yield await first()
+  for (const entry of chunks) {
+    queue.push('zeros' in entry ? entry : startFetch(entry))
+    if (queue.length > readAhead) yield await takeFirst()
   }
-  while (queue.length > 0) yield await first()
+  while (queue.length > 0) yield await takeFirst()
 }
 
 /**
- * A file that is kept as chunks, in order: bytes, and runs of zeros, of which nothing is made. Each chunk is checked before
- * any of it is given out. Fails as `fetch` does where one is missing or broken; what is fetched ahead ends with the reading.
+ * Reads the content of a file that is stored as chunks: data, and runs of zeros, which take no memory. It gives out no part
+ * of a chunk before the chunk is verified. Throws what `fetchChunk` throws when a chunk is missing or damaged. When the
+ * caller stops reading, the fetches ahead end.
  */
-export const readChunked = async function* (
-  fetch: FetchChunk,
-  list: Chunked,
+export const readChunkedContent = async function* (
+  fetchChunk: FetchChunk,
+  content: ChunkedContent,
   signal?: AbortSignal,
-): AsyncGenerator<Uint8Array | Zeros> {
+): AsyncGenerator<Uint8Array | ZeroRun> {
   const ended = new AbortController()
   try {
-    yield* partsOf(fetch, list, signal ? AbortSignal.any([signal, ended.signal]) : ended.signal)
+    yield* readSegments(fetchChunk, content, signal ? AbortSignal.any([signal, ended.signal]) : ended.signal)
   } finally {
     ended.abort()
   }

@@ -1,119 +1,126 @@
 import { ServiceError } from '#lib/errors.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
-import type { OwnHolds } from './own-locks.ts'
+import type { OwnLocks } from './own-locks.ts'
 
 /**
- * Keeps those who add chunks and who removes them apart, wherever they run, by objects on the provider. Who wants to
- * begin writes its own object first and looks for others then: of two that begin at once at least one sees the other and
- * steps back. So no chunk that a writer has found can be removed before the writer's list is known.
+ * A lock on the chunks of a provider. Its objects on the provider keep those who write chunks and the one who removes chunks
+ * apart, on whichever hosts they run. Each writes its own object before it looks for others. So if two begin at once, at
+ * least one of them sees the other and gives up, and a chunk that a writer has found cannot be removed before the index of
+ * the writer is visible.
  */
-export interface Hold extends AsyncDisposable {
-  /** Keeps the hold valid. Throws `conflict` when it has been out of use for so long that others may have gone on. */
+export interface RepositoryLock extends AsyncDisposable {
+  /** Keeps the lock valid. Throws `conflict` when it has not been renewed for so long that others may have started. */
   renew(): Promise<void>
 }
 
-export type Purpose = 'write' | 'sweep'
+/** Those who write chunks share the lock. Who removes chunks has it exclusively. */
+export type LockMode = 'shared' | 'exclusive'
 
-export const holdFolder = 'chunks/holds'
+export const lockFolder = 'chunks/holds'
 
-/** For how long a hold is good. It is renewed at the half. */
-export const holdMilliseconds = 10 * 60_000
+/** How long a lock is valid. It is renewed when half of that has passed. */
+export const lockMilliseconds = 10 * 60_000
 
-/** For how long others heed a hold that is not good any more: the clocks of hosts may differ by as much. */
+/** How long others respect an expired lock, because the clocks of hosts can differ by as much. */
 export const slackMilliseconds = 10 * 60_000
 
-/** For how long a provider may still carry out what a process has asked for that was killed. */
-export const lateMilliseconds = 60_000
+/** How long a provider may still carry out requests of a process that was killed. */
+export const lateRequestMilliseconds = 60_000
 
-/** Purpose, whose, and until when in milliseconds since 1970. */
-const holdName = /^chunks\/holds\/(write|sweep)-([0-9a-f-]{36})-(\d{1,16})$/
+/** The words for the modes in the names of lock objects, which services of all versions share. */
+const modeNames: Readonly<Record<LockMode, string>> = { shared: 'write', exclusive: 'sweep' }
 
-const busy: Readonly<Record<Purpose, string>> = {
-  write: 'Chunks are being written to this place. Try again when that has ended.',
-  sweep: 'Chunks that are not used any more are being removed from this place. Try again when that has ended.',
-}
+/** The name of a lock object: the mode, the id of the lock, and its end in milliseconds since 1970. */
+const lockName = /^chunks\/holds\/(write|sweep)-([0-9a-f-]{36})-(\d{1,16})$/
 
-/** Whoever writes can do so beside others who write; who removes has to be alone. */
-const excludes = (mine: Purpose, other: Purpose): boolean => mine === 'sweep' || other === 'sweep'
-
-/**
- * Whether a hold is over: by its end, or where that is further away than any hold lasts, as its object has grown too old. A
- * host whose clock was years ahead would else keep others out for as long.
- */
-const isOver = (end: number, modifiedAt: string | undefined): boolean => {
-  const isPossible = end <= Date.now() + holdMilliseconds + slackMilliseconds
-  const last =
-    isPossible || modifiedAt === undefined ? end : Date.parse(modifiedAt) + holdMilliseconds + slackMilliseconds
-  return last + slackMilliseconds < Date.now()
+const conflictMessages: Readonly<Record<LockMode, string>> = {
+  shared: 'A push is writing chunks to this storage. Try again when it has ended.',
+  exclusive: 'Unused chunks are being removed from this storage. Try again when that has ended.',
 }
 
 /**
- * Takes a hold; it ends when it is disposed of. Throws `conflict` while there is another that does not go with it; of `own`
- * one that a process left that was killed is none.
+ * Says whether a lock has expired. If its end is further away than any lock lasts, the age of its object decides: otherwise
+ * a host whose clock is years ahead would lock out the others for years.
  */
-export const takeHold = async (
+const isExpired = (end: number, modifiedAt: string | undefined): boolean => {
+  const isPossible = end <= Date.now() + lockMilliseconds + slackMilliseconds
+  const latestEnd =
+    isPossible || modifiedAt === undefined ? end : Date.parse(modifiedAt) + lockMilliseconds + slackMilliseconds
+  return latestEnd + slackMilliseconds < Date.now()
+}
+
+/**
+ * Acquires a lock, which ends when it is disposed of. Locks that a killed process of this service has left do not count;
+ * `ownLocks` knows them. Throws `conflict` while there is another lock that excludes this one.
+ */
+export const acquireRepositoryLock = async (
   provider: Provider,
-  purpose: Purpose,
+  mode: LockMode,
   signal?: AbortSignal,
-  own?: OwnHolds,
-): Promise<Hold> => {
+  ownLocks?: OwnLocks,
+): Promise<RepositoryLock> => {
   const id = crypto.randomUUID()
-  /** The two newest objects of this hold: a listing that goes on while it is renewed finds at least one. */
+  /** The two newest objects of this lock, so that a listing during a renewal finds at least one. */
   const paths: string[] = []
-  let written = { at: 0, since: 0 }
-  /** Milliseconds since it was written, by the clock that says more: the one of the time of day may be set back. */
-  const age = (): number => Math.max(Date.now() - written.at, performance.now() - written.since)
+  let renewedAt = { wall: 0, monotonic: 0 }
+  /** Returns the milliseconds since the last renewal by the clock that says more, because somebody may set the wall clock back. */
+  const getAge = (): number => Math.max(Date.now() - renewedAt.wall, performance.now() - renewedAt.monotonic)
 
-  /** Whether an object could be removed. What could not comes to its end by itself. */
-  const remove = async (path: string): Promise<boolean> =>
+  /** Returns whether the object could be removed. One that could not expires by itself. */
+  const removeObject = async (path: string): Promise<boolean> =>
     provider.remove(path).then(
       () => true,
       () => false,
     )
-  const put = async (): Promise<void> => {
-    const now = { at: Date.now(), since: performance.now() }
-    const end = now.at + holdMilliseconds
-    const path = `${holdFolder}/${purpose}-${id}-${end}`
+  const writeObject = async (): Promise<void> => {
+    const now = { wall: Date.now(), monotonic: performance.now() }
+    const end = now.wall + lockMilliseconds
+    const path = `${lockFolder}/${modeNames[mode]}-${id}-${end}`
     paths.push(path)
-    await own?.note(id, end)
+    await ownLocks?.record(id, end)
     await provider.write(path, { size: 0, read: () => new Blob().stream() }, { ...(signal && { signal }) })
-    written = now
-    if (paths.length > 2) await remove(paths.shift()!)
+    renewedAt = now
+    if (paths.length > 2) await removeObject(paths.shift()!)
   }
   const release = async (): Promise<void> => {
-    const removed = await Promise.all(paths.map(remove))
-    if (removed.every(Boolean)) await own?.forget(id).catch(() => undefined)
+    const removed = await Promise.all(paths.map(removeObject))
+    if (removed.every(Boolean)) await ownLocks?.forget(id).catch(() => undefined)
   }
-  /** Whether a hold is of nobody: a chunk that a sweep had asked to be removed may still be, the writes do no harm. */
-  const isLeft = (other: Purpose, whose: string): boolean => {
-    const since = own?.deadSince(whose)
-    return since !== undefined && (other === 'write' || Date.now() - since > lateMilliseconds)
+  /**
+   * Says whether a killed process has left a lock. A removal that an exclusive one has requested can still happen for a while;
+   * late writes of a shared one do no harm.
+   */
+  const isStale = (otherMode: LockMode, otherId: string): boolean => {
+    const since = ownLocks?.getStaleSince(otherId)
+    return since !== undefined && (otherMode === 'shared' || Date.now() - since > lateRequestMilliseconds)
   }
 
-  const lookForOthers = async (): Promise<void> => {
-    for await (const { path, modifiedAt } of provider.list(holdFolder, signal)) {
-      const [, other, whose, end] = holdName.exec(path) ?? []
-      if (other === undefined || whose === id) continue
-      if (isOver(Number(end), modifiedAt) || isLeft(other as Purpose, whose!)) await remove(path)
-      else if (excludes(purpose, other as Purpose)) throw new ServiceError('conflict', busy[other as Purpose])
+  const checkOtherLocks = async (): Promise<void> => {
+    for await (const { path, modifiedAt } of provider.list(lockFolder, signal)) {
+      const [, otherName, otherId, end] = lockName.exec(path) ?? []
+      if (otherName === undefined || otherId === id) continue
+      const otherMode = otherName === modeNames.shared ? 'shared' : 'exclusive'
+      if (isExpired(Number(end), modifiedAt) || isStale(otherMode, otherId!)) await removeObject(path)
+      else if (mode === 'exclusive' || otherMode === 'exclusive')
+        throw new ServiceError('conflict', conflictMessages[otherMode])
     }
   }
 
   try {
-    await put()
-    await lookForOthers()
+    await writeObject()
+    await checkOtherLocks()
   } catch (error) {
     await release()
     throw error
   }
   return {
     async renew() {
-      if (age() >= holdMilliseconds)
+      if (getAge() >= lockMilliseconds)
         throw new ServiceError(
           'conflict',
-          'The work on the chunks stood still for too long, and others may have gone on. What was sent is kept: try again.',
+          'The work on the chunks stood still for so long that others may have started. What was sent is kept: try again.',
         )
-      if (age() > holdMilliseconds / 2) await put()
+      if (getAge() > lockMilliseconds / 2) await writeObject()
     },
     [Symbol.asyncDispose]: release,
   }

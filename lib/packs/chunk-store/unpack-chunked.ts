@@ -1,34 +1,34 @@
-import { createUnpacker, type UnpackedFile, unpacking, type UnpackLimits } from '../unpacker.ts'
+import { createUnpacker, type UnpackedFile, type UnpackLimits, withUnpackErrors } from '../unpacker.ts'
 import type { IndexedFile } from '../chunks/chunk-index.ts'
-import { readChunked } from './read-chunked.ts'
+import { readChunkedContent } from './read-chunked.ts'
 import type { FetchChunk } from './stored-chunk.ts'
 
-interface Options {
+interface UnpackChunkedOptions {
   readonly limits: UnpackLimits
-  /** Bytes that have come so far, of the list and of each chunk once. */
-  readonly fetched: () => number
+  /** Returns how many bytes have arrived: the index, and each chunk once. */
+  readonly getFetchedSize: () => number
   readonly signal: AbortSignal
-  /** Is told how many bytes of files, holes included, are there. */
+  /** Called with the number of bytes of files, with holes, so far. */
   readonly onProgress: (bytesOfFiles: number) => void
 }
 
 /**
- * Writes files that are kept as chunks into an existing empty folder that nobody else writes to, with their holes. They
- * are synced, and keep 755 of their modes. Each chunk is what its name says, and the list is what the pack's digest says, so
- * that the files are not digested once more: a hole costs nothing, however large it is. The caller removes the folder after
- * a failure. Throws `invalid` beyond the limits, `no-space`, and what `fetch` does.
+ * Writes files that are stored as chunks into an existing empty folder that nobody else writes to. Holes stay holes. Files
+ * are synced and keep their modes as far as 755 allows. Each chunk is verified by its own digest and the index by the digest
+ * of the pack, so the files are not digested again and a hole costs nothing, however large it is. The caller removes the
+ * folder after a failure. Returns the files. Throws `invalid` beyond the limits, `no-space`, and what `fetchChunk` throws.
  */
-export const unpackChunked = (
+export const unpackChunkedFiles = async (
   files: readonly IndexedFile[],
-  fetch: FetchChunk,
+  fetchChunk: FetchChunk,
   folder: string,
-  { limits, fetched, signal, onProgress }: Options,
+  { limits, getFetchedSize, signal, onProgress }: UnpackChunkedOptions,
 ): Promise<readonly UnpackedFile[]> =>
-  unpacking(async () => {
-    const unpacker = createUnpacker(folder, { limits, packed: fetched, signal, onProgress })
+  withUnpackErrors(async () => {
+    const unpacker = createUnpacker(folder, { limits, getPackedSize: getFetchedSize, signal, onProgress })
     for (const file of files) {
       await unpacker.add(file.name, 'file', file.size)
-      await unpacker.write(file, readChunked(fetch, file, signal))
+      await unpacker.write(file, readChunkedContent(fetchChunk, file, signal))
     }
     await unpacker.sync()
     return files.map(({ name, size, sha256 }) => ({ name, size, sha256 }))

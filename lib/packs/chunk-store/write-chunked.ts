@@ -1,106 +1,113 @@
 import { isFault } from '#lib/errors.ts'
 import { TransientError, withRetry } from '#lib/async/retry.ts'
 import type { Provider, Source } from '#lib/objects/port/provider.ts'
-import type { ChunkList } from '../chunks/chunk-index.ts'
-import { chunker } from '../chunks/chunker.ts'
-import type { Hold } from './repository-lock.ts'
+import type { IndexEntry, ListedContent } from '../chunks/chunk-index.ts'
+import { splitIntoChunks } from '../chunks/chunker.ts'
+import type { RepositoryLock } from './repository-lock.ts'
 import { forEachConcurrent } from '#lib/async/for-each-concurrent.ts'
-import { chunkPath, packChunk, sha256Of } from './stored-chunk.ts'
+import { compressChunk, computeSha256, getChunkPath } from './stored-chunk.ts'
 
-export interface Written {
-  readonly list: ChunkList
-  /** Chunks that were not there, and their bytes as sent. */
+export interface WrittenContent {
+  readonly content: ListedContent
+  /** The number of chunks that the provider did not have, and their bytes as sent. */
   readonly sentChunks: number
   readonly sentBytes: number
-  /** Each chunk of the file by its SHA-256, with the bytes it takes on the provider. */
-  readonly stored: ReadonlyMap<string, number>
+  /** The bytes that each chunk takes on the provider, by the SHA-256 of the chunk. */
+  readonly storedSizes: ReadonlyMap<string, number>
 }
 
-interface Options {
+interface WriteChunkedOptions {
   readonly signal?: AbortSignal
-  /** Is told how many bytes of the file have been read. */
+  /** Called with the number of bytes of the file that have been read. */
   readonly onProgress?: (bytes: number) => void
 }
 
-/** Chunks that are hashed, packed and sent at once. */
-const lanes = 4
+/** Chunks that are hashed, compressed and sent at the same time. */
+const concurrency = 4
 
-const sourceOf = (bytes: Buffer<ArrayBuffer>): Source => ({
+const createSource = (bytes: Buffer<ArrayBuffer>): Source => ({
   size: bytes.length,
   read: ({ start, end }) => new Blob([bytes.subarray(start, end)]).stream(),
 })
 
-/** Sends a chunk and gives the bytes it has there; another who sends the same at this moment is waited for. */
-const send = async (
+interface SentChunk {
+  /** Bytes that were sent: none when somebody else has sent the same chunk at the same time. */
+  readonly sentSize: number
+  /** Bytes that the chunk takes on the provider. */
+  readonly storedSize: number
+}
+
+const sendChunk = async (
   provider: Provider,
   sha256: string,
   data: Buffer<ArrayBuffer>,
   signal?: AbortSignal,
-): Promise<{ readonly sent: number; readonly stored: number }> => {
-  const path = chunkPath(sha256)
-  const packed = await packChunk(data)
-  const options = { sha256: packed === data ? sha256 : await sha256Of(packed), ...(signal && { signal }) }
-  const attempt = async (): Promise<{ readonly sent: number; readonly stored: number }> => {
+): Promise<SentChunk> => {
+  const path = getChunkPath(sha256)
+  const stored = await compressChunk(data)
+  const options = { sha256: stored === data ? sha256 : await computeSha256(stored), ...(signal && { signal }) }
+  const send = async (): Promise<SentChunk> => {
     try {
-      await provider.write(path, sourceOf(packed), options)
-      return { sent: packed.length, stored: packed.length }
+      await provider.write(path, createSource(stored), options)
+      return { sentSize: stored.length, storedSize: stored.length }
     } catch (error) {
       if (!isFault(error, 'conflict')) throw error
-      const there = await provider.stat(path, signal)
-      if (there) return { sent: 0, stored: there.size }
+      const existing = await provider.stat(path, signal)
+      if (existing) return { sentSize: 0, storedSize: existing.size }
       throw error
     }
   }
-  return withRetry(attempt, signal, error => isFault(error, 'conflict') || error instanceof TransientError)
+  // A conflict means that somebody else is writing the same chunk.
+  return withRetry(send, signal, error => isFault(error, 'conflict') || error instanceof TransientError)
 }
 
 /**
- * Keeps a file as chunks and sends those that are not there yet. `hold` is of the purpose `write`: it must be taken
- * before, renewed just before the list is made known to those who collect garbage, and end after that. What a write that
- * failed has sent stays, and is not sent again.
+ * Splits a file into chunks and sends those that the provider does not have. The caller acquires a shared `lock` before,
+ * renews it just before the index becomes visible, and releases it after that. Chunks that a failed call has sent stay, so
+ * the next call does not send them again.
  */
-export const writeChunked = async (
+export const writeChunkedContent = async (
   provider: Provider,
-  hold: Hold,
+  lock: RepositoryLock,
   source: AsyncIterable<Uint8Array>,
-  { signal, onProgress }: Options = {},
-): Promise<Written> => {
-  const chunks: ChunkList['chunks'][number][] = []
-  const stored = new Map<string, number>()
+  { signal, onProgress }: WriteChunkedOptions = {},
+): Promise<WrittenContent> => {
+  const entries: IndexEntry[] = []
+  const storedSizes = new Map<string, number>()
   let size = 0
   let sentChunks = 0
   let sentBytes = 0
 
-  /** The chunks with their places in the list; holes go into it on the way. */
-  const chunksOf = async function* (): AsyncGenerator<{ at: number; data: Buffer<ArrayBuffer> }> {
+  /** Gives the chunks with their positions in the index, and puts the holes into the index. */
+  const readChunks = async function* (): AsyncGenerator<{ at: number; data: Buffer<ArrayBuffer> }> {
     let at = 0
-    for await (const part of chunker(source)) {
+    for await (const segment of splitIntoChunks(source)) {
       signal?.throwIfAborted()
-      await hold.renew()
-      if ('zeros' in part) chunks[at] = part
-      else yield { at, data: part.data }
+      await lock.renew()
+      if ('zeros' in segment) entries[at] = segment
+      else yield { at, data: segment.data }
       at += 1
-      size += 'zeros' in part ? part.zeros : part.data.length
+      size += 'zeros' in segment ? segment.zeros : segment.data.length
       onProgress?.(size)
     }
   }
 
-  await forEachConcurrent(chunksOf(), lanes, async ({ at, data }) => {
-    const sha256 = await sha256Of(data)
-    chunks[at] = { sha256, size: data.length }
-    if (stored.has(sha256)) return
-    stored.set(sha256, 0)
-    const found = await provider.stat(chunkPath(sha256), signal)
-    // What is larger than the chunk cannot be it.
-    if (found && found.size <= data.length) {
-      stored.set(sha256, found.size)
+  await forEachConcurrent(readChunks(), concurrency, async ({ at, data }) => {
+    const sha256 = await computeSha256(data)
+    entries[at] = { sha256, size: data.length }
+    if (storedSizes.has(sha256)) return
+    storedSizes.set(sha256, 0)
+    const existing = await provider.stat(getChunkPath(sha256), signal)
+    // An object that is larger than the chunk cannot be the chunk.
+    if (existing && existing.size <= data.length) {
+      storedSizes.set(sha256, existing.size)
       return
     }
-    const done = await send(provider, sha256, data, signal)
-    stored.set(sha256, done.stored)
-    sentBytes += done.sent
-    if (done.sent > 0) sentChunks += 1
+    const sent = await sendChunk(provider, sha256, data, signal)
+    storedSizes.set(sha256, sent.storedSize)
+    sentBytes += sent.sentSize
+    if (sent.sentSize > 0) sentChunks += 1
   })
-  await hold.renew()
-  return { list: { size, chunks }, sentChunks, sentBytes, stored }
+  await lock.renew()
+  return { content: { size, chunks: entries }, sentChunks, sentBytes, storedSizes }
 }

@@ -2,97 +2,102 @@ import * as z from 'zod'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { firstMistake } from '#lib/schema-errors.ts'
 import { isWithinJsonLimits } from '#lib/json-limits.ts'
-import { createNames } from '../file-names.ts'
-import type { Zeros } from '../sparse-file.ts'
-import { imageSizes } from './chunker.ts'
+import { createNameSet } from '../file-names.ts'
+import type { ZeroRun } from '../sparse-file.ts'
+import { imageChunkSizes } from './chunker.ts'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
-/** Bytes of a file that are kept under the name of their SHA-256 (lower-case hex). */
+/** A part of a file, stored under its SHA-256 (lower-case hex). */
 export interface Chunk {
   readonly sha256: string
   readonly size: number
 }
 
-/** What a file consists of, in order; sizes are in bytes, `size` is that of the file. */
-export interface Chunked {
+/** A part of a file in a chunk index. */
+export type IndexEntry = Chunk | ZeroRun
+
+/** The content of a file as chunks and runs of zeros, in order. */
+export interface ChunkedContent {
+  /** Bytes of the file. */
   readonly size: number
-  readonly chunks: Iterable<Chunk | Zeros>
+  readonly chunks: Iterable<IndexEntry>
 }
 
-/** The same, all of it in memory. */
-export interface ChunkList extends Chunked {
-  readonly chunks: readonly (Chunk | Zeros)[]
+/** Chunked content that is completely in memory. */
+export interface ListedContent extends ChunkedContent {
+  readonly chunks: readonly IndexEntry[]
 }
 
-/** A file of a machine that is kept as chunks. */
-export interface IndexedFile extends Chunked {
-  /** Segments joined by `/`, such as packs have. */
+/** A file of a machine that is stored as chunks. */
+export interface IndexedFile extends ChunkedContent {
+  /** Segments joined by `/`, as in a pack. */
   readonly name: string
   readonly mode: number
-  /** Of the whole file, lower-case hex. */
+  /** The digest of the whole file in lower-case hex. */
   readonly sha256: string
 }
 
-/** The same, all of it in memory. */
-export interface ChunkedFile extends IndexedFile, ChunkList {
-  readonly chunks: readonly (Chunk | Zeros)[]
+/** An indexed file that is completely in memory. */
+export interface ListedFile extends IndexedFile, ListedContent {
+  readonly chunks: readonly IndexEntry[]
 }
 
 const format = 'vmhost-chunks-1'
 
-const isCount = (value: unknown, most: number): boolean =>
-  Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= most
+const isCount = (value: unknown, max: number): boolean =>
+  Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= max
 
-/** More members than these the canonical text does not have. */
-const isPart = (value: unknown): value is Chunk | Zeros => {
+const isIndexEntry = (value: unknown): value is IndexEntry => {
   if (typeof value !== 'object' || value === null) return false
   if ('zeros' in value) return isCount(value.zeros, Number.MAX_SAFE_INTEGER)
-  if (!('sha256' in value) || !('size' in value) || !isCount(value.size, imageSizes.most)) return false
+  if (!('sha256' in value) || !('size' in value) || !isCount(value.size, imageChunkSizes.max)) return false
   return typeof value.sha256 === 'string' && /^[0-9a-f]{64}$/.test(value.sha256)
 }
 
-// By hand, and no further than the first mistake: a schema would describe each of the millions that a list can have.
-const Parts = z.custom<(Chunk | Zeros)[]>(
-  value => Array.isArray(value) && value.every(isPart),
-  'must be chunks, which have a SHA-256 and a size, and runs of zeros',
+// Checked by hand and only up to the first mistake: a schema would report each of the millions that an index can have. It
+// need not refuse further members, because the canonical text has none.
+const Entries = z.custom<IndexEntry[]>(
+  value => Array.isArray(value) && value.every(isIndexEntry),
+  'must be chunks with a SHA-256 and a size, or runs of zeros',
 )
 
-const File = z
+const IndexFile = z
   .strictObject({
     name: z.string(),
     size: z.int().min(0),
     mode: z.int().min(0).max(0o777),
     sha256,
-    chunks: Parts,
+    chunks: Entries,
   })
   .refine(
-    ({ size, chunks }) => size === chunks.reduce((sum, one) => sum + ('zeros' in one ? one.zeros : one.size), 0),
+    ({ size, chunks }) =>
+      size === chunks.reduce((sum, entry) => sum + ('zeros' in entry ? entry.zeros : entry.size), 0),
     'the chunks together must be as large as the file',
   )
   .refine(
-    ({ chunks }) => chunks.every((one, at) => !('zeros' in one && at > 0 && 'zeros' in chunks[at - 1]!)),
+    ({ chunks }) => chunks.every((entry, at) => !('zeros' in entry && at > 0 && 'zeros' in chunks[at - 1]!)),
     'zeros after zeros must be one run',
   )
-const FilesShape = z.strictObject({ files: z.array(File).max(100_000), format: z.literal(format) })
+const IndexShape = z.strictObject({ files: z.array(IndexFile).max(100_000), format: z.literal(format) })
 
-const broken = (why: string): ServiceError => new ServiceError('upstream', `The list of chunks is not one: ${why}.`)
+const damagedIndex = (why: string): ServiceError => new ServiceError('upstream', `The chunk index is damaged: ${why}.`)
 
-/** What every list begins with that names a chunk, and no tar, gzip, zstd or side file does. */
-export const listMagic = Buffer.from('{"files":[{"chunks":[')
+/** The first bytes of every index that names a chunk. No tar, gzip, zstd or sidecar begins with them. */
+export const indexMagic = Buffer.from('{"files":[{"chunks":[')
 
-/** Bytes of the largest list that is read: of about 700 GB that are not holes. */
-export const largestList = 64 * 1024 * 1024
+/** Maximum number of bytes of an index: enough for about 700 GB of data, holes not counted. */
+export const maxIndexSize = 64 * 1024 * 1024
 
-/** Values of such a list: three for each chunk. */
-const mostValues = 3_000_000
+/** Maximum number of JSON values of an index. A chunk takes three. */
+const maxIndexValues = 3_000_000
 
-/** The text of the list of a machine: JSON with sorted keys and no spaces, one text for the same files in one order. */
-export const encodeChunkedFiles = (files: readonly IndexedFile[]): string =>
+/** Encodes an index as JSON with sorted keys and without spaces. The same files in the same order give the same text. */
+export const encodeChunkIndex = (files: readonly IndexedFile[]): string =>
   JSON.stringify({
     files: files.map(file => ({
-      chunks: Array.from(file.chunks, one =>
-        'zeros' in one ? { zeros: one.zeros } : { sha256: one.sha256, size: one.size },
+      chunks: Array.from(file.chunks, entry =>
+        'zeros' in entry ? { zeros: entry.zeros } : { sha256: entry.sha256, size: entry.size },
       ),
       mode: file.mode,
       name: file.name,
@@ -103,33 +108,35 @@ export const encodeChunkedFiles = (files: readonly IndexedFile[]): string =>
   })
 
 /**
- * Reads the text of a list, which may take seconds: `index-parser.ts` does it in a thread. Throws `upstream`, also for a text
- * that `encodeChunkedFiles` would not give, and for names that a pack could not have.
+ * Parses the text of an index. That can take seconds, so `index-parser.ts` does it in a thread. Throws `upstream` for a
+ * damaged text, for one that `encodeChunkIndex` would not give, and for names that a pack could not have.
  */
-export const parseChunkedFiles = (text: string): readonly ChunkedFile[] => {
-  if (!isWithinJsonLimits(Buffer.from(text), mostValues))
-    throw broken('it has too many values, or too deep in each other')
+export const parseChunkIndex = (text: string): readonly ListedFile[] => {
+  if (!isWithinJsonLimits(Buffer.from(text), maxIndexValues))
+    throw damagedIndex('it has too many values, or they are nested too deeply')
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw broken(messageOf(error))
+    throw damagedIndex(messageOf(error))
   }
-  const parsed = FilesShape.safeParse(value)
-  if (!parsed.success) throw broken(firstMistake(parsed.error))
+  const parsed = IndexShape.safeParse(value)
+  if (!parsed.success) throw damagedIndex(firstMistake(parsed.error))
   const { files } = parsed.data
-  if (encodeChunkedFiles(files) !== text) throw broken('its text is not the canonical one')
-  const names = createNames()
+  if (encodeChunkIndex(files) !== text) throw damagedIndex('its text is not the canonical one')
+  const names = createNameSet()
   try {
     for (const { name } of files) names.add(name, 'file')
   } catch (error) {
-    throw broken(messageOf(error))
+    throw damagedIndex(messageOf(error))
   }
   return files
 }
 
-/** The chunks of files, each once. */
-export const chunksOf = (files: readonly Chunked[]): ReadonlyMap<string, Chunk> =>
+/** Collects the chunks of files by their digests, each once. */
+export const collectChunks = (files: readonly ChunkedContent[]): ReadonlyMap<string, Chunk> =>
   new Map(
-    files.flatMap(({ chunks }) => [...chunks].flatMap(one => ('sha256' in one ? [[one.sha256, one] as const] : []))),
+    files.flatMap(({ chunks }) =>
+      [...chunks].flatMap(entry => ('sha256' in entry ? [[entry.sha256, entry] as const] : [])),
+    ),
   )

@@ -1,31 +1,32 @@
 import { createCutter } from './cutter.ts'
 import type { ChunkSizes } from './cutter.ts'
 import { createHoleFinder } from './hole-finder.ts'
-import type { Part } from './hole-finder.ts'
+import type { Segment } from './hole-finder.ts'
 
-/** Of the chunks of disk images. Others would be cut elsewhere, and share nothing with what is there already. */
-export const imageSizes: ChunkSizes = { least: 256 * 1024, mean: 1024 * 1024, most: 4 * 1024 * 1024 }
+/** The chunk sizes of disk images. With other sizes new chunks would share nothing with those that are stored already. */
+export const imageChunkSizes: ChunkSizes = { min: 256 * 1024, average: 1024 * 1024, max: 4 * 1024 * 1024 }
 
 /**
- * The chunks and holes of a file in order, the same for the same bytes however they come. A hole is as large as the
- * smallest chunk or larger; only before a hole or the end of the file a chunk may be smaller than that. Holds one chunk.
+ * Splits a file into chunks and holes, in order. The same bytes give the same chunks, whatever parts they arrive in. A hole
+ * is at least as large as the smallest chunk. Only a chunk before a hole or at the end of the file may be smaller than that.
+ * Keeps one chunk in memory.
  */
-export const chunker = async function* (
+export const splitIntoChunks = async function* (
   source: AsyncIterable<Uint8Array>,
-  sizes: ChunkSizes = imageSizes,
-): AsyncGenerator<Part<Buffer<ArrayBuffer>>> {
-  const holes = createHoleFinder(sizes.least)
+  sizes: ChunkSizes = imageChunkSizes,
+): AsyncGenerator<Segment<Buffer<ArrayBuffer>>> {
+  const holeFinder = createHoleFinder(sizes.min)
   const cutter = createCutter(sizes)
 
-  const cut = function* (parts: Iterable<Part>): Generator<Part<Buffer<ArrayBuffer>>> {
-    for (const part of parts) {
-      const chunks = 'zeros' in part ? cutter.end() : cutter.push(part.data)
+  const cut = function* (segments: Iterable<Segment>): Generator<Segment<Buffer<ArrayBuffer>>> {
+    for (const segment of segments) {
+      const chunks = 'zeros' in segment ? cutter.end() : cutter.push(segment.data)
       for (const data of chunks) yield { data }
-      if ('zeros' in part) yield part
+      if ('zeros' in segment) yield segment
     }
   }
 
-  for await (const bytes of source) yield* cut(holes.push(bytes))
-  yield* cut(holes.end())
+  for await (const bytes of source) yield* cut(holeFinder.push(bytes))
+  yield* cut(holeFinder.end())
   for (const data of cutter.end()) yield { data }
 }

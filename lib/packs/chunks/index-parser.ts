@@ -2,24 +2,27 @@ import { ServiceError } from '#lib/errors.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import { createKeyedLimiter } from '#lib/async/limiter.ts'
 import type { IndexedFile } from './chunk-index.ts'
-import { expandedFile } from './compact-index.ts'
-import { type IndexJob, type IndexResult, resultOf } from './index-worker.ts'
+import { expandFile } from './compact-index.ts'
+import { type IndexJob, type IndexResult, parseIndex } from './index-worker.ts'
 
-/** Reads the text of chunk indexes, long ones in a thread of their own: the largest take seconds. Both throw `upstream`. */
+/**
+ * Parses chunk indexes. It parses a long one in a thread, because the largest take seconds. Both methods throw `upstream`
+ * for a damaged index.
+ */
 export interface IndexParser {
-  files(bytes: Uint8Array<ArrayBuffer>): Promise<readonly IndexedFile[]>
-  /** As `digestsIn` gives them. */
-  digests(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array>
+  parseFiles(bytes: Uint8Array<ArrayBuffer>): Promise<readonly IndexedFile[]>
+  /** Returns the digests as `collectDigests` does. */
+  parseDigests(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array>
 }
 
-/** Bytes of a text that are read before a thread has begun. */
-const short = 256 * 1024
+/** Bytes of an index that this thread parses in less time than a new thread needs to start. */
+const maxInlineSize = 256 * 1024
 
-/** Threads at once: each takes some hundred MB for the largest index. */
-const threads = 2
+/** Threads that run at the same time. Each takes some hundred MB for the largest index. */
+const maxThreads = 2
 
-const inThread = async (startWorker: StartWorker, job: IndexJob): Promise<IndexResult> => {
-  // It is given away, not copied.
+const parseInThread = async (startWorker: StartWorker, job: IndexJob): Promise<IndexResult> => {
+  // The bytes are transferred to the thread, not copied.
   const worker = startWorker('chunk-index', job, [job.bytes.buffer])
   const { promise, resolve, reject } = Promise.withResolvers<IndexResult>()
   const fail = (cause: unknown): void =>
@@ -35,19 +38,20 @@ const inThread = async (startWorker: StartWorker, job: IndexJob): Promise<IndexR
 }
 
 export const createIndexParser = (startWorker: StartWorker): IndexParser => {
-  const atOnce = createKeyedLimiter(threads)
-  const parse = async (job: IndexJob): Promise<Exclude<IndexResult, { broken: string }>> => {
-    const result = job.bytes.length > short ? await atOnce.run('', () => inThread(startWorker, job)) : resultOf(job)
-    if ('broken' in result) throw new ServiceError('upstream', result.broken)
+  const limiter = createKeyedLimiter(maxThreads)
+  const parse = async (job: IndexJob): Promise<Exclude<IndexResult, { failure: string }>> => {
+    const isLong = job.bytes.length > maxInlineSize
+    const result = isLong ? await limiter.run('', () => parseInThread(startWorker, job)) : parseIndex(job)
+    if ('failure' in result) throw new ServiceError('upstream', result.failure)
     return result
   }
   return {
-    async files(bytes) {
-      const result = await parse({ bytes, wanted: 'files' })
-      return 'files' in result ? result.files.map(expandedFile) : []
+    async parseFiles(bytes) {
+      const result = await parse({ bytes, output: 'files' })
+      return 'files' in result ? result.files.map(expandFile) : []
     },
-    async digests(bytes) {
-      const result = await parse({ bytes, wanted: 'digests' })
+    async parseDigests(bytes) {
+      const result = await parse({ bytes, output: 'digests' })
       return 'digests' in result ? result.digests : new Uint8Array()
     },
   }

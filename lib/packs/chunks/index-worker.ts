@@ -1,37 +1,37 @@
 import type { MessagePort } from 'node:worker_threads'
 import { messageOf } from '#lib/errors.ts'
-import { parseChunkedFiles } from './chunk-index.ts'
-import { type CompactFile, compactFile, digestsIn } from './compact-index.ts'
+import { parseChunkIndex } from './chunk-index.ts'
+import { collectDigests, type CompactFile, toCompactFile } from './compact-index.ts'
 
-/** What is wanted of the text of an index: its files, or the digests of its chunks. */
+/** The text of an index, and what to return of it: its files, or the digests of its chunks. */
 export interface IndexJob {
   readonly bytes: Uint8Array<ArrayBuffer>
-  readonly wanted: 'files' | 'digests'
+  readonly output: 'files' | 'digests'
 }
 
-/** That, or why the text is none of an index. */
+/** The output of the job, or why the text is not an index. */
 export type IndexResult =
   | { readonly files: readonly CompactFile[] }
   | { readonly digests: Uint8Array<ArrayBuffer> }
-  | { readonly broken: string }
+  | { readonly failure: string }
 
-export const resultOf = ({ bytes, wanted }: IndexJob): IndexResult => {
+export const parseIndex = ({ bytes, output }: IndexJob): IndexResult => {
   try {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
-    const files = parseChunkedFiles(text)
-    return wanted === 'files' ? { files: files.map(compactFile) } : { digests: digestsIn(files) }
+    const files = parseChunkIndex(text)
+    return output === 'files' ? { files: files.map(toCompactFile) } : { digests: collectDigests(files) }
   } catch (error) {
-    return { broken: messageOf(error) }
+    return { failure: messageOf(error) }
   }
 }
 
-const buffersOf = (result: IndexResult): readonly ArrayBuffer[] => {
+const listBuffers = (result: IndexResult): readonly ArrayBuffer[] => {
   if ('files' in result) return result.files.flatMap(({ digests, sizes }) => [digests.buffer, sizes.buffer])
   return 'digests' in result ? [result.digests.buffer] : []
 }
 
-/** The thread's side of `index-parser.ts`: one index, then it ends. */
+/** Serves `index-parser.ts` in a worker thread: parses one index and ends. */
 export const serve = (port: MessagePort, data: object): void => {
-  const result = resultOf(data as IndexJob)
-  port.postMessage(result, buffersOf(result))
+  const result = parseIndex(data as IndexJob)
+  port.postMessage(result, listBuffers(result))
 }

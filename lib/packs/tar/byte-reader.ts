@@ -1,18 +1,21 @@
-/** Reads a stream in the pieces that a format asks for. */
+/** Reads a stream in parts of the sizes that a format asks for. */
 export interface ByteReader {
-  /** The next `size` bytes, fewer at the end. */
-  take(size: number): Promise<Buffer>
-  /** The next `size` bytes as they come, fewer at the end. Each part is good until the next is asked for. */
-  parts(size: number): AsyncGenerator<Uint8Array>
+  /** Reads the next `size` bytes; returns fewer at the end of the stream. */
+  read(size: number): Promise<Buffer>
+  /**
+   * Reads the next `size` bytes part by part as they arrive, fewer at the end of the stream. A part is valid until the
+   * caller asks for the next one.
+   */
+  stream(size: number): AsyncGenerator<Uint8Array>
 }
 
-/** `source` is not ended by this. */
+/** Creates a reader of `source`. The reader never ends the source. */
 export const createByteReader = (source: AsyncIterator<Uint8Array>): ByteReader => {
   let chunk: Uint8Array = new Uint8Array()
   let at = 0
 
-  /** Whether there is something to read. */
-  const fill = async (): Promise<boolean> => {
+  /** Gets the next chunk when the current one is used up. Returns false at the end of the source. */
+  const fillChunk = async (): Promise<boolean> => {
     while (at === chunk.length) {
       const next = await source.next()
       if (next.done === true) return false
@@ -21,28 +24,28 @@ export const createByteReader = (source: AsyncIterator<Uint8Array>): ByteReader 
     }
     return true
   }
-  const next = (most: number): Uint8Array => {
-    const part = chunk.subarray(at, at + most)
+  const takeFromChunk = (maxSize: number): Uint8Array => {
+    const part = chunk.subarray(at, at + maxSize)
     at += part.length
     return part
   }
 
   return {
-    async take(size) {
+    async read(size) {
       const bytes = Buffer.allocUnsafe(size)
-      let have = 0
-      while (have < size && (await fill())) {
-        const part = next(size - have)
-        bytes.set(part, have)
-        have += part.length
+      let filled = 0
+      while (filled < size && (await fillChunk())) {
+        const part = takeFromChunk(size - filled)
+        bytes.set(part, filled)
+        filled += part.length
       }
-      return bytes.subarray(0, have)
+      return bytes.subarray(0, filled)
     },
-    async *parts(size) {
-      let left = size
-      while (left > 0 && (await fill())) {
-        const part = next(left)
-        left -= part.length
+    async *stream(size) {
+      let remaining = size
+      while (remaining > 0 && (await fillChunk())) {
+        const part = takeFromChunk(remaining)
+        remaining -= part.length
         yield part
       }
     },

@@ -1,17 +1,17 @@
-// Headers are made and read here by hand. Of the libraries, tar-stream refuses packs without their last padding, which
-// some services write; modern-tar takes these only together with files that were cut; both cut names at a NUL and
-// replace what is not UTF-8, so that what is checked is not what was sent.
+// This folder encodes and decodes headers itself. Of the libraries, tar-stream refuses packs without their last padding,
+// which some services write, and modern-tar accepts those only together with files that were cut off. Both cut names at a
+// NUL and replace bytes that are not UTF-8, so the service would not check what was sent.
 
-/** Bytes of a header, and what everything in a tar is padded to. */
+/** Bytes of a header. Everything in a tar is padded to a multiple of it. */
 export const blockSize = 512
 
-/** The largest size that eleven octal digits say: one byte short of 8 GiB. */
-export const largestOctal = 0o77777777777
+/** The largest number of eleven octal digits: as a size one byte less than 8 GiB. */
+export const maxOctal = 0o77777777777
 
-/** The bytes that fill up the last block of `size` bytes. */
-export const paddingOf = (size: number): number => (blockSize - (size % blockSize)) % blockSize
+/** Returns the number of bytes that fill up the last block of `size` bytes. */
+export const getPaddingSize = (size: number): number => (blockSize - (size % blockSize)) % blockSize
 
-interface Fields {
+interface HeaderFields {
   /** ASCII, at most 100 bytes. */
   readonly name: string
   readonly size: number
@@ -20,8 +20,8 @@ interface Fields {
   readonly type: '0' | 'x'
 }
 
-/** One ustar header (POSIX.1-1988). */
-const ustar = ({ name, size, mode, seconds, type }: Fields): Buffer => {
+/** Encodes a ustar header (POSIX.1-1988). */
+const encodeHeader = ({ name, size, mode, seconds, type }: HeaderFields): Buffer => {
   const block = Buffer.alloc(blockSize)
   const octal = (value: number, at: number, digits: number): void => {
     block.write(value.toString(8).padStart(digits, '0'), at, 'latin1')
@@ -43,34 +43,34 @@ const ustar = ({ name, size, mode, seconds, type }: Fields): Buffer => {
   return block
 }
 
-/** `length key=value\n`, where the length counts itself too (POSIX.1-2001). */
-const paxRecord = (key: string, value: string): string => {
-  const rest = ` ${key}=${value}\n`
-  const bytes = Buffer.byteLength(rest)
+/** Encodes a PAX record, `length key=value\n`, whose length counts itself too (POSIX.1-2001). */
+const encodePaxRecord = (key: string, value: string): string => {
+  const content = ` ${key}=${value}\n`
+  const bytes = Buffer.byteLength(content)
   let length = bytes + String(bytes).length
   if (bytes + String(length).length > length) length++
-  return `${length}${rest}`
+  return `${length}${content}`
 }
 
-/** The header of a file, after a PAX header where ustar cannot say its name or its size. */
-export const headerOf = (file: { name: string; size: number; mode: number; modifiedAt: Date }): Buffer => {
+/** Encodes the header of a file, after a PAX header when a ustar header cannot hold its name or its size. */
+export const encodeFileHeader = (file: { name: string; size: number; mode: number; modifiedAt: Date }): Buffer => {
   const { name, size } = file
-  const seconds = Math.min(Math.max(Math.floor(file.modifiedAt.getTime() / 1000), 0), largestOctal)
+  const seconds = Math.min(Math.max(Math.floor(file.modifiedAt.getTime() / 1000), 0), maxOctal)
   const mode = file.mode & 0o755
-  const plainName = name.length <= 100 && /^[\x20-\x7e]*$/.test(name)
+  const isPlainName = name.length <= 100 && /^[\x20-\x7e]*$/.test(name)
   const records = [
-    ...(plainName ? [] : [paxRecord('path', name)]),
-    ...(size > largestOctal ? [paxRecord('size', String(size))] : []),
+    ...(isPlainName ? [] : [encodePaxRecord('path', name)]),
+    ...(size > maxOctal ? [encodePaxRecord('size', String(size))] : []),
   ]
-  const own = ustar({
-    name: plainName ? name : name.replaceAll(/[^\x20-\x7e]/g, '_').slice(0, 100),
-    size: size > largestOctal ? 0 : size,
+  const header = encodeHeader({
+    name: isPlainName ? name : name.replaceAll(/[^\x20-\x7e]/g, '_').slice(0, 100),
+    size: size > maxOctal ? 0 : size,
     mode,
     seconds,
     type: '0',
   })
-  if (records.length === 0) return own
+  if (records.length === 0) return header
   const pax = Buffer.from(records.join(''))
-  const before = ustar({ name: 'pax', size: pax.length, mode: 0o644, seconds, type: 'x' })
-  return Buffer.concat([before, pax, Buffer.alloc(paddingOf(pax.length)), own])
+  const paxHeader = encodeHeader({ name: 'pax', size: pax.length, mode: 0o644, seconds, type: 'x' })
+  return Buffer.concat([paxHeader, pax, Buffer.alloc(getPaddingSize(pax.length)), header])
 }

@@ -4,30 +4,33 @@ import type { StoredManifest } from '#lib/catalog/manifest-schema.ts'
 import { createVisibilityCheck } from '#lib/catalog/visibility.ts'
 import type { CacheItem } from './cached-manifest.ts'
 
-type Present = Pick<Inventory, 'get'>
+type ManifestReader = Pick<Inventory, 'get'>
 
-/** The manifest of this catalog that an item is of, as it is now. */
-const presentOf = (inventory: Present, { catalog, manifest }: CacheItem): StoredManifest | undefined =>
+/** Finds the manifest of an item as it is now. Returns undefined for an item of another catalog. */
+const findPresentManifest = (inventory: ManifestReader, { catalog, manifest }: CacheItem): StoredManifest | undefined =>
   catalog === undefined ? inventory.get(manifest.id) : undefined
 
-/** Who is told of an item. Where roles decide, or nothing any more, super users alone are. */
-export const toldOf = (inventory: Present, item: CacheItem): { claims: string[]; users: string[] } => {
+/** Returns who gets the events of an item: only super users, if roles decide who may see it or its manifest is deleted. */
+export const getAudience = (inventory: ManifestReader, item: CacheItem): { claims: string[]; users: string[] } => {
   if (item.catalog !== undefined) return { claims: [], users: item.owner === undefined ? [] : [item.owner] }
-  const present = presentOf(inventory, item)
-  if (!present || present.required_roles.length > 0) return { claims: [], users: [] }
-  return { claims: present.required_claims.length > 0 ? [...present.required_claims] : ['LIST_CACHE'], users: [] }
+  const manifest = findPresentManifest(inventory, item)
+  if (!manifest || manifest.required_roles.length > 0) return { claims: [], users: [] }
+  return { claims: manifest.required_claims.length > 0 ? [...manifest.required_claims] : ['LIST_CACHE'], users: [] }
 }
 
 /**
- * Whether a caller may know of an item: of this catalog who may know of its manifest, as that is now; of another one who
- * pulled it, for what opened that was theirs. Another manifest with the same digest says nothing: whoever knows the digest of
- * a pack can register that.
+ * Creates a function that says whether a caller may see an item. An item of this catalog is visible with its manifest as that
+ * is now. An item of another catalog is visible to the user who pulled it with their own credentials. A manifest with the
+ * same digest does not count, because anybody who knows the digest of a pack can register one.
  */
-export const knownTo = (inventory: Present, caller: Principal): ((item: CacheItem) => boolean) => {
-  const sees = createVisibilityCheck(caller)
+export const createItemVisibilityCheck = (
+  inventory: ManifestReader,
+  caller: Principal,
+): ((item: CacheItem) => boolean) => {
+  const isVisible = createVisibilityCheck(caller)
   return item => {
     if (caller.superUser || (item.catalog !== undefined && item.owner === caller.id)) return true
-    const present = presentOf(inventory, item)
-    return present !== undefined && sees(present)
+    const manifest = findPresentManifest(inventory, item)
+    return manifest !== undefined && isVisible(manifest)
   }
 }

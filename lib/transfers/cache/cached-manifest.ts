@@ -1,15 +1,15 @@
 import * as z from 'zod'
 import { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
 
-/** A machine that is kept unpacked, by the SHA-256 of its pack. */
+/** A machine in the cache, by the SHA-256 of its pack. */
 export const CacheItem = z.object({
   id: z.uuid(),
   sha256: z.string(),
-  /** As it was when this was kept. */
+  /** The manifest as it was when the machine was cached. */
   manifest: CatalogManifest,
-  /** The address of the service of whose catalog that is; undefined for this one. */
+  /** The address of the service whose catalog has the manifest. Undefined for this service. */
   catalog: z.string().optional(),
-  /** The id of who pulled it. */
+  /** The id of the user who pulled the machine. */
   owner: z.string().optional(),
   files: z.array(z.object({ name: z.string(), size: z.number(), sha256: z.string() })),
   /** Bytes on disk. */
@@ -20,7 +20,7 @@ export const CacheItem = z.object({
 })
 export type CacheItem = z.infer<typeof CacheItem>
 
-/** An item as it is shown: the manifest, with the wire's names of what the cache knows. */
+/** An item in replies: the manifest, and what the cache knows of it. */
 export const CachedManifest = CatalogManifest.extend({
   cache_date: z.string(),
   cache_local_path: z.string(),
@@ -32,3 +32,16 @@ export const CachedManifest = CatalogManifest.extend({
   cache_last_used: z.string(),
 }).meta({ id: 'CachedManifest' })
 export type CachedManifest = z.infer<typeof CachedManifest>
+
+/** Returns an item as replies show it. `folder` is the folder of the cache. */
+export const toCachedManifest = ({ manifest, ...item }: CacheItem, folder: string): CachedManifest => ({
+  ...manifest,
+  cache_date: item.cached_at,
+  cache_local_path: folder,
+  cache_metadata_name: '',
+  cache_file_name: item.sha256,
+  cache_type: 'folder',
+  cache_size: item.size,
+  cache_used_count: item.used_count,
+  cache_last_used: item.last_used_at,
+})

@@ -8,73 +8,76 @@ import type { UnpackedFile } from '#lib/packs/unpacker.ts'
 
 interface CopyOptions {
   readonly signal: AbortSignal | undefined
-  /** Is told how many bytes of files, holes included, are copied. */
+  /** Called with the number of bytes of files, with holes, that have been copied. */
   readonly onProgress: (bytes: number) => void
 }
 
-/** Where a file system does not share blocks, or not between these places. */
-const cannotShare = ['ENOTSUP', 'EOPNOTSUPP', 'EXDEV', 'EINVAL', 'ENOSYS', 'ENOTTY', 'EPERM']
+/** The errors of file systems that cannot share blocks, or not between these two files. */
+const cannotShareCodes = ['ENOTSUP', 'EOPNOTSUPP', 'EXDEV', 'EINVAL', 'ENOSYS', 'ENOTTY', 'EPERM']
 
-const shareBlocks = async (from: string, to: string): Promise<boolean> => {
+/** Copies a file by sharing its blocks. Returns false when the file system cannot do that. */
+const shareBlocks = async (source: string, target: string): Promise<boolean> => {
   try {
-    await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE)
+    await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE)
     return true
   } catch (error) {
-    if (cannotShare.some(code => isSystemError(error, code))) return false
+    if (cannotShareCodes.some(code => isSystemError(error, code))) return false
     throw error
   }
 }
 
-const chunks = (path: string): AsyncIterable<Uint8Array> => createReadStream(path, { highWaterMark: 1024 * 1024 })
+const readFileStream = (path: string): AsyncIterable<Uint8Array> =>
+  createReadStream(path, { highWaterMark: 1024 * 1024 })
 
-const digestOf = async (path: string, onContent: (bytes: number) => void): Promise<string> => {
+const computeFileDigest = async (path: string, onBytes: (bytes: number) => void): Promise<string> => {
   const digest = createHash('sha256')
-  for await (const chunk of chunks(path)) {
+  for await (const chunk of readFileStream(path)) {
     digest.update(chunk)
-    onContent(chunk.byteLength)
+    onBytes(chunk.byteLength)
   }
   return digest.digest('hex')
 }
 
 /**
- * Copies files with their modes into an empty folder, sharing their blocks where the file system can and leaving out their
- * holes where not.
- * Gives the first one that is not what its SHA-256 says, after which nothing more is copied; undefined when all are right.
+ * Copies files with their modes into an empty folder and verifies their digests. It shares their blocks if the file system
+ * can, and otherwise keeps their holes. Returns the name of the first file with a wrong digest and copies nothing after it.
+ * Returns undefined when all files are right.
  */
 export const copyVerified = async (
   files: readonly UnpackedFile[],
-  from: string,
-  to: string,
-  { signal, onProgress }: CopyOptions,
+  sourceFolder: string,
+  targetFolder: string,
+  { signal, onProgress: onTotal }: CopyOptions,
 ): Promise<string | undefined> => {
-  const write = createSparseWriter()
+  const writeSparse = createSparseWriter()
   let done = 0
-  const onContent = (bytes: number): void => {
+  const onProgress = (bytes: number): void => {
     signal?.throwIfAborted()
     done += bytes
-    onProgress(done)
+    onTotal(done)
   }
   for (const { name, sha256 } of files) {
     signal?.throwIfAborted()
-    const [source, target] = [join(from, name), join(to, name)]
+    const [source, target] = [join(sourceFolder, name), join(targetFolder, name)]
     await mkdir(dirname(target), { recursive: true, mode: 0o700 })
-    let found: string
-    if (await shareBlocks(source, target)) found = await digestOf(target, onContent)
+    let copiedSha256: string
+    if (await shareBlocks(source, target)) copiedSha256 = await computeFileDigest(target, onProgress)
     else {
       const digest = createHash('sha256')
       await using file = await open(target, 'wx', 0o600)
-      await write(file, chunks(source), { onWrite: () => {}, onContent, onBytes: bytes => digest.update(bytes) })
-      found = digest.digest('hex')
+      const onData = (bytes: Uint8Array): void => void digest.update(bytes)
+      await writeSparse(file, readFileStream(source), { onWrite: () => {}, onProgress, onData })
+      copiedSha256 = digest.digest('hex')
     }
-    // The same whether blocks are shared or not.
+    // The mode is set here, so that it does not depend on whether the blocks are shared.
     await chmod(target, 0o600 | ((await stat(source)).mode & 0o755))
-    if (found !== sha256) return name
+    if (copiedSha256 !== sha256) return name
   }
   return undefined
 }
 
-/** Bytes that files take on disk, holes not counted. */
-export const sizeOnDisk = async (files: readonly UnpackedFile[], folder: string): Promise<number> => {
+/** Measures the bytes that files take on disk, without holes. */
+export const measureSizeOnDisk = async (files: readonly UnpackedFile[], folder: string): Promise<number> => {
   const sizes = await Promise.all(files.map(async ({ name }) => (await stat(join(folder, name))).blocks * 512))
   return sizes.reduce((sum, size) => sum + size, 0)
 }

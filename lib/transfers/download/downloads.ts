@@ -1,43 +1,46 @@
+import type { ProgressOptions } from '#lib/async/progress.ts'
 import type { FetchChunk } from '#lib/packs/chunk-store/stored-chunk.ts'
-import { type FetchedChunks, nearChunks, openChunks } from './fetched-chunks.ts'
+import { type ChunkDownload, createLocalChunkFetcher, openChunkDownload } from './fetched-chunks.ts'
 import type { PackSource } from './pack-source.ts'
-import { openPieces, type Pieces } from './ranges.ts'
-import { createShares, type Following } from './single-flight.ts'
-import type { WorkFolders } from './work-folder.ts'
+import { openRangeDownload, type RangeDownload } from './range-download.ts'
+import { createSingleFlight } from './single-flight.ts'
+import type { WorkFolders } from './work-folders.ts'
 
-/** The bytes of a pack from its begin to its end, as they come in. */
-export interface Lease extends AsyncDisposable {
+/** A share in the download of a pack. */
+export interface PackLease extends AsyncDisposable {
+  /** Returns the bytes of the pack in order, as they arrive. */
   stream(): ReadableStream<Uint8Array>
 }
 
-/** The chunks of a pack, which are right. */
+/** A share in the download of the chunks of a machine. */
 export interface ChunkLease extends AsyncDisposable {
-  readonly fetch: FetchChunk
+  readonly fetchChunk: FetchChunk
 }
 
-/** Packs on their way to this host: who wants one that is on its way already joins. */
+/**
+ * The downloads of packs to this host. Callers that want the same pack share one download. When the last one disposes of its
+ * lease, the download ends and its files are removed.
+ */
 export interface Downloads {
-  /** Disposing lets go; the last one out removes what was fetched. */
-  lease(source: PackSource, how: Following): Promise<Lease>
-  /** The same of a pack in chunks. */
-  leaseChunks(source: PackSource, how: Following): Promise<ChunkLease>
+  leasePack(source: PackSource, options: ProgressOptions): Promise<PackLease>
+  leaseChunks(source: PackSource, options: ProgressOptions): Promise<ChunkLease>
 }
 
-const chunkSize = 1024 * 1024
+const readSize = 1024 * 1024
 
-const follow = (pieces: Pieces, signal: AbortSignal): ReadableStream<Uint8Array> => {
+const createStream = (download: RangeDownload, signal: AbortSignal): ReadableStream<Uint8Array> => {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   aborted.catch(() => {})
   signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  let at = 0
+  let offset = 0
   return new ReadableStream(
     {
       async pull(controller) {
         signal.throwIfAborted()
-        if (at >= pieces.size) return controller.close()
-        const end = await Promise.race([pieces.reached(at), aborted])
-        const chunk = await pieces.read(at, Math.min(chunkSize, end - at))
-        at += chunk.length
+        if (offset >= download.size) return controller.close()
+        const end = await Promise.race([download.waitFor(offset), aborted])
+        const chunk = await download.read(offset, Math.min(readSize, end - offset))
+        offset += chunk.length
         controller.enqueue(chunk)
       },
     },
@@ -45,45 +48,57 @@ const follow = (pieces: Pieces, signal: AbortSignal): ReadableStream<Uint8Array>
   )
 }
 
-/** A pack that need not come: nothing is kept of it, and nobody shares the reading. */
-const nearLease = async (source: PackSource, { signal, onProgress }: Following): Promise<Lease> => {
+/** Reads a pack that is on a disk of this host. Nothing is stored, so there is nothing to share. */
+const leaseLocalPack = async (source: PackSource, { signal, onProgress }: ProgressOptions): Promise<PackLease> => {
   const bytes = await source.read({ start: 0, end: source.size }, signal)
-  let seen = 0
-  const counted = new TransformStream<Uint8Array, Uint8Array>({
+  let received = 0
+  const counter = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      seen += chunk.byteLength
-      onProgress(seen)
+      received += chunk.byteLength
+      onProgress(received)
       controller.enqueue(chunk)
     },
   })
-  const stream = bytes.pipeThrough(counted)
+  const stream = bytes.pipeThrough(counter)
   return {
     stream: () => stream,
-    // One that somebody reads is theirs to end, and cannot be cancelled here.
+    // A stream that somebody reads is locked. Its reader ends it, and it cannot be cancelled here.
     [Symbol.asyncDispose]: () => stream.cancel().catch(() => {}),
   }
 }
 
 /**
- * The same pack from the same place has the same name: what one place does wrong is nothing to who reads from another.
- * Without a digest it is the one of a manifest as it is now.
+ * Returns the name of a download. Only callers of the same pack at the same origin share one, so that a bad origin cannot
+ * harm those who read from another. Without a digest the name stands for a manifest as it is now.
  */
-const nameOf = ({ origin, sha256, size, manifest }: PackSource): readonly string[] =>
+const getDownloadName = ({ origin, sha256, size, manifest }: PackSource): readonly string[] =>
   sha256 === undefined ? [origin, manifest.id, manifest.updated_at, String(size)] : [origin, sha256]
 
 export const createDownloads = (folders: WorkFolders): Downloads => {
-  const pieces = createShares<Pieces>(folders)
-  const chunks = createShares<FetchedChunks>(folders)
+  const joinRangeDownload = createSingleFlight<RangeDownload>(folders)
+  const joinChunkDownload = createSingleFlight<ChunkDownload>(folders)
   return {
-    async lease(source, how) {
-      if (source.near) return nearLease(source, how)
-      const share = await pieces(nameOf(source), (folder, all) => openPieces(source, folder, all), how)
-      return { stream: () => follow(share.of, how.signal), [Symbol.asyncDispose]: share[Symbol.asyncDispose] }
+    async leasePack(source, options) {
+      if (source.isLocal) return leaseLocalPack(source, options)
+      const lease = await joinRangeDownload(
+        getDownloadName(source),
+        (folder, shared) => openRangeDownload(source, folder, shared),
+        options,
+      )
+      return {
+        stream: () => createStream(lease.value, options.signal),
+        [Symbol.asyncDispose]: lease[Symbol.asyncDispose],
+      }
     },
-    async leaseChunks(source, how) {
-      if (source.near) return { fetch: nearChunks(source, how), async [Symbol.asyncDispose]() {} }
-      const share = await chunks(['chunks', ...nameOf(source)], (folder, all) => openChunks(source, folder, all), how)
-      return { fetch: share.of.fetch, [Symbol.asyncDispose]: share[Symbol.asyncDispose] }
+    async leaseChunks(source, options) {
+      if (source.isLocal)
+        return { fetchChunk: createLocalChunkFetcher(source, options), async [Symbol.asyncDispose]() {} }
+      const lease = await joinChunkDownload(
+        ['chunks', ...getDownloadName(source)],
+        (folder, shared) => openChunkDownload(source, folder, shared),
+        options,
+      )
+      return { fetchChunk: lease.value.fetchChunk, [Symbol.asyncDispose]: lease[Symbol.asyncDispose] }
     },
   }
 }

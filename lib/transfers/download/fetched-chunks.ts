@@ -1,85 +1,93 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { abortable } from '#lib/async/abortable.ts'
+import type { ProgressOptions } from '#lib/async/progress.ts'
 import type { Chunk } from '#lib/packs/chunks/chunk-index.ts'
-import { type FetchChunk, fetchFrom, missingChunk, unpackChunk } from '#lib/packs/chunk-store/stored-chunk.ts'
+import {
+  createChunkFetcher,
+  decompressChunk,
+  type FetchChunk,
+  toChunkError,
+} from '#lib/packs/chunk-store/stored-chunk.ts'
 import { isOutage, withRetry } from '#lib/async/retry.ts'
 import type { PackSource } from './pack-source.ts'
-import type { Following } from './single-flight.ts'
 
-/** Chunks that are kept in a folder as they come. */
-export interface FetchedChunks {
-  readonly fetch: FetchChunk
-  /** Settles when nothing is fetched any more. Gives whether an outage has cut it off, so that a later try may go on. */
+/** A download that keeps the fetched chunks in a folder. */
+export interface ChunkDownload {
+  readonly fetchChunk: FetchChunk
+  /**
+   * Settles when no fetch is running any more. Returns whether an outage has interrupted the download, so that a later try can
+   * continue it.
+   */
   close(): Promise<boolean>
 }
 
-/** Tells the bytes of all chunks so far, each counted once. */
-const createCount = (onProgress: (bytes: number) => void): ((chunk: Chunk, bytes: number) => void) => {
-  const seen = new Set<string>()
-  let all = 0
+/** Creates a function that adds up the bytes of chunks, each counted once, and reports the sum. */
+const createByteCounter = (onProgress: (bytes: number) => void): ((chunk: Chunk, bytes: number) => void) => {
+  const counted = new Set<string>()
+  let total = 0
   return ({ sha256 }, bytes) => {
-    if (seen.has(sha256)) return
-    seen.add(sha256)
-    all += bytes
-    onProgress(all)
+    if (counted.has(sha256)) return
+    counted.add(sha256)
+    total += bytes
+    onProgress(total)
   }
 }
 
-/** The chunks of a pack on a disk of this host: nothing is kept of them. */
-export const nearChunks = (source: PackSource, { onProgress }: Following): FetchChunk => {
-  const count = createCount(onProgress)
-  return fetchFrom(async (chunk, signal) => {
-    const stored = await source.stored(chunk, signal)
+/** Creates a fetcher of chunks that are on a disk of this host. It keeps no copies of them. */
+export const createLocalChunkFetcher = (source: PackSource, { onProgress }: ProgressOptions): FetchChunk => {
+  const count = createByteCounter(onProgress)
+  return createChunkFetcher(async (chunk, signal) => {
+    const stored = await source.readStoredChunk(chunk, signal)
     count(chunk, stored.length)
     return stored
   })
 }
 
-/** Fetches chunks into a folder as they are asked for; those that an earlier try has left there are taken, when right. */
-export const openChunks = async (
+/** Opens a download of chunks into a folder. It uses the valid chunks that an earlier try has left there. */
+export const openChunkDownload = async (
   source: PackSource,
   folder: string,
-  { signal, onProgress }: Following,
-): Promise<FetchedChunks> => {
-  const count = createCount(onProgress)
-  const coming = new Map<string, Promise<Buffer<ArrayBuffer>>>()
-  let isCutOff = false
+  { signal, onProgress }: ProgressOptions,
+): Promise<ChunkDownload> => {
+  const count = createByteCounter(onProgress)
+  const running = new Map<string, Promise<Buffer<ArrayBuffer>>>()
+  let isInterrupted = false
 
-  const load = async (chunk: Chunk): Promise<Buffer<ArrayBuffer>> => {
+  const loadChunk = async (chunk: Chunk): Promise<Buffer<ArrayBuffer>> => {
     const file = join(folder, chunk.sha256)
-    const kept = await readFile(file).catch(() => undefined)
-    const known = kept && (await unpackChunk(chunk, kept).catch(() => undefined))
-    if (known) {
-      count(chunk, kept.length)
-      return known
+    const earlier = await readFile(file).catch(() => undefined)
+    const earlierData = earlier && (await decompressChunk(chunk, earlier).catch(() => undefined))
+    if (earlierData) {
+      count(chunk, earlier.length)
+      return earlierData
     }
     const fetchOnce = async (): Promise<Buffer<ArrayBuffer>> => {
-      const stored = await source.stored(chunk, signal)
-      const data = await unpackChunk(chunk, stored)
+      const stored = await source.readStoredChunk(chunk, signal)
+      const data = await decompressChunk(chunk, stored)
       await writeFile(`${file}.part`, stored)
       await rename(`${file}.part`, file)
       count(chunk, stored.length)
       return data
     }
     return withRetry(fetchOnce, signal, isOutage).catch((error: unknown) => {
-      isCutOff ||= !signal.aborted && isOutage(error)
-      return missingChunk(chunk)(error)
+      isInterrupted ||= !signal.aborted && isOutage(error)
+      throw toChunkError(chunk, error)
     })
   }
-  const shared = (chunk: Chunk): Promise<Buffer<ArrayBuffer>> => {
-    const known = coming.get(chunk.sha256)
-    if (known) return known
-    const one = load(chunk).finally(() => coming.delete(chunk.sha256))
-    coming.set(chunk.sha256, one)
-    return one
+  const shareLoad = (chunk: Chunk): Promise<Buffer<ArrayBuffer>> => {
+    const current = running.get(chunk.sha256)
+    if (current) return current
+    const load = loadChunk(chunk).finally(() => running.delete(chunk.sha256))
+    running.set(chunk.sha256, load)
+    return load
   }
   return {
-    // What one of those who share does not want any more another may.
-    fetch: (chunk, until) => abortable(shared(chunk), until),
+    // A caller that aborts leaves the load to the others that share it.
+    fetchChunk: (chunk, callerSignal) => abortable(shareLoad(chunk), callerSignal),
     async close() {
-      await Promise.allSettled(coming.values())
-      return isCutOff
+      await Promise.allSettled(running.values())
+      return isInterrupted
     },
   }
 }

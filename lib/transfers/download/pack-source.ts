@@ -1,79 +1,78 @@
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
-import { largestSideFile, parseSideFile, type SideFile } from '#lib/packs/sidecar.ts'
+import { maxSidecarSize, parseSidecar, type Sidecar } from '#lib/packs/sidecar.ts'
 import type { ByteRange, Provider } from '#lib/objects/port/provider.ts'
 import { readBytes } from '#lib/objects/port/bytes.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { type StoredChunks, storedIn } from '#lib/packs/chunk-store/stored-chunk.ts'
+import { createStoredChunkReader, type ReadStoredChunk } from '#lib/packs/chunk-store/stored-chunk.ts'
 import { sidecarSuffix } from '#lib/catalog/manifest-objects.ts'
 
-/** A pack that can be pulled: what the catalog says of it, and how its bytes are read. */
-export interface PackSource {
+/** What the catalog says of a pack, and where the pack is. */
+interface PackDescription {
   readonly manifest: CatalogManifest
-  /** The address of the service of whose catalog that is; undefined for this one. */
+  /** The address of the service whose catalog has the manifest. Undefined for this service. */
   readonly catalog?: string | undefined
-  /** Tells apart where packs are read from, with all that opens it; never shown. */
+  /** Identifies where the pack is read from and with which credentials. Nobody outside of the service may see it. */
   readonly origin: string
-  /** Bytes. */
-  readonly size: number
-  /** Lower-case hex, of the whole; what of them is known. */
+  /** The digests of the whole pack in lower-case hex, as far as they are known. */
   readonly sha256?: string | undefined
   readonly md5?: string | undefined
-  /** What was kept of its pieces, and who has signed that. */
-  readonly side?: SideFile | undefined
-  /** Whether it is on a disk of this host already: it is read from there, once. */
-  readonly near?: boolean
-  read(range: ByteRange, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>
-  /** What is kept of a chunk, where the pack is a list of those. */
-  readonly stored: StoredChunks
 }
 
-/** For what a source is looked for. */
-export interface SourceFor {
-  /** Its downloads are counted once. */
+/** A pack that can be pulled. */
+export interface PackSource extends PackDescription {
+  /** Bytes. */
+  readonly size: number
+  /** The digests of its ranges, and its signatures. */
+  readonly sidecar?: Sidecar | undefined
+  /** True when the pack is on a disk of this host. It is then read in place, once. */
+  readonly isLocal?: boolean
+  read(range: ByteRange, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>
+  /** Reads the stored bytes of a chunk, if the pack is a chunk index. */
+  readonly readStoredChunk: ReadStoredChunk
+}
+
+/** How to open a source. */
+export interface SourceOptions {
+  /** The id of the job, for which a download counts once. */
   readonly job: string | undefined
   readonly signal: AbortSignal
 }
 
-export const tooLargeSideFile = (): ServiceError =>
-  new ServiceError('upstream', `The side file of the pack has more than ${largestSideFile} bytes.`)
+const oversizedSidecar = (): ServiceError =>
+  new ServiceError('upstream', `The sidecar of the pack has more than ${maxSidecarSize} bytes.`)
 
-/** A side file that is about this pack; one that is about another, of before a push, counts for nothing. */
-export const sideOf = (
+/** Parses a sidecar. Returns undefined for one of another pack, which an earlier push may have left. */
+export const parseMatchingSidecar = (
   bytes: Uint8Array | undefined,
   { size, sha256 }: { readonly size: number; readonly sha256?: string | undefined },
-): SideFile | undefined => {
+): Sidecar | undefined => {
   if (!bytes) return undefined
-  const side = parseSideFile(new TextDecoder().decode(bytes))
-  return side.size === size && (sha256 === undefined || side.sha256 === sha256) ? side : undefined
+  const sidecar = parseSidecar(new TextDecoder().decode(bytes))
+  return sidecar.size === size && (sha256 === undefined || sidecar.sha256 === sha256) ? sidecar : undefined
 }
 
-/** A pack on a provider. Throws `not-found` when it is not there, and what the provider does. */
-export const providerSource = async (
+/** Opens a pack on a provider. Throws `not-found` when it does not exist, and what the provider throws. */
+export const openProviderSource = async (
   provider: Provider,
   path: string,
-  known: {
-    readonly manifest: CatalogManifest
-    readonly catalog?: string
-    readonly origin: string
-    readonly sha256?: string | undefined
-    readonly md5?: string | undefined
-  },
+  description: PackDescription,
   signal: AbortSignal,
 ): Promise<PackSource> => {
-  const found = await provider.stat(path, signal)
-  if (!found) throw new ServiceError('not-found', `The pack ${path} does not exist on the provider.`)
-  const beside = (await provider.stat(path + sidecarSuffix, signal))
-    ? await readBytes(await provider.read(path + sidecarSuffix, { signal }), largestSideFile, tooLargeSideFile)
+  const stored = await provider.stat(path, signal)
+  if (!stored) throw new ServiceError('not-found', `The pack ${path} does not exist on the provider.`)
+  const sidecarBytes = (await provider.stat(path + sidecarSuffix, signal))
+    ? await readBytes(await provider.read(path + sidecarSuffix, { signal }), maxSidecarSize, oversizedSidecar)
     : undefined
-  const about = { size: found.size, sha256: known.sha256 ?? found.sha256 }
-  const side = sideOf(beside, about)
+  const { size } = stored
+  const sha256 = description.sha256 ?? stored.sha256
+  const sidecar = parseMatchingSidecar(sidecarBytes, { size, sha256 })
   return {
-    ...known,
-    ...about,
-    sha256: about.sha256 ?? side?.sha256,
-    side,
-    near: provider.type === 'local-storage',
-    read: (range, reading) => provider.read(path, { range, signal: reading }),
-    stored: storedIn(provider),
+    ...description,
+    size,
+    sha256: sha256 ?? sidecar?.sha256,
+    sidecar,
+    isLocal: provider.type === 'local-storage',
+    read: (range, readSignal) => provider.read(path, { range, signal: readSignal }),
+    readStoredChunk: createStoredChunkReader(provider),
   }
 }

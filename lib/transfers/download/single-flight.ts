@@ -1,77 +1,80 @@
+import type { ProgressOptions } from '#lib/async/progress.ts'
 import { isFault } from '#lib/errors.ts'
-import type { WorkFolders } from './work-folder.ts'
+import type { WorkFolders } from './work-folders.ts'
 
-export interface Following {
-  readonly signal: AbortSignal
-  /** Is told how many bytes are on this host. */
-  readonly onProgress: (bytes: number) => void
-}
-
-interface Share<T> {
+/** A download that is running, with those who share it. */
+interface Flight<T> {
   readonly folder: Promise<string>
-  readonly opened: Promise<T>
-  readonly followers: Set<(bytes: number) => void>
+  readonly download: Promise<T>
+  /** The progress callbacks of those who share it. */
+  readonly listeners: Set<(bytes: number) => void>
   readonly controller: AbortController
   bytes: number
-  ended: Promise<void> | undefined
+  ending: Promise<void> | undefined
 }
 
 /**
- * What is fetched into folders of this host, each of one name: who wants one that is on its way already joins. Disposing
- * lets go; the last one out removes what was fetched, unless the service's end is why, or an outage: `close` says that.
+ * Joins the download of a name, or opens it in a work folder. Disposing of the result releases the share. When the last one
+ * is released, the download is closed.
  */
-export const createShares = <T extends { close(): Promise<boolean> }>(
-  folders: WorkFolders,
-): ((
+type Join<T> = (
   name: readonly string[],
-  open: (folder: string, how: Following) => Promise<T>,
-  how: Following,
-) => Promise<AsyncDisposable & { readonly of: T }>) => {
-  const running = new Map<string, Share<T>>()
+  open: (folder: string, options: ProgressOptions) => Promise<T>,
+  options: ProgressOptions,
+) => Promise<AsyncDisposable & { readonly value: T }>
 
-  const begin = (name: readonly string[], open: (folder: string, how: Following) => Promise<T>): Share<T> => {
+/**
+ * Creates a function by which callers share one download of each name. The folder of a closed download is removed, except in
+ * two cases: a shutdown of the service leaves it for the next start, and an outage, which `close` reports, keeps it for a day.
+ */
+export const createSingleFlight = <T extends { close(): Promise<boolean> }>(folders: WorkFolders): Join<T> => {
+  const flights = new Map<string, Flight<T>>()
+
+  const start = (
+    name: readonly string[],
+    open: (folder: string, options: ProgressOptions) => Promise<T>,
+  ): Flight<T> => {
     const controller = new AbortController()
-    const followers: Share<T>['followers'] = new Set()
+    const listeners: Flight<T>['listeners'] = new Set()
     const onProgress = (bytes: number): void => {
-      share.bytes = bytes
-      for (const follower of followers) follower(bytes)
+      flight.bytes = bytes
+      for (const listener of listeners) listener(bytes)
     }
     const folder = folders.open('pull', ...name)
-    const opened = folder.then(path => open(path, { signal: controller.signal, onProgress }))
-    const share: Share<T> = { folder, opened, followers, controller, bytes: 0, ended: undefined }
-    return share
+    const download = folder.then(path => open(path, { signal: controller.signal, onProgress }))
+    const flight: Flight<T> = { folder, download, listeners, controller, bytes: 0, ending: undefined }
+    return flight
   }
-  /** `leave`: what is there is for the next start of the service. */
-  const end = async ({ folder, opened, controller }: Share<T>, leave: boolean): Promise<void> => {
+  const end = async ({ folder, download, controller }: Flight<T>, isShutdown: boolean): Promise<void> => {
     controller.abort(new Error('nobody waits for the pack any more'))
-    const isCutOff = await opened.then(
-      of => of.close(),
+    const isInterrupted = await download.then(
+      opened => opened.close(),
       () => false,
     )
     const path = await folder
-    if (leave) return
-    await (isCutOff ? folders.keep(path) : folders.remove(path))
+    if (isShutdown) return
+    await (isInterrupted ? folders.keep(path) : folders.remove(path))
   }
 
   return async (name, open, { signal, onProgress }) => {
     const key = name.join(' ')
-    for (let known = running.get(key); known?.ended; known = running.get(key)) await known.ended
-    const share = running.get(key) ?? begin(name, open)
-    running.set(key, share)
-    share.followers.add(onProgress)
+    for (let ended = flights.get(key); ended?.ending; ended = flights.get(key)) await ended.ending
+    const flight = flights.get(key) ?? start(name, open)
+    flights.set(key, flight)
+    flight.listeners.add(onProgress)
     const release = async (): Promise<void> => {
-      share.followers.delete(onProgress)
-      if (share.followers.size > 0) return
-      const leave = signal.aborted && isFault(signal.reason, 'unavailable')
-      share.ended = end(share, leave)
+      flight.listeners.delete(onProgress)
+      if (flight.listeners.size > 0) return
+      const isShutdown = signal.aborted && isFault(signal.reason, 'unavailable')
+      flight.ending = end(flight, isShutdown)
         .catch(() => {})
-        .finally(() => running.delete(key))
-      await share.ended
+        .finally(() => flights.delete(key))
+      await flight.ending
     }
     try {
-      const of = await share.opened
-      onProgress(share.bytes)
-      return { of, [Symbol.asyncDispose]: release }
+      const value = await flight.download
+      onProgress(flight.bytes)
+      return { value, [Symbol.asyncDispose]: release }
     } catch (error) {
       await release()
       throw error

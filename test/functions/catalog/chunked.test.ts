@@ -12,10 +12,10 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { type ChunkedFile, encodeChunkedFiles, parseChunkedFiles } from '#lib/packs/chunks/chunk-index.ts'
-import { takeHold } from '#lib/packs/chunk-store/repository-lock.ts'
-import { chunkPath, packChunk } from '#lib/packs/chunk-store/stored-chunk.ts'
-import { encodeSideFile, parseSideFile, signSideFile } from '#lib/packs/sidecar.ts'
+import { type ListedFile, encodeChunkIndex, parseChunkIndex } from '#lib/packs/chunks/chunk-index.ts'
+import { acquireRepositoryLock } from '#lib/packs/chunk-store/repository-lock.ts'
+import { getChunkPath, compressChunk } from '#lib/packs/chunk-store/stored-chunk.ts'
+import { encodeSidecar, parseSidecar, signSidecar } from '#lib/packs/sidecar.ts'
 import { createLocalStorage } from '#lib/objects/local/local-storage.ts'
 import { type Answer, type Call, test } from '../../support/harness.ts'
 import type { SimulatedDriver } from '../../support/drivers/simulated-driver.ts'
@@ -58,9 +58,9 @@ const chunkFiles = (folder: string): string[] => {
 }
 const bytesIn = (files: readonly string[]): number => files.reduce((sum, file) => sum + statSync(file).size, 0)
 const listOf = (folder: string, name = 'demo-x86_64-1.chunks.json') =>
-  parseChunkedFiles(readFileSync(join(folder, 'catalog/demo', name), 'utf8'))
-const diskIn = (files: readonly ChunkedFile[]): ChunkedFile => files.toSorted((a, b) => b.size - a.size)[0]!
-const chunksIn = ({ chunks }: ChunkedFile): string[] => chunks.flatMap(one => ('sha256' in one ? [one.sha256] : []))
+  parseChunkIndex(readFileSync(join(folder, 'catalog/demo', name), 'utf8'))
+const diskIn = (files: readonly ListedFile[]): ListedFile => files.toSorted((a, b) => b.size - a.size)[0]!
+const chunksIn = ({ chunks }: ListedFile): string[] => chunks.flatMap(one => ('sha256' in one ? [one.sha256] : []))
 const diskOf = (home: string, name: string): Buffer => readFileSync(join(home, name))
 const nothingLeft = async (call: Call, folder: string, machines = 1): Promise<void> => {
   expect((await call('GET', '/api/v1/machines')).body).toHaveLength(machines)
@@ -166,11 +166,11 @@ describe('a machine in chunks', () => {
     expect((await pull(call)).status).toBe(403)
     const sideAt = join(folder, 'catalog/demo/demo-x86_64-1.chunks.json.pack.json')
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-    const side = signSideFile(parseSideFile(readFileSync(sideAt, 'utf8')), pem)
-    writeFileSync(sideAt, encodeSideFile(side))
+    const side = signSidecar(parseSidecar(readFileSync(sideAt, 'utf8')), pem)
+    writeFileSync(sideAt, encodeSidecar(side))
     trust.keys = [side.signatures[0]!.key]
     const [chunk] = chunksIn(diskIn(listOf(folder)))
-    const chunkAt = join(folder, 'catalog', chunkPath(chunk!))
+    const chunkAt = join(folder, 'catalog', getChunkPath(chunk!))
     const right = readFileSync(chunkAt)
     writeFileSync(chunkAt, noise(right.length, 77))
     expect((await pull(call)).status).toBe(502)
@@ -211,7 +211,7 @@ describe('a machine in chunks', () => {
 describe('a chunk index that is', () => {
   const chunk = noise(300_000, 3)
   const chunkSha = shaOf(chunk)
-  const good: ChunkedFile = {
+  const good: ListedFile = {
     name: 'disk.img',
     mode: 0o644,
     size: chunk.length,
@@ -221,7 +221,7 @@ describe('a chunk index that is', () => {
   /** A chunk of 4 MiB that is compressed to some hundred bytes. */
   const text = Buffer.alloc(4 * mebibyte, 'a')
   const textSha = shaOf(text)
-  const repeated = (count: number, name: string): ChunkedFile => ({
+  const repeated = (count: number, name: string): ListedFile => ({
     ...good,
     name,
     size: count * text.length,
@@ -230,9 +230,9 @@ describe('a chunk index that is', () => {
   const registerList = async (call: Call, folder: string, list: string, sha256 = shaOf(list)): Promise<void> => {
     mkdirSync(join(folder, 'catalog/demo'), { recursive: true })
     for (const bytes of [chunk, text]) {
-      const file = join(folder, 'catalog', chunkPath(shaOf(bytes)))
+      const file = join(folder, 'catalog', getChunkPath(shaOf(bytes)))
       mkdirSync(dirname(file), { recursive: true })
-      writeFileSync(file, await packChunk(bytes))
+      writeFileSync(file, await compressChunk(bytes))
     }
     writeFileSync(join(folder, 'catalog/demo/x.chunks.json'), list)
     const answer = await register(call, {
@@ -250,39 +250,39 @@ describe('a chunk index that is', () => {
   const missing = 'ab'.repeat(32)
 
   test.for([
-    ['cut off', encodeChunkedFiles([good]).slice(0, -5), 502, 'list of chunks'],
-    ['not canonical', encodeChunkedFiles([good]).replaceAll(',', ', '), 502, 'canonical'],
-    ['leading out', encodeChunkedFiles([{ ...good, name: '../../out.img' }]), 502, 'segment ..'],
-    ['absolute', encodeChunkedFiles([{ ...good, name: '/tmp/out.img' }]), 502, 'empty segment'],
-    ['naming what belongs to the service', encodeChunkedFiles([{ ...good, name: '.vmhost-x' }]), 502, 'service'],
-    ['naming one file twice', encodeChunkedFiles([good, { ...good, name: 'DISK.img' }]), 502, 'the same as'],
+    ['cut off', encodeChunkIndex([good]).slice(0, -5), 502, 'chunk index is damaged'],
+    ['not canonical', encodeChunkIndex([good]).replaceAll(',', ', '), 502, 'canonical'],
+    ['leading out', encodeChunkIndex([{ ...good, name: '../../out.img' }]), 502, 'segment ..'],
+    ['absolute', encodeChunkIndex([{ ...good, name: '/tmp/out.img' }]), 502, 'empty segment'],
+    ['naming what belongs to the service', encodeChunkIndex([{ ...good, name: '.vmhost-x' }]), 502, 'service'],
+    ['naming one file twice', encodeChunkIndex([good, { ...good, name: 'DISK.img' }]), 502, 'the same as'],
     [
       'of a chunk that is not there',
-      encodeChunkedFiles([{ ...good, chunks: [{ sha256: missing, size: chunk.length }] }]),
+      encodeChunkIndex([{ ...good, chunks: [{ sha256: missing, size: chunk.length }] }]),
       502,
-      'not there any more',
+      'is missing',
     ],
     [
       'of a larger chunk',
-      encodeChunkedFiles([{ ...good, size: 300_001, chunks: [{ sha256: chunkSha, size: 300_001 }] }]),
+      encodeChunkIndex([{ ...good, size: 300_001, chunks: [{ sha256: chunkSha, size: 300_001 }] }]),
       502,
       'unpacked',
     ],
     [
       'of a smaller chunk',
-      encodeChunkedFiles([{ ...good, size: 299_999, chunks: [{ sha256: chunkSha, size: 299_999 }] }]),
+      encodeChunkIndex([{ ...good, size: 299_999, chunks: [{ sha256: chunkSha, size: 299_999 }] }]),
       502,
       'larger',
     ],
     [
       'of more zeros than there are disks',
-      encodeChunkedFiles([{ ...good, size: 2 ** 50, chunks: [{ zeros: 2 ** 50 }] }]),
+      encodeChunkIndex([{ ...good, size: 2 ** 50, chunks: [{ zeros: 2 ** 50 }] }]),
       502,
       'more than',
     ],
-    ['of one chunk without end', encodeChunkedFiles([repeated(100_000, 'huge.img')]), 507, 'bytes'],
-    ['of one chunk too often', encodeChunkedFiles([repeated(20, 'large.img')]), 502, 'times its size'],
-    ['not the one of the catalog', encodeChunkedFiles([good]), 502, 'SHA-256', missing],
+    ['of one chunk without end', encodeChunkIndex([repeated(100_000, 'huge.img')]), 507, 'bytes'],
+    ['of one chunk too often', encodeChunkIndex([repeated(20, 'large.img')]), 502, 'times its size'],
+    ['not the one of the catalog', encodeChunkIndex([good]), 502, 'SHA-256', missing],
   ] as const)('%s is refused, and nothing remains', async ([, list, status, message, sha256], { call, folder }) => {
     await registerList(call, folder, list, sha256)
     const answer = await pull(call)
@@ -293,7 +293,7 @@ describe('a chunk index that is', () => {
   })
 
   test('valid is accepted, although no push has written it', async ({ call, folder }) => {
-    await registerList(call, folder, encodeChunkedFiles([good]))
+    await registerList(call, folder, encodeChunkIndex([good]))
     // The pull fails only because the index has no definition of a machine.
     expect((await pull(call)).body.message).toContain('machine.json is missing')
   })
@@ -309,7 +309,7 @@ describe('a chunk', () => {
     for (const sha256 of chunksIn(diskIn(listOf(folder)))) {
       const { status, headers } = await bytes(call, sha256)
       expect(status).toBe(200)
-      expect(Number(headers.get('content-length'))).toBe(statSync(join(folder, 'catalog', chunkPath(sha256))).size)
+      expect(Number(headers.get('content-length'))).toBe(statSync(join(folder, 'catalog', getChunkPath(sha256))).size)
     }
     const [one] = chunksIn(diskIn(listOf(folder)))
     expect((await bytes(call, one, { as: ['LIST_CATALOG_MANIFEST'] })).status).toBe(404)
@@ -342,7 +342,7 @@ describe('a chunk', () => {
     await push(call)
     const [one] = chunksIn(diskIn(listOf(folder)))
     const other = listOf(folder).slice(0, 1)
-    writeFileSync(join(folder, 'catalog/demo/demo-x86_64-1.chunks.json'), encodeChunkedFiles(other))
+    writeFileSync(join(folder, 'catalog/demo/demo-x86_64-1.chunks.json'), encodeChunkIndex(other))
     expect((await bytes(call, one)).status).toBe(502)
   })
 
@@ -431,7 +431,7 @@ describe('the garbage of a provider', () => {
     expect(answer).toMatchObject({ status: 502, body: { message: expect.stringContaining('demo/broken.chunks.json') } })
     rmSync(broken)
     {
-      await using _ = await takeHold(await createLocalStorage(join(folder, 'catalog')), 'write')
+      await using _ = await acquireRepositoryLock(await createLocalStorage(join(folder, 'catalog')), 'shared')
       expect((await clean(call, { dry_run: false })).status).toBe(409)
       expect((await clean(call)).status).toBe(200)
     }

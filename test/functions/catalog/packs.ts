@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { encodeSideFile } from '#lib/packs/sidecar.ts'
+import { encodeSidecar } from '#lib/packs/sidecar.ts'
 import type { Answer, Call } from '../../support/harness.ts'
 
 export const at = (...parts: string[]): string => ['/api/v1/catalog', ...parts.map(encodeURIComponent)].join('/')
@@ -24,8 +24,8 @@ export const register = (call: Call, manifest: RegisterFields = {}, ask: { as?: 
   })
 
 /** Makes the sidecar of a pack, which shows that a push has written the pack. */
-export const sideFileOf = (name: string, pack: string): string =>
-  encodeSideFile({
+export const createSidecar = (name: string, pack: string): string =>
+  encodeSidecar({
     format: 1,
     name,
     size: Buffer.byteLength(pack),
@@ -54,7 +54,7 @@ export const registerPack = (
   const packFolder = join(folder, 'catalog', catalog_id)
   mkdirSync(packFolder, { recursive: true })
   writeFileSync(join(packFolder, `${name}.pdpack`), pack)
-  writeFileSync(join(packFolder, `${name}.pdpack.pack.json`), sideFileOf(name, pack))
+  writeFileSync(join(packFolder, `${name}.pdpack.pack.json`), createSidecar(name, pack))
   writeFileSync(
     join(packFolder, `${name}.meta`),
     JSON.stringify({ catalog_id, version, architecture, name, description: 'as it was', compressed_checksum: 'abc' }),

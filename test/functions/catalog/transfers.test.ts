@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { createDigest } from '#lib/packs/digest.ts'
+import { writePackJournal } from '#lib/transfers/packing.ts'
 import { noProgress } from '#lib/async/progress.ts'
 import { type Answer, type Call, test } from '../../support/harness.ts'
 import { at } from './packs.ts'
@@ -160,7 +161,7 @@ describe('push and pull', () => {
     const left = join(folder, 'state/transfers', `push-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`)
     mkdirSync(left)
     writeFileSync(join(left, 'pack'), pack)
-    writeFileSync(join(left, 'pack.json'), JSON.stringify({ of: 'files', digest: digest.end() }))
+    await writePackJournal(left, 'files', { file: join(left, 'pack'), digest: digest.end() })
     const again = await push(call, { override_existing: false })
     expect(again.status, again.body.message).toBe(200)
     expect(again.body[0]).toMatchObject({ id: manifest.id, pack_filename: manifest.pack_filename })
@@ -182,7 +183,7 @@ describe('push and pull', () => {
     const digest = createDigest(16)
     digest.update(Buffer.from('earlier'))
     const earlier = digest.end()
-    writeFileSync(join(left, 'pack.json'), JSON.stringify({ of: 'files', digest: earlier }))
+    await writePackJournal(left, 'files', { file: join(left, 'pack'), digest: earlier })
     const part = `.vmhost-demo-x86_64-1~${earlier.sha256.slice(0, 8)}.pdpack.${earlier.sha256}`
     writeFileSync(join(folder, 'catalog/demo', part), 'ear')
     const { home, definition } = (await driver.get(source))!

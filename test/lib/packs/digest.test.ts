@@ -10,7 +10,7 @@ const startWorker = workersFrom(new URL('../../../lib/entry/main.ts', import.met
 const hashOf = (algorithm: string, bytes: Uint8Array): string => createHash(algorithm).update(bytes).digest('hex')
 
 describe('the digest of a pack', () => {
-  test('is that of the whole and of each piece, however it comes', () => {
+  test('covers the whole and each range, in whatever parts the bytes arrive', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 5000 }),
@@ -26,15 +26,15 @@ describe('the digest of a pack', () => {
             size: bytes.length,
             sha256: hashOf('sha256', bytes),
             md5: hashOf('md5', bytes),
-            pieceSize,
-            pieces,
+            rangeSize: pieceSize,
+            rangeDigests: pieces,
           })
         },
       ),
     )
   })
 
-  test('is the same in threads, with parts that are under way together', async () => {
+  test('is the same from threads that get several parts at the same time', async () => {
     const parts = Array.from({ length: 24 }, (_, at) => randomBytes(at * 50_000))
     const digest = createDigest(1_000_000)
     await using threads = createDigestThreads(startWorker, 1_000_000)
@@ -43,7 +43,7 @@ describe('the digest of a pack', () => {
     expect(await threads.end()).toEqual(digest.end())
   })
 
-  test('fails when one of its threads does, and never waits for it', async () => {
+  test('fails when one of its threads fails', async () => {
     const started: ReturnType<StartWorker>[] = []
     await using threads = createDigestThreads((...how) => {
       const worker = startWorker(...how)
@@ -56,9 +56,9 @@ describe('the digest of a pack', () => {
     await expect(threads.end()).rejects.toMatchObject({ fault: 'internal' })
   })
 
-  test('of a whole number of pieces has no empty one', () => {
+  test('of a whole number of ranges has no empty range', () => {
     const digest = createDigest(4)
     digest.update(Buffer.from('12345678'))
-    expect(digest.end().pieces).toHaveLength(2)
+    expect(digest.end().rangeDigests).toHaveLength(2)
   })
 })

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { unpackInto } from '#lib/packs/tar/read.ts'
+import { unpackTar } from '#lib/packs/tar/unpack-tar.ts'
 import { newFolder } from '../../support/folder.ts'
 import { archives, limits } from './hostile-archives.ts'
 import { end, entry, streamOf, tar } from './raw-tar.ts'
 
-describe('a hostile or broken pack', () => {
+describe('a hostile or damaged pack', () => {
   test(`is refused with a reason and writes nothing outside: ${Object.keys(archives).length} of them`, async () => {
     expect(Object.keys(archives).length).toBeGreaterThanOrEqual(200)
     using folder = newFolder()
@@ -20,7 +20,7 @@ describe('a hostile or broken pack', () => {
     for (const [name, bytes] of Object.entries(archives)) {
       const root = join(folder.path, 'roots', `${number++}`, 'root')
       mkdirSync(root, { recursive: true })
-      const unpacked = await unpackInto(streamOf(bytes), root, { limits }).catch((error: unknown) => error)
+      const unpacked = await unpackTar(streamOf(bytes), root, { limits }).catch((error: unknown) => error)
       if (!isFault(unpacked, 'invalid') || !/^.{20,500}$/.test(unpacked.message) || /\p{C}/u.test(unpacked.message))
         wrong.push(`${name}: ${String(unpacked)}`)
       if (readdirSync(join(root, '..')).join() !== 'root') wrong.push(`${name} wrote beside its root`)
@@ -34,7 +34,7 @@ describe('a hostile or broken pack', () => {
     expect(readFileSync(join(outside, 'keep'), 'utf8')).toBe('kept')
   })
 
-  test('does not get through a link that is in the folder already', async () => {
+  test('does not follow a link that is already in the folder', async () => {
     using folder = newFolder()
     const [root, outside] = [join(folder.path, 'root'), join(folder.path, 'outside')]
     mkdirSync(root)
@@ -42,11 +42,11 @@ describe('a hostile or broken pack', () => {
     symlinkSync(outside, join(root, 'way'))
     symlinkSync(join(outside, 'new'), join(root, 'file'))
     for (const name of ['way/x', 'file'])
-      await expect(unpackInto(streamOf(tar(entry({ name, content: 'x' }))), root, { limits })).rejects.toThrow('EEXIST')
+      await expect(unpackTar(streamOf(tar(entry({ name, content: 'x' }))), root, { limits })).rejects.toThrow('EEXIST')
     expect(readdirSync(outside)).toEqual([])
   })
 
-  test('is told apart from a stream that fails, whose reason stays', async () => {
+  test('has another error than a stream that fails', async () => {
     using folder = newFolder()
     for (const start of [tar(entry({})), gzipSync(tar(entry({ content: 'x'.repeat(5000) }))).subarray(0, 30)]) {
       const parts = [start.subarray(0, 20), undefined]
@@ -57,27 +57,27 @@ describe('a hostile or broken pack', () => {
           else controller.error(new ServiceError('upstream', 'The provider went away.'))
         },
       })
-      await expect(unpackInto(stream, folder.path, { limits })).rejects.toMatchObject({ fault: 'upstream' })
+      await expect(unpackTar(stream, folder.path, { limits })).rejects.toMatchObject({ fault: 'upstream' })
     }
   })
 
-  test('leaves names that are only names alone', async () => {
+  test('may have unusual names that do no harm', async () => {
     using folder = newFolder()
     const names = ['CON', 'aux.txt', 'LPT1', 'C:x', '...', '..a', '-rf', '~', '$(x)', ' ', 'a b', 'vmhost-x', '日本語']
     const bytes = tar(...names.map(name => entry({ name, content: name })))
-    await unpackInto(streamOf(bytes), folder.path, { limits })
+    await unpackTar(streamOf(bytes), folder.path, { limits })
     expect(readdirSync(folder.path).toSorted()).toEqual(names.toSorted())
   })
 
-  test('cannot give files rights that packs do not have', async () => {
+  test('cannot give files modes beyond 755', async () => {
     using folder = newFolder()
-    await unpackInto(streamOf(tar(entry({ mode: '0007777' }))), folder.path, { limits })
+    await unpackTar(streamOf(tar(entry({ mode: '0007777' }))), folder.path, { limits })
     expect(statSync(join(folder.path, 'file')).mode & 0o7777).toBe(0o755)
   })
 
-  test('that has bytes after an end that is a whole record is still whole', async () => {
+  test('is complete when a full record follows its end mark', async () => {
     using folder = newFolder()
     const bytes = Buffer.concat([entry({ content: 'x' }), end, Buffer.alloc(9216)])
-    expect(await unpackInto(streamOf(bytes), folder.path, { limits })).toHaveLength(1)
+    expect(await unpackTar(streamOf(bytes), folder.path, { limits })).toHaveLength(1)
   })
 })

@@ -3,12 +3,12 @@ import { chmodSync, mkdirSync, readFileSync, truncateSync, utimesSync, writeFile
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { filesOf } from '#lib/packs/pack-files.ts'
-import { headerOf } from '#lib/packs/tar/header.ts'
+import { listPackFiles } from '#lib/packs/pack-files.ts'
+import { encodeFileHeader } from '#lib/packs/tar/header.ts'
 import { readHeader } from '#lib/packs/tar/read-header.ts'
-import { unpackInto } from '#lib/packs/tar/read.ts'
-import { packBytes } from '#lib/packs/tar/write.ts'
-import type { Compression } from '#lib/packs/tar/write.ts'
+import { unpackTar } from '#lib/packs/tar/unpack-tar.ts'
+import { packTar } from '#lib/packs/tar/pack-tar.ts'
+import type { Compression } from '#lib/packs/tar/pack-tar.ts'
 import { newFolder } from '../../support/folder.ts'
 import { bytesOf, entry, streamOf, tar } from './raw-tar.ts'
 
@@ -52,7 +52,7 @@ describe.skipIf(!gnuTar)('GNU tar (skipped where there is none)', () => {
     using source = newFolder()
     using target = newFolder()
     fill(source.path)
-    const input = await bytesOf(packBytes(await filesOf(source.path), compression))
+    const input = await bytesOf(packTar(await listPackFiles(source.path), compression))
     const { status, stderr } = spawnSync('tar', ['-x', flag, '-f', '-', '-C', target.path], { input, encoding: 'utf8' })
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expectSame(target.path)
@@ -69,11 +69,11 @@ describe.skipIf(!gnuTar)('GNU tar (skipped where there is none)', () => {
       fill(source.path)
       const argv = ['-c', `--format=${format}`, flag, '-f', '-', '-C', source.path, '.']
       const packed = execFileSync('tar', argv, { maxBuffer: 1 << 26 })
-      const files = await unpackInto(streamOf(packed, 5000), target.path, { limits })
+      const files = await unpackTar(streamOf(packed, 5000), target.path, { limits })
       expect(files.map(({ name }) => name).toSorted()).toEqual(Object.keys(machine).toSorted())
       expectSame(target.path)
-      const again = await bytesOf(packBytes(await filesOf(target.path), { kind: 'none' }))
-      expect(again.equals(await bytesOf(packBytes(await filesOf(source.path), { kind: 'none' })))).toBe(true)
+      const again = await bytesOf(packTar(await listPackFiles(target.path), { kind: 'none' }))
+      expect(again.equals(await bytesOf(packTar(await listPackFiles(source.path), { kind: 'none' })))).toBe(true)
     },
   )
 
@@ -83,7 +83,7 @@ describe.skipIf(!gnuTar)('GNU tar (skipped where there is none)', () => {
     mkdirSync(join(source.path, 'd'.repeat(60)))
     writeFileSync(join(source.path, 'd'.repeat(60), 'e'.repeat(format === 'v7' ? 30 : 90)), 'content')
     const packed = execFileSync('tar', ['-c', `--format=${format}`, '-C', source.path, 'd'.repeat(60)])
-    expect(await unpackInto(streamOf(packed), target.path, { limits })).toMatchObject([{ size: 7 }])
+    expect(await unpackTar(streamOf(packed), target.path, { limits })).toMatchObject([{ size: 7 }])
   })
 
   test.each(['gnu', 'posix'])('packs %s --sparse, which we refuse with the reason', async format => {
@@ -92,7 +92,7 @@ describe.skipIf(!gnuTar)('GNU tar (skipped where there is none)', () => {
     writeFileSync(join(source.path, 'disk'), 'x')
     truncateSync(join(source.path, 'disk'), 10_000_000)
     const packed = execFileSync('tar', ['-c', '--sparse', `--format=${format}`, '-C', source.path, 'disk'])
-    await expect(unpackInto(streamOf(packed), target.path, { limits })).rejects.toMatchObject({
+    await expect(unpackTar(streamOf(packed), target.path, { limits })).rejects.toMatchObject({
       fault: 'invalid',
       message: expect.stringContaining('without --sparse'),
     })
@@ -103,17 +103,17 @@ describe.skipIf(!gnuTar)('GNU tar (skipped where there is none)', () => {
     using target = newFolder()
     writeFileSync(join(source.path, 'disk'), Buffer.alloc(10_000, 1))
     const packed = execFileSync('tar', ['-c', '--sparse', '-C', source.path, 'disk'])
-    expect(await unpackInto(streamOf(packed), target.path, { limits })).toMatchObject([{ name: 'disk', size: 10_000 }])
+    expect(await unpackTar(streamOf(packed), target.path, { limits })).toMatchObject([{ name: 'disk', size: 10_000 }])
   })
 
   test.each([2 ** 33 - 1, 2 ** 33, 5_000_000_000_000])('reads in our header the size %d', size => {
-    const header = headerOf({ name: 'disk', size, mode: 0o644, modifiedAt: new Date(0) })
+    const header = encodeFileHeader({ name: 'disk', size, mode: 0o644, modifiedAt: new Date(0) })
     const { stdout } = spawnSync('tar', ['-tvf', '-'], { input: header, encoding: 'utf8' })
     expect(stdout).toContain(` ${size} 1970-01-01`)
     expect(header.length).toBe(size < 2 ** 33 ? 512 : 1536)
   })
 
-  test('says a size beyond 8 GiB in its own way, which we read', () => {
+  test('encodes a size beyond 8 GiB in its own form, which we read', () => {
     using folder = newFolder()
     writeFileSync(join(folder.path, 'disk'), '')
     truncateSync(join(folder.path, 'disk'), 2 ** 33 + 5)
@@ -140,22 +140,22 @@ describe('packs of other services', () => {
     ['tar of one empty file without an end', entry({ name: '/config.pvs' })],
   ])('are read: %s', async (_, packed) => {
     using target = newFolder()
-    const files = await unpackInto(streamOf(packed), target.path, { limits })
+    const files = await unpackTar(streamOf(packed), target.path, { limits })
     expect(files[0]?.name).toBe('config.pvs')
     if (files.length > 1)
       expect(readFileSync(join(target.path, 'harddisk.hdd/harddisk.hdd'), 'utf8')).toHaveLength(1000)
   })
 
-  test('have the first folder kept', async () => {
+  test('keep their first folder', async () => {
     using target = newFolder()
-    const files = await unpackInto(streamOf(tar(entry({ name: '/w.pvm/config.pvs' }))), target.path, { limits })
+    const files = await unpackTar(streamOf(tar(entry({ name: '/w.pvm/config.pvs' }))), target.path, { limits })
     expect(files.map(({ name }) => name)).toEqual(['w.pvm/config.pvs'])
   })
 
   test('read ours as they are: a plain tar header by header', async () => {
     using source = newFolder()
     writeFileSync(join(source.path, 'a'), 'hello')
-    const packed = gunzipSync(await bytesOf(packBytes(await filesOf(source.path), { kind: 'gzip', level: -1 })))
+    const packed = gunzipSync(await bytesOf(packTar(await listPackFiles(source.path), { kind: 'gzip', level: -1 })))
     expect(packed.length).toBe(512 + 512 + 1024)
     expect(packed.toString('latin1', 257, 265)).toBe('ustar\x0000')
     expect(packed.toString('latin1', 108, 124)).toBe('0000000\x000000000\0')

@@ -2,23 +2,23 @@ import { createServer } from 'node:net'
 import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { filesOf } from '#lib/packs/pack-files.ts'
+import { listPackFiles } from '#lib/packs/pack-files.ts'
 import { newFolder } from '../../support/folder.ts'
 
 describe('the files of a machine', () => {
-  test('are found at every depth, sorted, with what a pack keeps of them', async () => {
+  test('are listed at every depth, sorted, with their attributes', async () => {
     using folder = newFolder()
     mkdirSync(join(folder.path, 'b/c'), { recursive: true })
     for (const name of ['b/c/disk', 'b.x', 'a', 'Z']) writeFileSync(join(folder.path, name), name)
     chmodSync(join(folder.path, 'a'), 0o640)
-    const files = await filesOf(folder.path)
+    const files = await listPackFiles(folder.path)
     expect(files.map(({ name }) => name)).toEqual(['Z', 'a', 'b.x', 'b/c/disk'])
     const { mtime } = statSync(join(folder.path, 'a'))
     const [, file] = files
     expect(file).toMatchObject({ name: 'a', path: join(folder.path, 'a'), size: 1, mode: 0o640, modifiedAt: mtime })
   })
 
-  test('are without what is left out, be it a file, a folder, a link or a socket', async () => {
+  test('do not include excluded files, folders, links and sockets', async () => {
     using folder = newFolder()
     mkdirSync(join(folder.path, 'logs'))
     symlinkSync('nowhere', join(folder.path, 'logs/link'))
@@ -27,8 +27,8 @@ describe('the files of a machine', () => {
     try {
       await new Promise(resolve => server.once('listening', resolve))
       const out = new Set(['logs', 'qmp.sock', 'run.pid'])
-      expect((await filesOf(folder.path, name => out.has(name))).map(({ name }) => name)).toEqual(['keep'])
-      await expect(filesOf(folder.path, name => name === 'logs')).rejects.toThrow(/qmp\.sock is neither/)
+      expect((await listPackFiles(folder.path, name => out.has(name))).map(({ name }) => name)).toEqual(['keep'])
+      await expect(listPackFiles(folder.path, name => name === 'logs')).rejects.toThrow(/qmp\.sock is neither/)
     } finally {
       server.close()
     }
@@ -38,7 +38,7 @@ describe('the files of a machine', () => {
     using folder = newFolder()
     mkdirSync(join(folder.path, 'deep'))
     symlinkSync('/etc/passwd', join(folder.path, 'deep/link'))
-    await expect(filesOf(folder.path)).rejects.toMatchObject({
+    await expect(listPackFiles(folder.path)).rejects.toMatchObject({
       fault: 'invalid',
       message: expect.stringContaining('deep/link is a link'),
     })
@@ -54,7 +54,7 @@ describe('the files of a machine', () => {
     for (const name of names) writeFileSync(join(folder.path, name), '')
     // On a file system without case the two are one file.
     if (readdirSync(folder.path).length < names.length) return
-    await expect(filesOf(folder.path)).rejects.toMatchObject({ fault: 'invalid' })
+    await expect(listPackFiles(folder.path)).rejects.toMatchObject({ fault: 'invalid' })
   })
 
   test('cannot have names that are not UTF-8', async () => {
@@ -64,11 +64,11 @@ describe('the files of a machine', () => {
     } catch {
       return // Some file systems refuse such names themselves.
     }
-    await expect(filesOf(folder.path)).rejects.toMatchObject({ fault: 'invalid' })
+    await expect(listPackFiles(folder.path)).rejects.toMatchObject({ fault: 'invalid' })
   })
 
-  test('are none in an empty folder', async () => {
+  test('are an empty list for an empty folder', async () => {
     using folder = newFolder()
-    expect(await filesOf(folder.path)).toEqual([])
+    expect(await listPackFiles(folder.path)).toEqual([])
   })
 })

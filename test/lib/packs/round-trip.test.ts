@@ -4,11 +4,11 @@ import { utimesSync, writeFileSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { filesOf } from '#lib/packs/pack-files.ts'
-import { unpackInto } from '#lib/packs/tar/read.ts'
+import { listPackFiles } from '#lib/packs/pack-files.ts'
+import { unpackTar } from '#lib/packs/tar/unpack-tar.ts'
 import type { UnpackedFile } from '#lib/packs/unpacker.ts'
-import { packBytes } from '#lib/packs/tar/write.ts'
-import type { Compression } from '#lib/packs/tar/write.ts'
+import { packTar } from '#lib/packs/tar/pack-tar.ts'
+import type { Compression } from '#lib/packs/tar/pack-tar.ts'
 import { newFolder } from '../../support/folder.ts'
 import { bytesOf, streamOf } from './raw-tar.ts'
 
@@ -48,7 +48,7 @@ const tree = fc
   .map(files => Object.fromEntries(files.map(([names, bytes], index) => [`${index}${names.join('/')}`, bytes])))
 
 describe('a pack', () => {
-  test('gives back any files, and the same files the same bytes, however the stream is cut', async () => {
+  test('restores any files, and equal files give equal bytes, in whatever parts the stream arrives', async () => {
     await fc.assert(
       fc.asyncProperty(
         tree,
@@ -58,8 +58,8 @@ describe('a pack', () => {
           using source = newFolder()
           using target = newFolder()
           fill(source.path, files)
-          const packed = await bytesOf(packBytes(await filesOf(source.path), compression))
-          const unpacked = await unpackInto(streamOf(packed, Math.max(part, packed.length >> 9)), target.path, {
+          const packed = await bytesOf(packTar(await listPackFiles(source.path), compression))
+          const unpacked = await unpackTar(streamOf(packed, Math.max(part, packed.length >> 9)), target.path, {
             limits,
           })
           expect(Object.fromEntries(unpacked.map(file => [file.name, file]))).toEqual(
@@ -72,7 +72,7 @@ describe('a pack', () => {
           )
           for (const [name, bytes] of Object.entries(files))
             expect(readFileSync(join(target.path, name)).equals(bytes)).toBe(true)
-          const again = await bytesOf(packBytes((await filesOf(target.path)).toReversed(), compression))
+          const again = await bytesOf(packTar((await listPackFiles(target.path)).toReversed(), compression))
           expect(again.equals(packed)).toBe(true)
         },
       ),
@@ -80,11 +80,11 @@ describe('a pack', () => {
     )
   })
 
-  test('cut at any place is refused, or it was whole', async () => {
+  test('that is cut off anywhere is refused, unless it was complete there', async () => {
     using source = newFolder()
     fill(source.path, { 'a/config': Buffer.from('x'.repeat(700)), disk: Buffer.from('y'.repeat(1500)) })
     for (const compression of compressions) {
-      const packed = await bytesOf(packBytes(await filesOf(source.path), compression))
+      const packed = await bytesOf(packTar(await listPackFiles(source.path), compression))
       const outcomes = new Map<string, number>()
       const near = packed.length - 14
       for (
@@ -93,7 +93,7 @@ describe('a pack', () => {
         size += size < near ? Math.min(near - size, (packed.length >> 5) | 1) : 1
       ) {
         using target = newFolder()
-        const cut = await unpackInto(streamOf(packed.subarray(0, size)), target.path, { limits }).then(
+        const cut = await unpackTar(streamOf(packed.subarray(0, size)), target.path, { limits }).then(
           files => files.map(({ name }) => name).join(),
           (error: { fault?: string }) => error.fault ?? 'failed otherwise',
         )
@@ -111,20 +111,20 @@ describe('a pack', () => {
     }
   })
 
-  test('keeps modes below 755 and times in whole seconds', async () => {
+  test('keeps modes as far as 755 allows, and times in whole seconds', async () => {
     using source = newFolder()
     using target = newFolder()
     fill(source.path, { run: Buffer.from('x'), secret: Buffer.from('y') })
     chmodSync(join(source.path, 'run'), 0o4777)
     chmodSync(join(source.path, 'secret'), 0o600)
-    await unpackInto(packBytes(await filesOf(source.path), { kind: 'none' }), target.path, { limits })
+    await unpackTar(packTar(await listPackFiles(source.path), { kind: 'none' }), target.path, { limits })
     const [run, secret] = ['run', 'secret'].map(name => statSync(join(target.path, name)))
     expect(run?.mode).toBe(0o100755)
     expect(secret?.mode).toBe(0o100600)
     expect(run?.mtimeMs).toBe(1_700_000_000_000)
   })
 
-  test('of a sparse disk takes as much of the disk as before when it is unpacked', async () => {
+  test('of a sparse disk takes no more space when it is unpacked', async () => {
     using source = newFolder()
     using target = newFolder()
     const path = join(source.path, 'disk.img')
@@ -137,9 +137,13 @@ describe('a pack', () => {
       writeSync(file, data, 0, data.length, index * 15_000_001)
     }
     closeSync(file)
-    const unpacked = await unpackInto(packBytes(await filesOf(source.path), { kind: 'zstd', level: 1 }), target.path, {
-      limits,
-    })
+    const unpacked = await unpackTar(
+      packTar(await listPackFiles(source.path), { kind: 'zstd', level: 1 }),
+      target.path,
+      {
+        limits,
+      },
+    )
     const [before, after] = [statSync(path), statSync(join(target.path, 'disk.img'))]
     expect(after.size).toBe(before.size)
     expect(unpacked[0]?.sha256).toBe(sha256(readFileSync(path)))
@@ -147,17 +151,17 @@ describe('a pack', () => {
     expect(after.blocks).toBeGreaterThanOrEqual(before.blocks * 0.97)
   })
 
-  test('tells how far it is, both ways', async () => {
+  test('reports its progress when it is packed and unpacked', async () => {
     using source = newFolder()
     using target = newFolder()
     fill(source.path, { a: Buffer.alloc(20_000_000, 1), b: Buffer.alloc(500, 1) })
     const [packing, unpacking]: [number[], number[]] = [[], []]
-    const stream = packBytes(
-      await filesOf(source.path),
+    const stream = packTar(
+      await listPackFiles(source.path),
       { kind: 'gzip', level: 1 },
       { onProgress: n => packing.push(n) },
     )
-    await unpackInto(stream, target.path, { limits, onProgress: n => unpacking.push(n) })
+    await unpackTar(stream, target.path, { limits, onProgress: n => unpacking.push(n) })
     for (const told of [packing, unpacking]) {
       expect(told.at(-1)).toBe(20_000_500)
       expect(told.length).toBeGreaterThan(3)

@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { checkTrust, encodeSideFile, parseSideFile, signSideFile } from '#lib/packs/sidecar.ts'
-import type { SideFile } from '#lib/packs/sidecar.ts'
+import { checkTrust, encodeSidecar, parseSidecar, signSidecar } from '#lib/packs/sidecar.ts'
+import type { Sidecar } from '#lib/packs/sidecar.ts'
 
 const hash = 'a'.repeat(64)
 
-const side: SideFile = {
+const side: Sidecar = {
   format: 1,
   name: 'win-arm64-1.pdpack',
   size: 10_000,
@@ -28,12 +28,12 @@ const newKey = (): { pem: string; key: string } => {
   }
 }
 
-describe('a side file', () => {
-  test('has one text for one content, and comes back', () => {
-    const text = encodeSideFile(side)
-    expect(parseSideFile(text)).toEqual(side)
+describe('a sidecar', () => {
+  test('has one text for equal content, and is parsed as it was encoded', () => {
+    const text = encodeSidecar(side)
+    expect(parseSidecar(text)).toEqual(side)
     const reversed = Object.fromEntries(Object.entries(side).toReversed())
-    expect(encodeSideFile(parseSideFile(JSON.stringify(reversed, undefined, 2)))).toBe(text)
+    expect(encodeSidecar(parseSidecar(JSON.stringify(reversed, undefined, 2)))).toBe(text)
     expect(text.startsWith('{"files":[{"name":"config.pvs","sha256":"aaa')).toBe(true)
   })
 
@@ -47,33 +47,33 @@ describe('a side file', () => {
     ['a negative size', JSON.stringify({ ...side, size: -1, pieces: [] })],
     ['a size that is not whole', JSON.stringify({ ...side, size: 1.5 })],
     ['a digest in capitals', JSON.stringify({ ...side, sha256: 'A'.repeat(64) })],
-    ['a piece too few', JSON.stringify({ ...side, pieces: [hash] })],
-    ['a piece too many', JSON.stringify({ ...side, pieces: [hash, hash, hash] })],
-    ['tiny pieces', JSON.stringify({ ...side, piece_size: 1 })],
-    ['pieces of nothing', JSON.stringify({ ...side, piece_size: 0 })],
+    ['a range too few', JSON.stringify({ ...side, pieces: [hash] })],
+    ['a range too many', JSON.stringify({ ...side, pieces: [hash, hash, hash] })],
+    ['tiny ranges', JSON.stringify({ ...side, piece_size: 1 })],
+    ['empty ranges', JSON.stringify({ ...side, piece_size: 0 })],
     ['a file that leads out', JSON.stringify({ ...side, files: [{ name: '../x', size: 1 }] })],
     ['a key that is too short', JSON.stringify({ ...side, signatures: [{ key: 'AAAA', signature: 'AAAA' }] })],
     ['too many signatures', JSON.stringify({ ...side, signatures: Array(33).fill(newKey()) })],
     ['no end', `"${'x'.repeat(49 * 1024 * 1024)}"`],
   ])('with %s is refused', (_, text) => {
-    expect(() => parseSideFile(text)).toThrow(expect.objectContaining({ fault: 'upstream' }))
+    expect(() => parseSidecar(text)).toThrow(expect.objectContaining({ fault: 'upstream' }))
   })
 })
 
 describe('trust', () => {
   const [one, other] = [newKey(), newKey()]
-  const signed = signSideFile(signSideFile(side, one.pem), other.pem)
+  const signed = signSidecar(signSidecar(side, one.pem), other.pem)
   const silent = (text: string): never => expect.fail(text)
 
-  test('is in who has signed, also after a way over the wire', () => {
-    const read = parseSideFile(encodeSideFile(signed))
+  test('finds the keys that have signed, also after encoding and parsing', () => {
+    const read = parseSidecar(encodeSidecar(signed))
     expect(read.signatures.map(({ key }) => key)).toEqual([one.key, other.key])
     for (const { key } of [one, other])
       expect(checkTrust(read, { policy: 'require', keys: [newKey().key, key], warn: silent })).toBe(key)
   })
 
-  test('is not in a signature of something else', () => {
-    const changes: readonly Partial<SideFile>[] = [
+  test('refuses a signature of another sidecar', () => {
+    const changes: readonly Partial<Sidecar>[] = [
       { size: 9999 },
       { sha256: 'd'.repeat(64) },
       { name: 'other.pdpack' },
@@ -86,7 +86,7 @@ describe('trust', () => {
       ).toThrow(expect.objectContaining({ fault: 'forbidden' }))
   })
 
-  test('is not in a trusted name under the signature of another key', () => {
+  test('refuses a trusted key with a signature of another key', () => {
     const signature = signed.signatures[1]?.signature ?? ''
     const forged = { ...side, signatures: [{ key: one.key, signature }] }
     expect(() => checkTrust(forged, { policy: 'require', keys: [one.key], warn: silent })).toThrow(
@@ -94,7 +94,7 @@ describe('trust', () => {
     )
   })
 
-  test('is asked for as the policy says', () => {
+  test('is required as the policy says', () => {
     const warnings: string[] = []
     const warn = (text: string): void => void warnings.push(text)
     expect(checkTrust(side, { policy: 'off', keys: [one.key], warn })).toBeUndefined()
@@ -106,13 +106,13 @@ describe('trust', () => {
     )
   })
 
-  test('is renewed by signing again', () => {
-    const changed = signSideFile({ ...signed, size: 9000 }, one.pem)
+  test('replaces the signature of a key that signs again', () => {
+    const changed = signSidecar({ ...signed, size: 9000 }, one.pem)
     expect(changed.signatures).toHaveLength(2)
     expect(checkTrust(changed, { policy: 'require', keys: [one.key], warn: silent })).toBe(one.key)
   })
 
-  test('needs an Ed25519 private key, of which nothing is told', () => {
+  test('needs an Ed25519 private key, which no message contains', () => {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const pems = [
       privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
@@ -120,8 +120,8 @@ describe('trust', () => {
       'secret',
     ]
     for (const pem of pems) {
-      expect(() => signSideFile(side, pem)).toThrow(expect.objectContaining({ fault: 'invalid' }))
-      expect(() => signSideFile(side, pem)).not.toThrow(pem)
+      expect(() => signSidecar(side, pem)).toThrow(expect.objectContaining({ fault: 'invalid' }))
+      expect(() => signSidecar(side, pem)).not.toThrow(pem)
     }
   })
 })

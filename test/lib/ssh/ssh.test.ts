@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import ssh2, { type Connection } from 'ssh2'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createResolveHost } from '#lib/ssh/allowed-hosts.ts'
-import { createHostKeys, fingerprintOf } from '#lib/ssh/host-keys.ts'
+import { createHostKeyChecks, computeFingerprint } from '#lib/ssh/host-keys.ts'
 import { SshRequest } from '#lib/ssh/schemas.ts'
 import { createSsh, type Ssh } from '#lib/ssh/ssh.ts'
 import { newFolder } from '../../support/folder.ts'
@@ -32,7 +32,7 @@ const open = ({
   output = 1 << 20,
 }: Limits = {}): Ssh =>
   createSsh({
-    hostKeys: createHostKeys({ file: knownHosts(), policy }),
+    startHostKeyCheck: createHostKeyChecks({ file: knownHosts(), policy }),
     resolveHost: createResolveHost(allowed),
     connectLimit: connect,
     runLimit: run,
@@ -107,7 +107,7 @@ describe.skipIf(!sshdInstalled)(
       const result = await run('printf "so far"; sleep 60', {}, open({ run: 4_000 }))
       expect(result).toEqual({
         output: 'so far',
-        error: 'The command did not end within 4 seconds and was given up.',
+        error: 'The command did not end within 4 seconds and was stopped.',
       })
     })
 
@@ -134,7 +134,7 @@ describe.skipIf(!sshdInstalled)(
         'has changed',
         `[127.0.0.1]:${sshd.port}`,
         'line 2',
-        fingerprintOf(Buffer.from(sshd.hostKey.split(' ')[1]!, 'base64')),
+        computeFingerprint(Buffer.from(sshd.hostKey.split(' ')[1]!, 'base64')),
       ])
         expect(error.message).toContain(part)
       expect(known()).toContain(other)
@@ -165,7 +165,7 @@ describe.skipIf(!sshdInstalled)(
     })
 
     test('a fingerprint in the request is what counts', async () => {
-      const fingerprint = fingerprintOf(Buffer.from(sshd.hostKey.split(' ')[1]!, 'base64'))
+      const fingerprint = computeFingerprint(Buffer.from(sshd.hostKey.split(' ')[1]!, 'base64'))
       expect(await run('printf pinned', { fingerprint }, open({ policy: 'strict' }))).toMatchObject({
         output: 'pinned',
       })

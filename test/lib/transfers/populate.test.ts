@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { noProgress } from '#lib/async/progress.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { encodeChunkedFiles, parseChunkedFiles } from '#lib/packs/chunks/chunk-index.ts'
+import { encodeChunkIndex, parseChunkIndex } from '#lib/packs/chunks/chunk-index.ts'
 import type { TransferContext } from '#lib/transfers/context.ts'
-import { fillWith } from '#lib/transfers/populate.ts'
+import { populateFolder } from '#lib/transfers/populate.ts'
 import { packSource } from '../../support/pack-source.ts'
 
 const chunk = { sha256: 'ab'.repeat(32), size: 3000 }
@@ -11,15 +11,15 @@ const file = { name: 'disk', mode: 0o600, size: 6000, sha256: 'cd'.repeat(32), c
 
 test.for([
   ['pack', Buffer.alloc(5000), 5000, 5000],
-  // A chunk is fetched once, and written as often as the file has it.
-  ['chunk index', Buffer.from(encodeChunkedFiles([file])), 3000, 6000],
+  // A chunk is getFetchedSize once, and written as often as the file has it.
+  ['chunk index', Buffer.from(encodeChunkIndex([file])), 3000, 6000],
 ] as const)(
   'a pull of a %s looks for room for the machine on the disk of its folder, before it fetches',
-  async ([, bytes, fetched, unpacked]) => {
+  async ([, bytes, getFetchedSize, unpacked]) => {
     const asked: unknown[] = []
     const context = {
       cache: { restore: async () => undefined },
-      catalog: { indexParser: { files: async (text: Buffer) => parseChunkedFiles(text.toString()) } },
+      catalog: { indexParser: { files: async (text: Buffer) => parseChunkIndex(text.toString()) } },
       folders: {
         async checkSpace(...space: readonly unknown[]) {
           asked.push(...space)
@@ -29,10 +29,10 @@ test.for([
     } as unknown as TransferContext
     const { signal } = new AbortController()
     const following = { caller: { id: 'tester' }, work: noProgress, signal } as unknown as Parameters<
-      typeof fillWith
+      typeof populateFolder
     >[3]
-    const filled = fillWith(context, packSource(bytes, undefined).source, '/machines/one', following)
+    const filled = populateFolder(context, packSource(bytes, undefined).source, '/machines/one', following)
     await expect(filled).rejects.toMatchObject({ fault: 'no-space' })
-    expect(asked).toEqual([fetched, { folder: '/machines/one', bytes: unpacked }])
+    expect(asked).toEqual([getFetchedSize, { folder: '/machines/one', bytes: unpacked }])
   },
 )

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect } from 'vitest'
-import { at, register, registerPack, sideFileOf } from '../../functions/catalog/packs.ts'
+import { at, register, registerPack, createSidecar } from '../../functions/catalog/packs.ts'
 import { type Call, test } from '../../support/harness.ts'
 
 /** The claims of a user who imports and deletes. */
@@ -134,7 +134,7 @@ test('a push does not remove a file with the name of a pack that it did not writ
   const old = 'an older pack of this manifest'
   const name = `demo-x86_64-1~${hash('sha256', old).slice(0, 8)}.pdpack`
   writeFileSync(join(place, name), old)
-  writeFileSync(join(place, `${name}.pack.json`), sideFileOf(name, old))
+  writeFileSync(join(place, `${name}.pack.json`), createSidecar(name, old))
   await call('PUT', '/api/v1/machines/source/set', {
     body: { operations: [{ group: 'memory', operation: 'set', value: '32' }] },
   })

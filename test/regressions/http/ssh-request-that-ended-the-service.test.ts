@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import ssh2 from 'ssh2'
 import { expect, test } from 'vitest'
 import { createResolveHost } from '#lib/ssh/allowed-hosts.ts'
-import { createHostKeys } from '#lib/ssh/host-keys.ts'
+import { createHostKeyChecks } from '#lib/ssh/host-keys.ts'
 import { SshRequest } from '#lib/ssh/schemas.ts'
 import { createSsh } from '#lib/ssh/ssh.ts'
 import { newFolder } from '../../support/folder.ts'
@@ -11,7 +11,7 @@ import { pause } from '../../support/waiting.ts'
 
 const open = (file: string) =>
   createSsh({
-    hostKeys: createHostKeys({ file, policy: 'accept-new' }),
+    startHostKeyCheck: createHostKeyChecks({ file, policy: 'accept-new' }),
     resolveHost: createResolveHost([]),
     connectLimit: 100,
     runLimit: 1_000,
@@ -41,11 +41,11 @@ test('the caller gets an error when known_hosts cannot be written, also when the
   const port = await new Promise<number>(resolve =>
     server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port)),
   )
-  const hostKeys = createHostKeys({ file, policy: 'accept-new' })
+  const startHostKeyCheck = createHostKeyChecks({ file, policy: 'accept-new' })
   const ssh = createSsh({
-    hostKeys: async request => ({
-      ...(await hostKeys(request)),
-      proved: async () => {
+    startHostKeyCheck: async request => ({
+      ...(await startHostKeyCheck(request)),
+      onVerified: async () => {
         throw new Error('the disk is full')
       },
     }),

@@ -16,7 +16,7 @@ const push = async (call: Call, more: object = {}) => {
 const pull = (call: Call, machine_name: string, more: object = {}, as = ['*']) =>
   call('PUT', '/api/v1/catalog/pull', { as, body: { catalog_id: 'demo', version: '1', machine_name, ...more } })
 
-test('what somebody has removed from the cache on disk is fetched again', async ({ call }) => {
+test('a machine that was removed from the cache on disk is fetched again', async ({ call }) => {
   await push(call)
   const first = (await pull(call, 'first')).body
   rmSync(join(first.local_cache_path, 'disk0.img'))
@@ -27,7 +27,10 @@ test('what somebody has removed from the cache on disk is fetched again', async 
   )
 })
 
-test('the digest of a pack opens no machine in the cache that is not to be seen', async ({ call, folder }) => {
+test('the digest of a pack gives no access to a cached machine that the caller may not see', async ({
+  call,
+  folder,
+}) => {
   const { pack_sha256, type } = await push(call, { required_claims: ['VAULT'] })
   await pull(call, 'first')
   mkdirSync(join(folder, 'catalog/mine'))
@@ -48,7 +51,7 @@ test('the digest of a pack opens no machine in the cache that is not to be seen'
   expect((await pull(call, 'second')).body.local_cache_path).not.toBe('')
 })
 
-test('its size is what is in it, whoever deletes and adds at the same time', async ({ eventLog, folder }) => {
+test('its size is correct after concurrent additions and removals', async ({ eventLog, folder }) => {
   const [from, root] = [join(folder, 'from'), join(folder, 'kept')]
   mkdirSync(from)
   const text = 'x'.repeat(8192)
@@ -61,8 +64,8 @@ test('its size is what is in it, whoever deletes and adds at the same time', asy
     publish: events.publish,
     inventory,
     folder: root,
-    budget: 20_000,
-    keepFree: 0,
+    maxSize: 20_000,
+    minFree: 0,
   })
   const how = { signal: new AbortController().signal, onProgress: () => {} }
   const manifest = {

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto'
 import { http } from 'msw'
 import { expect, test as plain, vi } from 'vitest'
 import { createChunkReader } from '#lib/catalog/chunk-download.ts'
-import { encodeChunkedFiles, parseChunkedFiles } from '#lib/packs/chunks/chunk-index.ts'
-import { digestsIn, hasDigest } from '#lib/packs/chunks/compact-index.ts'
+import { encodeChunkIndex, parseChunkIndex } from '#lib/packs/chunks/chunk-index.ts'
+import { collectDigests, hasDigest } from '#lib/packs/chunks/compact-index.ts'
 import { createIndexParser } from '#lib/packs/chunks/index-parser.ts'
-import { chunkPath } from '#lib/packs/chunk-store/stored-chunk.ts'
+import { getChunkPath } from '#lib/packs/chunk-store/stored-chunk.ts'
 import type { ManifestRow } from '#lib/catalog/view.ts'
 import type { Storages } from '#lib/objects/storages.ts'
 import { type StartWorker, workersFrom } from '#lib/platform/workers.ts'
@@ -22,7 +22,7 @@ const indexOf = (name: string, count: number) => {
   const names = Array.from({ length: count }, (_, chunk) => shaOf(`${name} ${chunk}`))
   const chunks = [...names.map(sha256 => ({ sha256, size: 2 ** 20 })), { zeros: 2 ** 40 }]
   const size = count * 2 ** 20 + 2 ** 40
-  return { names, text: encodeChunkedFiles([{ name: 'disk', mode: 0o644, size, sha256: shaOf(name), chunks }]) }
+  return { names, text: encodeChunkIndex([{ name: 'disk', mode: 0o644, size, sha256: shaOf(name), chunks }]) }
 }
 
 plain('two machines of 300,000 chunks are served side by side, and each index is read once', async () => {
@@ -32,7 +32,7 @@ plain('two machines of 300,000 chunks are served side by side, and each index is
   const machines = ['a', 'b'].map(name => {
     const index = indexOf(name, 300_000)
     put(`x/${name}`, Buffer.from(index.text))
-    for (const chunk of index.names.slice(0, 3)) put(chunkPath(chunk), Buffer.from(name))
+    for (const chunk of index.names.slice(0, 3)) put(getChunkPath(chunk), Buffer.from(name))
     const manifest = { name, path: '/x', pack_filename: name, pack_sha256: shaOf(index.text), provider: { meta: {} } }
     return { ...index, manifest: manifest as unknown as ManifestRow }
   })
@@ -58,17 +58,17 @@ plain('two machines of 300,000 chunks are served side by side, and each index is
   expect(started).toEqual(['chunk-index', 'chunk-index'])
 })
 
-plain('an index that a thread has read is the one that was written', async () => {
+plain('an index that a thread has parsed equals the one that was written', async () => {
   const { text, names } = indexOf('a', 5_000)
   const parser = createIndexParser(startWorker)
   const bytes = () => Buffer.from(new Uint8Array(Buffer.from(text)))
-  const files = (await parser.files(bytes())).map(file => ({ ...file, chunks: [...file.chunks] }))
-  expect(files).toEqual(parseChunkedFiles(text))
-  const digests = await parser.digests(bytes())
-  expect(digests).toEqual(new Uint8Array(digestsIn(files)))
+  const files = (await parser.parseFiles(bytes())).map(file => ({ ...file, chunks: [...file.chunks] }))
+  expect(files).toEqual(parseChunkIndex(text))
+  const digests = await parser.parseDigests(bytes())
+  expect(digests).toEqual(new Uint8Array(collectDigests(files)))
   expect(names.every(name => hasDigest(digests, name))).toBe(true)
   expect(hasDigest(digests, shaOf('another'))).toBe(false)
-  await expect(parser.files(Buffer.from(new Uint8Array(Buffer.from(text.slice(0, -1)))))).rejects.toMatchObject({
+  await expect(parser.parseFiles(Buffer.from(new Uint8Array(Buffer.from(text.slice(0, -1)))))).rejects.toMatchObject({
     fault: 'upstream',
   })
 })
@@ -89,7 +89,7 @@ plain('an index that never comes is given up after ten minutes, also if the prov
   }
 })
 
-test('whoever registers the digest of a machine on a storage that never answers holds up nobody else', async ({
+test('a manifest with the digest of another on a storage that never answers delays nobody else', async ({
   call,
   folder,
   network,
@@ -104,7 +104,7 @@ test('whoever registers the digest of a machine on a storage that never answers 
     writeFileSync(file, content)
   }
   place('victim/pack', text)
-  place(chunkPath(names[0]!), 'a chunk')
+  place(getChunkPath(names[0]!), 'a chunk')
   const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>()
   network.use(
     http.all('http://silent.example/*', () => {

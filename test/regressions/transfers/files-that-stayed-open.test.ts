@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createDownloads } from '#lib/transfers/download/downloads.ts'
-import { openPieces } from '#lib/transfers/download/ranges.ts'
-import { openWorkFolders } from '#lib/transfers/download/work-folder.ts'
+import { openRangeDownload } from '#lib/transfers/download/range-download.ts'
+import { openWorkFolders } from '#lib/transfers/download/work-folders.ts'
 import { newFolder } from '../../support/folder.ts'
 import { packSource } from '../../support/pack-source.ts'
 
@@ -27,7 +27,7 @@ test.runIf(process.platform === 'linux')(
     // What the journal of the earlier try is cannot be read.
     mkdirSync(join(folder.path, 'pieces'))
     const { source } = packSource(Buffer.alloc(1000), undefined)
-    await expect(openPieces(source, folder.path, how())).rejects.toThrow('EISDIR')
+    await expect(openRangeDownload(source, folder.path, how())).rejects.toThrow('EISDIR')
     expect(openIn(folder.path)).toEqual([])
   },
 )
@@ -39,9 +39,9 @@ test('and leaves nothing that would stop the next one', async () => {
   const work = await folders.open('pull', source.origin, source.sha256!)
   mkdirSync(join(work, 'pieces'))
   const downloads = createDownloads(folders)
-  await expect(downloads.lease(source, how())).rejects.toThrow('EISDIR')
+  await expect(downloads.leasePack(source, how())).rejects.toThrow('EISDIR')
   expect(readdirSync(folder.path)).toEqual([])
-  await using lease = await downloads.lease(source, how())
+  await using lease = await downloads.leasePack(source, how())
   const parts: Uint8Array[] = []
   for await (const part of lease.stream()) parts.push(part)
   expect(Buffer.concat(parts)).toHaveLength(1000)

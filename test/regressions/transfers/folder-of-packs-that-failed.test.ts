@@ -8,7 +8,7 @@ import { test } from '../../support/harness.ts'
 
 const claims = ['CREATE_CATALOG_MANIFEST', 'LIST_CATALOG_MANIFEST', 'DELETE_CATALOG_MANIFEST']
 
-test('what the system refuses in a folder of packs is the storage’s fault, and no defect', async ({ folder }) => {
+test('an error of the system in a folder of packs is an error of the storage, not a defect', async ({ folder }) => {
   const root = join(folder, 'root')
   const storage = await createLocalStorage(root)
   writeFileSync(join(root, 'file'), '')
@@ -19,7 +19,7 @@ test('what the system refuses in a folder of packs is the storage’s fault, and
   await expect(createLocalStorage(join(root, 'file'))).rejects.toMatchObject({ fault: 'upstream' })
 })
 
-test('an object that is removed while somebody begins to read it is read all the same', async ({ folder }) => {
+test('an object that is removed after a reader has opened it is read completely', async ({ folder }) => {
   const root = join(folder, 'root')
   const storage = await createLocalStorage(root)
   writeFileSync(join(root, 'object'), 'bytes')

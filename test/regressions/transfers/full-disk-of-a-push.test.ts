@@ -13,17 +13,17 @@ const run = promisify(execFile)
 /** Packs a file of 4096 bytes: 512 of a header, the file, and 1024 of the end. */
 const script = `
 import { statSync } from 'node:fs'
-import { packTo } from '#lib/transfers/packing.ts'
+import { packFiles } from '#lib/transfers/packing.ts'
 import { openFile } from '#lib/platform/open-file.ts'
 const [path, folder] = process.argv.slice(2)
 const { size, mode, mtime } = statSync(path)
 const options = { signal: new AbortController().signal, onProgress: () => {}, startWorker: () => {} }
 const file = { name: 'disk', path, size, mode, modifiedAt: mtime, open: () => openFile(path) }
-const packed = await packTo(folder, [file], { kind: 'none' }, options)
+const packed = await packFiles(folder, [file], { kind: 'none' }, options)
 console.log(packed.digest.size, statSync(packed.file).size)
 `
 
-test('a pack of which the last bytes find no room is none', async () => {
+test('a pack whose last bytes do not fit on the disk is not finished', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'vmhost-test-'))
   const program = join(import.meta.dirname, `.full-disk-${process.pid}.ts`)
   try {
@@ -49,7 +49,7 @@ test('a pack of which the last bytes find no room is none', async () => {
   }
 })
 
-test.for(['ENOSPC', 'EDQUOT'])('a full disk of this host is told as that, and as no defect: %s', async code => {
+test.for(['ENOSPC', 'EDQUOT'])('a full disk of this host is reported as such, not as a defect: %s', async code => {
   const full = async (): Promise<never> => {
     throw Object.assign(new Error('full'), { code })
   }

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
-import { unpackChunked } from '#lib/packs/chunk-store/unpack-chunked.ts'
+import { unpackChunkedFiles } from '#lib/packs/chunk-store/unpack-chunked.ts'
 import { newFolder } from '../../support/folder.ts'
 
-test('a machine in chunks has no more files than one in a pack may have', async () => {
+test('a chunk index is limited to as many files as a pack', async () => {
   using folder = newFolder()
   const files = ['a', 'b', 'c'].map(name => ({ name, mode: 0o644, size: 0, sha256: '', chunks: [] }))
   const options = (entries: number) => ({
     limits: { entries, bytes: 1000, ratio: 10 },
-    fetched: () => 0,
+    getFetchedSize: () => 0,
     signal: new AbortController().signal,
     onProgress: () => {},
   })
   const fetch = () => expect.unreachable()
-  await expect(unpackChunked(files, fetch, folder.path, options(2))).rejects.toThrow('more than 2 files')
+  await expect(unpackChunkedFiles(files, fetch, folder.path, options(2))).rejects.toThrow('more than 2 files')
   using other = newFolder()
-  expect(await unpackChunked(files, fetch, other.path, options(3))).toHaveLength(3)
+  expect(await unpackChunkedFiles(files, fetch, other.path, options(3))).toHaveLength(3)
 })

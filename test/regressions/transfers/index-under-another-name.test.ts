@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { parseChunkedFiles } from '#lib/packs/chunks/chunk-index.ts'
+import { parseChunkIndex } from '#lib/packs/chunks/chunk-index.ts'
 import { at } from '../../functions/catalog/packs.ts'
 import { test } from '../../support/harness.ts'
 
@@ -16,7 +16,7 @@ test('a machine in chunks whose index has another name is pulled, served and kep
   await call('DELETE', `${at('demo', '1', 'x86_64')}?clean_remote=false`)
 
   const inFolder = (name: string): string => join(folder, 'catalog/demo', name)
-  const index = parseChunkedFiles(readFileSync(inFolder('demo-x86_64-1.chunks.json'), 'utf8'))
+  const index = parseChunkIndex(readFileSync(inFolder('demo-x86_64-1.chunks.json'), 'utf8'))
   renameSync(inFolder('demo-x86_64-1.chunks.json'), inFolder('base.pack'))
   renameSync(inFolder('demo-x86_64-1.chunks.json.pack.json'), inFolder('base.pack.pack.json'))
   const meta = JSON.parse(readFileSync(inFolder('demo-x86_64-1.meta'), 'utf8'))

@@ -6,11 +6,11 @@ import { afterEach, expect, vi } from 'vitest'
 import { parseConnection } from '#lib/objects/port/connection.ts'
 import { createS3 } from '#lib/objects/s3/s3.ts'
 import { createDownloads } from '#lib/transfers/download/downloads.ts'
-import { openPieces } from '#lib/transfers/download/ranges.ts'
+import { openRangeDownload } from '#lib/transfers/download/range-download.ts'
 import { at } from '../../functions/catalog/packs.ts'
 import { noise } from '../../lib/packs/chunk-store/bytes.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { openWorkFolders } from '#lib/transfers/download/work-folder.ts'
+import { openWorkFolders } from '#lib/transfers/download/work-folders.ts'
 import { bucketConnection, test } from '../../support/servers/memory-bucket.ts'
 import { packSource } from '../../support/pack-source.ts'
 
@@ -29,7 +29,7 @@ const keptIn = (folder: string): { path: string; names: string[] } => {
   return { path, names: readdirSync(path).sort() }
 }
 
-test('a push whose storage is away for long uploads later what it has packed', async ({
+test('a push after a long outage of the storage uploads the pack that it has', async ({
   call,
   folder,
   network,
@@ -64,13 +64,7 @@ test('a push whose storage is away for long uploads later what it has packed', a
   expect(readdirSync(join(folder, 'state/transfers'))).toEqual([])
 })
 
-test('a pull that an outage has cut off fetches later what is missing, and nothing more', async ({
-  call,
-  folder,
-  driver,
-  bucket,
-  network,
-}) => {
+test('a pull after an outage fetches only what is missing', async ({ call, folder, driver, bucket, network }) => {
   soon()
   const made = await call('POST', '/api/v1/machines', {
     body: { name: 'source', cpus: 1, memory: 16, disks: [{ size: 20 }] },
@@ -115,7 +109,7 @@ test('a pull that an outage has cut off fetches later what is missing, and nothi
   expect(readdirSync(join(folder, 'state/transfers'))).toEqual([])
 })
 
-test('one piece is asked for ten times and not ten times five, whoever tries again', async ({ folder, network }) => {
+test('a range is requested ten times, without retries inside of retries', async ({ folder, network }) => {
   soon()
   let asked = 0
   network.use(
@@ -128,13 +122,13 @@ test('one piece is asked for ten times and not ten times five, whoever tries aga
   const { source } = packSource(Buffer.alloc(1000, 'x'), undefined)
   const controller = new AbortController()
   const read = { ...source, read: (range: never, signal: AbortSignal) => provider.read('demo/pack', { range, signal }) }
-  const pieces = await openPieces(read, folder, { signal: controller.signal, onProgress: () => {} })
-  await expect(pieces.reached(0)).rejects.toMatchObject({ fault: 'upstream' })
+  const pieces = await openRangeDownload(read, folder, { signal: controller.signal, onProgress: () => {} })
+  await expect(pieces.waitFor(0)).rejects.toMatchObject({ fault: 'upstream' })
   expect(await pieces.close()).toBe(true)
   expect(asked).toBe(10)
 })
 
-test('chunks that came before an outage do not come again', async ({ folder }) => {
+test('chunks that were fetched before an outage are not fetched again', async ({ folder }) => {
   soon()
   const root = join(folder, 'work')
   const downloads = createDownloads(await openWorkFolders(root))
@@ -144,7 +138,7 @@ test('chunks that came before an outage do not come again', async ({ folder }) =
   const { source } = packSource(Buffer.alloc(1), undefined)
   const chunked = {
     ...source,
-    async stored({ sha256 }: { sha256: string }) {
+    async readStoredChunk({ sha256 }: { sha256: string }) {
       const chunk = all.find(one => one.sha256 === sha256)!
       if (isAway && chunk.text === 'other') throw new ServiceError('upstream', 'The storage is away.')
       asked.push(chunk.text)
@@ -155,7 +149,7 @@ test('chunks that came before an outage do not come again', async ({ folder }) =
     const { signal } = new AbortController()
     await using lease = await downloads.leaseChunks(chunked, { signal, onProgress: () => {} })
     const bytes: string[] = []
-    for (const chunk of all) bytes.push((await lease.fetch(chunk, signal)).toString())
+    for (const chunk of all) bytes.push((await lease.fetchChunk(chunk, signal)).toString())
     return bytes
   }
   await expect(fetchAll()).rejects.toMatchObject({ fault: 'upstream' })

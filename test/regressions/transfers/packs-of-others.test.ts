@@ -70,7 +70,10 @@ describe('the pack of a manifest that somebody may not see', () => {
   })
 })
 
-test('a deletion leaves what is another manifest’s, however the storage is named', async ({ call, folder }) => {
+test('a deletion does not remove the objects of another manifest, however its storage is named', async ({
+  call,
+  folder,
+}) => {
   await registerPack(call, folder, { ...hidden, required_claims: [] })
   const other = { type: 'local-storage', meta: { catalog_path: join(folder, 'catalog'), access_key: 'another' } }
   await register(call, {
@@ -108,7 +111,7 @@ describe('the state folder', () => {
       pack_path: 'key.pem',
     })
 
-  test('is not read from the folder around it', async ({ call, folder }) => {
+  test('cannot be read through a storage on its parent folder', async ({ call, folder }) => {
     plant(folder)
     expect((await registerKey(call, folder)).status).toBe(200)
     const { status, body } = await call('GET', `${at('mine', '1', 'arm64')}/download?content=pack`)
@@ -116,7 +119,7 @@ describe('the state folder', () => {
     expect(JSON.stringify(body)).not.toContain('the private key')
   })
 
-  test('nothing of it is deleted, listed or written from there', async ({ call, folder }) => {
+  test('cannot be deleted, listed or written through that storage', async ({ call, folder }) => {
     plant(folder)
     await registerKey(call, folder)
     await call('DELETE', at('mine'))
@@ -136,7 +139,7 @@ describe('the state folder', () => {
   })
 })
 
-test('an unfinished write that is a link is not written through', async ({ folder }) => {
+test('a link in place of an unfinished write is not followed', async ({ folder }) => {
   const [root, victim] = [join(folder, 'root'), join(folder, 'victim')]
   const storage = await createLocalStorage(root)
   const bytes = Buffer.from('more')

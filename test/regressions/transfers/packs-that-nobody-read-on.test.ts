@@ -5,7 +5,7 @@ const endless = async (): Promise<ReadableStream<Uint8Array>> =>
   new ReadableStream({ pull: controller => controller.enqueue(new Uint8Array(1)) })
 const most = 64
 
-test('one caller cannot hold any number of packs open; each that ends makes room for another', async () => {
+test('the number of packs that one caller has open is limited, and each that ends makes room for another', async () => {
   const openFor = createStreamLimit()
   const open = await Promise.all(Array.from({ length: most }, () => openFor('greedy', endless)))
   await expect(openFor('greedy', endless)).rejects.toMatchObject({ fault: 'unavailable' })

@@ -12,7 +12,7 @@ const test = base.extend<{ outgoing: Outgoing }>({
   outgoing: async ({}, use) => use(createOutgoing({ allowed: ['127.0.0.1'] })),
 })
 
-test('several pulls from one catalog wait for each other, and none fails', async ({ call, network }) => {
+test('concurrent pulls from one catalog wait for each other, and none fails', async ({ call, network }) => {
   // 64 pieces, of no machine: a pull that has them all says that of the pack.
   const size = 64 * 4096
   const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
@@ -65,7 +65,7 @@ test('several pulls from one catalog wait for each other, and none fails', async
   expect(most).toBeLessThanOrEqual(8)
 })
 
-test('who waits for a place is let go when nobody wants it any more, and others get it', async () => {
+test('a request that waits for a slot ends when it is aborted, and others get the slot', async () => {
   const atOnce = createKeyedLimiter(1)
   const first = Promise.withResolvers<string>()
   const running = atOnce.run('a', () => first.promise)

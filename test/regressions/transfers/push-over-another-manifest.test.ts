@@ -21,7 +21,7 @@ const alias = (call: Call, pack_path: string, more: object = {}) =>
     },
   })
 
-test('a push writes over no pack of a manifest that its caller may not see', async ({ call, folder }) => {
+test('a push does not overwrite the pack of a manifest that its caller may not see', async ({ call, folder }) => {
   const { pack_filename } = (await push(call)).body[0]
   await alias(call, pack_filename, { required_claims: ['VAULT'] })
   await call('DELETE', '/api/v1/catalog/demo?clean_remote=false')
@@ -33,7 +33,11 @@ test('a push writes over no pack of a manifest that its caller may not see', asy
   expect(readFileSync(file, 'utf8')).toBe('of the golden one')
 })
 
-test('a push that replaces a pack leaves it where another manifest has it too', async ({ call, folder, driver }) => {
+test('a push that replaces a pack does not remove it while another manifest refers to it', async ({
+  call,
+  folder,
+  driver,
+}) => {
   const { pack_filename } = (await push(call)).body[0]
   await alias(call, pack_filename)
   const [{ id }] = (await call('GET', '/api/v1/machines')).body.map(({ ID }: { ID: string }) => ({ id: ID }))

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { test } from '../../support/harness.ts'
 
-test('a push deletes no pack of a version whose name begins with its own', async ({ call }) => {
+test('a push removes no pack of another version whose name begins with its own name', async ({ call }) => {
   await call('POST', '/api/v1/machines', { body: { name: 'source', cpus: 1, memory: 16, disks: [{ size: 1 }] } })
   const push = async (version: string): Promise<void> => {
     const body = { catalog_id: 'demo', version, connection: 'provider=local-storage', uuid: 'source' }

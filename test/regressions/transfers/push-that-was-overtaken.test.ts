@@ -24,7 +24,10 @@ test('a pack that is deleted while it is pushed again is sent again', async ({ c
   expect(await call('GET', '/api/v1/catalog/demo')).toMatchObject({ status: 200, body: [{ pack_filename }] })
 })
 
-test('a pack that another host has written over has a name of its own', async ({ call, bucket }) => {
+test('a pack that another host has overwritten is published again under a name of its own', async ({
+  call,
+  bucket,
+}) => {
   bucket.onPut = key => key === side && bucket.objects.set('demo/demo-x86_64-1.pdpack', Buffer.from('of another host'))
   const { pack_filename, pack_sha256 } = await push(call)
   expect(hash('sha256', bucket.objects.get(`demo/${pack_filename}`)!)).toBe(pack_sha256)

@@ -3,7 +3,7 @@ import { apiKey, test } from '../../functions/catalog-managers/remote-catalog.ts
 
 const as = ['CATALOG_MANAGER_PULL_CATALOG_MANIFEST_OWN', 'CATALOG_MANAGER_CREATE_OWN']
 
-test('a pull by a tag goes on with the version that it was shown', async ({ call, remote }) => {
+test('a pull by a tag fetches the version that it has looked up', async ({ call, remote }) => {
   const { body } = await call('POST', '/api/v1/catalog-managers', {
     as,
     body: { name: 'QA', url: remote.url, api_key: apiKey },

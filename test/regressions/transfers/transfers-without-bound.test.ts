@@ -26,7 +26,7 @@ const held = () => {
 }
 const settled = (): Promise<void> => new Promise(resolve => void setImmediate(resolve))
 
-test('a user has some transfers under way at once, and no more; others are not held up', async () => {
+test('the number of concurrent transfers of a user is limited, without an effect on other users', async () => {
   const { waiting, hold } = held()
   const context = { catalog: { withLock: createKeyedMutex() }, folders: { open: hold }, architecture: 'arm64' }
   const transfers = createTransfers(context as unknown as TransferContext)
@@ -71,7 +71,7 @@ test.for([
   await Promise.all(asked)
 })
 
-test('parts of an upload that a storage lists without end are not read without end', async ({ network }) => {
+test('an endless list of the parts of an upload is an error', async ({ network }) => {
   let pages = 0
   network.use(
     http.get('http://s3.example/*', ({ request }) => {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { encodeChunkedFiles } from '#lib/packs/chunks/chunk-index.ts'
+import { encodeChunkIndex } from '#lib/packs/chunks/chunk-index.ts'
 import { register } from '../../functions/catalog/packs.ts'
 import { type Call, test } from '../../support/harness.ts'
 
@@ -11,7 +11,7 @@ const tebibyte = 2 ** 40
 /** Registers a pack whose index says that its one file has so many zeros, and pulls it. */
 const pullZeros = async (call: Call, folder: string, zeros: number, size?: number) => {
   const file = { name: 'disk.img', mode: 0o644, size: zeros, sha256: 'ab'.repeat(32), chunks: [{ zeros }] }
-  const index = encodeChunkedFiles([file])
+  const index = encodeChunkIndex([file])
   mkdirSync(join(folder, 'catalog/demo'), { recursive: true })
   writeFileSync(join(folder, 'catalog/demo/pack'), index)
   const registered = await register(call, {
@@ -38,12 +38,12 @@ test('a chunk index of some hundred bytes with terabytes of zeros costs no time'
   })
 })
 
-test('a chunk index has no more bytes than the catalog says that the machine has', async ({ call, folder }) => {
+test('a chunk index with more bytes than the catalog says is refused', async ({ call, folder }) => {
   const { status, body } = await pullZeros(call, folder, 64 * tebibyte, 2 ** 30)
   expect({ status, ...body }).toMatchObject({ status: 502, message: expect.stringContaining('the catalog says') })
 })
 
-test('a file that no file system takes is refused as one for which there is no room', async ({ call, folder }) => {
+test('a file that is too large for the file system is refused for lack of space', async ({ call, folder }) => {
   const { status } = await pullZeros(call, folder, 64 * tebibyte)
   // Some file systems take it.
   expect([507, 400]).toContain(status)

@@ -2,11 +2,11 @@ import { createHash, randomFillSync } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { parseChunkedFiles } from '#lib/packs/chunks/chunk-index.ts'
-import { listEnd } from '#lib/packs/chunk-store/index-object.ts'
-import { readChunked } from '#lib/packs/chunk-store/read-chunked.ts'
-import { fetchFrom, storedIn } from '#lib/packs/chunk-store/stored-chunk.ts'
-import { unpackInto } from '#lib/packs/tar/read.ts'
+import { parseChunkIndex } from '#lib/packs/chunks/chunk-index.ts'
+import { indexSuffix } from '#lib/packs/chunk-store/index-object.ts'
+import { readChunkedContent } from '#lib/packs/chunk-store/read-chunked.ts'
+import { createChunkFetcher, createStoredChunkReader } from '#lib/packs/chunk-store/stored-chunk.ts'
+import { unpackTar } from '#lib/packs/tar/unpack-tar.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
 import { readBytes } from '../../contracts/provider.ts'
 import { bytesOf as bytesWithZeros } from '../../lib/packs/chunk-store/bytes.ts'
@@ -79,14 +79,16 @@ export const resumed = async (host: Host): Promise<string[]> =>
 
 /** The digest of the disk that a pack on a provider has in it. */
 export const diskInPack = async (provider: Provider, path: string): Promise<string | undefined> => {
-  if (path.endsWith(listEnd)) {
+  if (path.endsWith(indexSuffix)) {
     const text = (await readBytes(await provider.read(path))).toString()
-    const disk = parseChunkedFiles(text).find(({ name }) => name === 'disk0.img')!
-    return digestOf(await bytesWithZeros(readChunked(fetchFrom(storedIn(provider)), disk)))
+    const disk = parseChunkIndex(text).find(({ name }) => name === 'disk0.img')!
+    return digestOf(
+      await bytesWithZeros(readChunkedContent(createChunkFetcher(createStoredChunkReader(provider)), disk)),
+    )
   }
   using folder = newFolder()
   const limits = { entries: 10, bytes: 2 ** 30, ratio: 100 }
-  const files = await unpackInto(await provider.read(path), folder.path, { limits })
+  const files = await unpackTar(await provider.read(path), folder.path, { limits })
   return files.find(({ name }) => name === 'disk0.img')?.sha256
 }
 

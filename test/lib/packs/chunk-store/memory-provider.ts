@@ -8,13 +8,13 @@ export interface MemoryProvider extends Provider {
   readonly objects: Objects
 }
 
-/** Keeps objects in memory; `step` is awaited before each thing that is done, and can delay it or make it fail. */
+/** A provider in memory. It awaits `step` before each action, which can delay the action or make it fail. */
 export const createMemoryProvider = (
   step: (what: string) => Promise<void> = async () => {},
   objects: Objects = new Map(),
 ): MemoryProvider => {
   const writing = new Set<string>()
-  const statOf = (path: string): ObjectStat | undefined => {
+  const findStat = (path: string): ObjectStat | undefined => {
     const found = objects.get(path)
     return found && { path, size: found.bytes.length, modifiedAt: new Date(found.modifiedAt).toISOString() }
   }
@@ -23,7 +23,7 @@ export const createMemoryProvider = (
     objects,
     async stat(path) {
       await step(`stat ${path}`)
-      return statOf(path)
+      return findStat(path)
     },
     async read(path) {
       await step(`read ${path}`)
@@ -51,7 +51,7 @@ export const createMemoryProvider = (
       for (const path of [...objects.keys()]) {
         if (!path.startsWith(`${folder}/`)) continue
         await step(`list ${path}`)
-        const found = statOf(path)
+        const found = findStat(path)
         if (found) yield found
       }
     },

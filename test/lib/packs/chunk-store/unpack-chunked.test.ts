@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { afterEach, expect, test, vi } from 'vitest'
-import { unpackChunked } from '#lib/packs/chunk-store/unpack-chunked.ts'
+import { unpackChunkedFiles } from '#lib/packs/chunk-store/unpack-chunked.ts'
 import { newFolder } from '../../../support/folder.ts'
 
 afterEach(() => void vi.restoreAllMocks())
@@ -14,9 +14,9 @@ test('a large file is synced while its chunks are written, so that little is lef
   const bytes = Buffer.alloc(2 ** 20, 'x')
   const chunks = Array.from({ length: 130 }, () => ({ sha256: 'ab'.repeat(32), size: bytes.length }))
   const size = chunks.length * bytes.length
-  await unpackChunked([{ name: 'disk', mode: 0o600, size, sha256: '', chunks }], async () => bytes, folder.path, {
+  await unpackChunkedFiles([{ name: 'disk', mode: 0o600, size, sha256: '', chunks }], async () => bytes, folder.path, {
     limits: { entries: 1, bytes: size, ratio: 1 },
-    fetched: () => size,
+    getFetchedSize: () => size,
     signal: new AbortController().signal,
     onProgress: () => {},
   })

@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import type { ChunkList } from '#lib/packs/chunks/chunk-index.ts'
-import { holdMilliseconds, takeHold } from '#lib/packs/chunk-store/repository-lock.ts'
-import { readChunked } from '#lib/packs/chunk-store/read-chunked.ts'
-import { fetchFrom, storedIn } from '#lib/packs/chunk-store/stored-chunk.ts'
-import { type Written, writeChunked } from '#lib/packs/chunk-store/write-chunked.ts'
+import type { ListedContent } from '#lib/packs/chunks/chunk-index.ts'
+import { lockMilliseconds, acquireRepositoryLock } from '#lib/packs/chunk-store/repository-lock.ts'
+import { readChunkedContent } from '#lib/packs/chunk-store/read-chunked.ts'
+import { createChunkFetcher, createStoredChunkReader } from '#lib/packs/chunk-store/stored-chunk.ts'
+import { type WrittenContent, writeChunkedContent } from '#lib/packs/chunk-store/write-chunked.ts'
 import { createLocalStorage } from '#lib/objects/local/local-storage.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
 import { newFolder } from '../../../support/folder.ts'
@@ -14,11 +14,11 @@ import { createMemoryProvider } from './memory-provider.ts'
 
 const mebibyte = 1024 * 1024
 
-const write = async (provider: Provider, bytes: Uint8Array, signal?: AbortSignal): Promise<Written> => {
-  await using hold = await takeHold(provider, 'write')
-  return await writeChunked(provider, hold, split(bytes, [65_536]), signal && { signal })
+const write = async (provider: Provider, bytes: Uint8Array, signal?: AbortSignal): Promise<WrittenContent> => {
+  await using lock = await acquireRepositoryLock(provider, 'shared')
+  return await writeChunkedContent(provider, lock, split(bytes, [65_536]), signal && { signal })
 }
-const chunkPaths = (list: ChunkList): string[] =>
+const chunkPaths = (list: ListedContent): string[] =>
   list.chunks.flatMap(one => ('sha256' in one ? [`chunks/${one.sha256.slice(0, 2)}/${one.sha256}`] : []))
 
 /** How much can be read: bytes themselves would be shown one by one where they are not expected. */
@@ -33,14 +33,16 @@ const disk = Buffer.concat([
   noise(5 * mebibyte, 1),
 ])
 
-describe('a file that is kept as chunks', () => {
+describe('a file that is stored as chunks', () => {
   afterEach(() => void vi.useRealTimers())
 
-  test('comes back as it was, on a real folder too', async () => {
+  test('is read as it was written, also from a real folder', async () => {
     using folder = newFolder()
     const provider = await createLocalStorage(folder.path)
-    const { list, sentBytes } = await write(provider, disk)
-    expect((await bytesOf(readChunked(fetchFrom(storedIn(provider)), list))).equals(disk)).toBe(true)
+    const { content: list, sentBytes } = await write(provider, disk)
+    expect(
+      (await bytesOf(readChunkedContent(createChunkFetcher(createStoredChunkReader(provider)), list))).equals(disk),
+    ).toBe(true)
     const paths: string[] = []
     for await (const { path } of provider.list('')) paths.push(path)
     expect(paths.sort()).toEqual([...new Set(chunkPaths(list))].sort())
@@ -49,35 +51,39 @@ describe('a file that is kept as chunks', () => {
     expect(sentBytes).toBeGreaterThan(4.9 * mebibyte)
   })
 
-  test('comes back whatever is in it', async () => {
+  test('is read as it was written, whatever its content', async () => {
     const part = fc.record({ seed: fc.nat(50), size: fc.nat(2 * mebibyte), zeros: fc.nat(mebibyte) })
     await fc.assert(
       fc.asyncProperty(fc.array(part, { maxLength: 5 }), async parts => {
         const bytes = Buffer.concat(parts.flatMap(({ seed, size, zeros }) => [noise(size, seed), Buffer.alloc(zeros)]))
         const provider = createMemoryProvider()
-        const { list } = await write(provider, bytes)
+        const { content: list } = await write(provider, bytes)
         expect(list.size).toBe(bytes.length)
-        expect((await bytesOf(readChunked(fetchFrom(storedIn(provider)), list))).equals(bytes)).toBe(true)
+        expect(
+          (await bytesOf(readChunkedContent(createChunkFetcher(createStoredChunkReader(provider)), list))).equals(
+            bytes,
+          ),
+        ).toBe(true)
       }),
       { numRuns: 20 },
     )
   })
 
-  test('sends nothing that is there, within a file and the next time', async () => {
+  test('sends each chunk once, within a file and in later calls', async () => {
     const asked: string[] = []
     const provider = createMemoryProvider(async what => {
       if (what.startsWith('stat')) asked.push(what.slice(5))
     })
     const first = await write(provider, disk)
-    const different = [...new Set(chunkPaths(first.list))].sort()
-    expect(different.length).toBeLessThan(chunkPaths(first.list).length)
+    const different = [...new Set(chunkPaths(first.content))].sort()
+    expect(different.length).toBeLessThan(chunkPaths(first.content).length)
     expect(first.sentChunks).toBe(different.length)
     expect(asked.sort()).toEqual(different)
     const again = await write(provider, disk)
     expect(again).toEqual({ ...first, sentChunks: 0, sentBytes: 0 })
   })
 
-  test('goes on after a push that was cut off', async () => {
+  test('does not send again what an interrupted push has sent', async () => {
     let left = 3
     const provider = createMemoryProvider(async what => {
       if (/^write chunks\/..\//.test(what) && (left -= 1) < 0) throw new Error('the line is cut')
@@ -86,28 +92,34 @@ describe('a file that is kept as chunks', () => {
     const sent = provider.objects.size
     expect(sent).toBe(3)
     left = Infinity
-    const { list, sentChunks } = await write(provider, noise(20 * mebibyte, 3))
+    const { content: list, sentChunks } = await write(provider, noise(20 * mebibyte, 3))
     expect(sentChunks).toBe(chunkPaths(list).length - sent)
   })
 
-  test('replaces what is larger than the chunk can be', async () => {
+  test('replaces an object that is larger than its chunk', async () => {
     const provider = createMemoryProvider()
-    const { list } = await write(provider, noise(1000, 1))
+    const { content: list } = await write(provider, noise(1000, 1))
     const [path = ''] = chunkPaths(list)
     provider.objects.set(path, { bytes: Buffer.alloc(1001), modifiedAt: Date.now() })
     expect((await write(provider, noise(1000, 1))).sentChunks).toBe(1)
-    expect(await bytesOf(readChunked(fetchFrom(storedIn(provider)), list))).toEqual(noise(1000, 1))
+    expect(await bytesOf(readChunkedContent(createChunkFetcher(createStoredChunkReader(provider)), list))).toEqual(
+      noise(1000, 1),
+    )
   })
 
-  test('can be written by two at once', async () => {
+  test('can be written by two callers at the same time', async () => {
     const provider = createMemoryProvider(() => turn())
     const both = await Promise.all([write(provider, disk), write(provider, disk)])
-    expect(both[0].list).toEqual(both[1].list)
-    expect((await bytesOf(readChunked(fetchFrom(storedIn(provider)), both[0].list))).equals(disk)).toBe(true)
+    expect(both[0].content).toEqual(both[1].content)
+    expect(
+      (
+        await bytesOf(readChunkedContent(createChunkFetcher(createStoredChunkReader(provider)), both[0].content))
+      ).equals(disk),
+    ).toBe(true)
     expect([...provider.objects.keys()].filter(path => path.startsWith('chunks/holds'))).toEqual([])
   })
 
-  test('is not read on when what was read cannot be sent', async () => {
+  test('is not read further when a chunk cannot be sent', async () => {
     const opened = Promise.withResolvers<void>()
     const provider = createMemoryProvider(what =>
       /^write chunks\/..\//.test(what) ? opened.promise : Promise.resolve(),
@@ -120,8 +132,8 @@ describe('a file that is kept as chunks', () => {
         yield piece
       }
     }
-    await using hold = await takeHold(provider, 'write')
-    const written = writeChunked(provider, hold, source())
+    await using lock = await acquireRepositoryLock(provider, 'shared')
+    const written = writeChunkedContent(provider, lock, source())
     await expect.poll(() => read).toBeGreaterThan(3 * mebibyte)
     let before = -1
     while (before !== read) {
@@ -134,7 +146,7 @@ describe('a file that is kept as chunks', () => {
     expect(read).toBe(size)
   })
 
-  test('is given up by a writer whom nobody wants any more', async () => {
+  test('is not written further after an abort', async () => {
     const controller = new AbortController()
     const provider = createMemoryProvider(async what => {
       if (/^write chunks\/..\//.test(what)) controller.abort(new Error('not wanted'))
@@ -143,17 +155,17 @@ describe('a file that is kept as chunks', () => {
     expect(provider.objects.size).toBeLessThanOrEqual(4)
   })
 
-  test('is not said to be written when the writer slept for too long', async () => {
+  test('is not complete when its lock has expired', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const provider = createMemoryProvider(async what => {
-      if (/^write chunks\/..\//.test(what)) vi.setSystemTime(Date.now() + holdMilliseconds)
+      if (/^write chunks\/..\//.test(what)) vi.setSystemTime(Date.now() + lockMilliseconds)
     })
     await expect(write(provider, noise(1000, 6))).rejects.toMatchObject({ fault: 'conflict' })
   })
 
-  test('fails to be read with a reason where a chunk is missing or broken', async () => {
+  test('cannot be read when a chunk is missing or damaged, and the error says why', async () => {
     const provider = createMemoryProvider()
-    const { list } = await write(provider, disk)
+    const { content: list } = await write(provider, disk)
     const textAt = list.chunks.findIndex(one => 'zeros' in one) + 1
     const paths = [list.chunks[1]!, list.chunks[textAt]!].flatMap(one => chunkPaths({ size: 0, chunks: [one] }))
     for (const path of paths) {
@@ -168,35 +180,42 @@ describe('a file that is kept as chunks', () => {
       ]
       for (const bytes of wrong) {
         provider.objects.set(path, { ...kept, bytes })
-        await expect(readLength(readChunked(fetchFrom(storedIn(provider)), list)), path).rejects.toMatchObject({
+        await expect(
+          readLength(readChunkedContent(createChunkFetcher(createStoredChunkReader(provider)), list)),
+          path,
+        ).rejects.toMatchObject({
           fault: 'upstream',
         })
       }
       provider.objects.delete(path)
-      await expect(readLength(readChunked(fetchFrom(storedIn(provider)), list))).rejects.toThrow('not there any more')
+      await expect(
+        readLength(readChunkedContent(createChunkFetcher(createStoredChunkReader(provider)), list)),
+      ).rejects.toThrow('is missing')
       provider.objects.set(path, kept)
     }
-    expect((await bytesOf(readChunked(fetchFrom(storedIn(provider)), list))).equals(disk)).toBe(true)
+    expect(
+      (await bytesOf(readChunkedContent(createChunkFetcher(createStoredChunkReader(provider)), list))).equals(disk),
+    ).toBe(true)
   })
 
-  test('cannot be unpacked to more than the chunk is said to be', async () => {
+  test('cannot be decompressed to more than the size of the chunk', async () => {
     const provider = createMemoryProvider()
-    const { list } = await write(provider, Buffer.alloc(4 * mebibyte, 'x'))
+    const { content: list } = await write(provider, Buffer.alloc(4 * mebibyte, 'x'))
     const [bomb] = list.chunks
     if (!bomb || !('sha256' in bomb)) throw new Error('there is no chunk')
     const chunks = [{ ...bomb, size: 100_000 }]
-    await expect(readLength(readChunked(fetchFrom(storedIn(provider)), { size: 100_000, chunks }))).rejects.toThrow(
-      'cannot be unpacked',
-    )
+    await expect(
+      readLength(readChunkedContent(createChunkFetcher(createStoredChunkReader(provider)), { size: 100_000, chunks })),
+    ).rejects.toThrow('cannot be unpacked')
   })
 
-  test('is fetched no further than it is read', async () => {
+  test('is fetched only a little ahead of its reader', async () => {
     let reads = 0
     const provider = createMemoryProvider(async what => {
       if (what.startsWith('read')) reads += 1
     })
-    const { list } = await write(provider, noise(30 * mebibyte, 7))
-    const reader = readChunked(fetchFrom(storedIn(provider)), list)
+    const { content: list } = await write(provider, noise(30 * mebibyte, 7))
+    const reader = readChunkedContent(createChunkFetcher(createStoredChunkReader(provider)), list)
     await reader.next()
     for (let turns = 0; turns < 1000; turns += 1) await turn()
     expect(reads).toBeLessThanOrEqual(5)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ChunkedFile, chunksOf, encodeChunkedFiles, parseChunkedFiles } from '#lib/packs/chunks/chunk-index.ts'
-import { isIndex } from '#lib/packs/chunk-store/index-object.ts'
+import { type ListedFile, collectChunks, encodeChunkIndex, parseChunkIndex } from '#lib/packs/chunks/chunk-index.ts'
+import { isChunkIndex } from '#lib/packs/chunk-store/index-object.ts'
 
 const sha256 = 'ab'.repeat(32)
 const whole = 'cd'.repeat(32)
@@ -17,30 +17,30 @@ const files = fc
       zeros: fc.nat(2 ** 40),
     }),
   )
-  .map((parts): ChunkedFile => {
+  .map((parts): ListedFile => {
     const chunks = parts.flatMap(({ sha256, size, zeros }) => [{ sha256, size }, ...(zeros > 0 ? [{ zeros }] : [])])
     const size = chunks.reduce((sum, one) => sum + ('zeros' in one ? one.zeros : one.size), 0)
     return { name: '', mode: 0o644, sha256: whole, size, chunks }
   })
 
-describe('a list of chunks', () => {
-  test('is read as it was written, and told by how it begins', () => {
+describe('a chunk index', () => {
+  test('is parsed as it was encoded, and is recognized by its first bytes', () => {
     fc.assert(
       fc.property(fc.array(files, { maxLength: 4 }), parts => {
         const list = parts.map((file, at) => ({ ...file, name: `f${at}` }))
-        expect(parseChunkedFiles(encodeChunkedFiles(list))).toEqual(list)
-        expect(isIndex(Buffer.from(encodeChunkedFiles(list)))).toBe(list.length > 0)
+        expect(parseChunkIndex(encodeChunkIndex(list))).toEqual(list)
+        expect(isChunkIndex(Buffer.from(encodeChunkIndex(list)))).toBe(list.length > 0)
       }),
     )
-    expect(isIndex(Buffer.from('{"files":'))).toBe(false)
+    expect(isChunkIndex(Buffer.from('{"files":'))).toBe(false)
   })
 
-  test('has one text, whatever the order in which it was made; names each chunk once', () => {
+  test('has one text for equal files, and its chunks are collected once each', () => {
     const chunks = [{ size: 5, sha256 }, { zeros: 300_000 }]
     const file = { size: 300_005, sha256: whole, name: 'a/disk.img', mode: 0o644, chunks }
-    expect(encodeChunkedFiles([file])).toBe(text)
-    expect(parseChunkedFiles(text)).toEqual([file])
-    expect([...chunksOf([file, file])]).toEqual([[sha256, { size: 5, sha256 }]])
+    expect(encodeChunkIndex([file])).toBe(text)
+    expect(parseChunkIndex(text)).toEqual([file])
+    expect([...collectChunks([file, file])]).toEqual([[sha256, { size: 5, sha256 }]])
   })
 
   test.each([
@@ -68,6 +68,6 @@ describe('a list of chunks', () => {
     ['a file that is a folder', listOf(fileText, fileText.replace('a/disk.img', 'a'))],
   ])('is refused with %s', (_, broken) => {
     expect(broken).not.toBe(text)
-    expect(() => parseChunkedFiles(broken)).toThrow(expect.objectContaining({ fault: 'upstream' }))
+    expect(() => parseChunkIndex(broken)).toThrow(expect.objectContaining({ fault: 'upstream' }))
   })
 })

@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { chunker, imageSizes } from '#lib/packs/chunks/chunker.ts'
+import { splitIntoChunks, imageChunkSizes } from '#lib/packs/chunks/chunker.ts'
 import { createCutter } from '#lib/packs/chunks/cutter.ts'
-import type { Part } from '#lib/packs/chunks/hole-finder.ts'
+import type { Segment } from '#lib/packs/chunks/hole-finder.ts'
 import { noise, split } from '../chunk-store/bytes.ts'
 
 /** As those of disk images, but small enough for many of them. */
-const sizes = { least: 64, mean: 256, most: 1024 }
+const sizes = { min: 64, average: 256, max: 1024 }
 
-const partsOf = async (bytes: Uint8Array, pieces: readonly number[] = [65_536], of = sizes): Promise<Part[]> => {
-  const parts: Part[] = []
-  for await (const part of chunker(split(bytes, pieces), of)) parts.push(part)
+const partsOf = async (bytes: Uint8Array, pieces: readonly number[] = [65_536], of = sizes): Promise<Segment[]> => {
+  const parts: Segment[] = []
+  for await (const part of splitIntoChunks(split(bytes, pieces), of)) parts.push(part)
   return parts
 }
-const join = (parts: readonly Part[]): Buffer =>
+const join = (parts: readonly Segment[]): Buffer =>
   Buffer.concat(parts.map(part => ('zeros' in part ? Buffer.alloc(part.zeros) : part.data)))
-const names = (parts: readonly Part[]): string[] =>
+const names = (parts: readonly Segment[]): string[] =>
   parts.map(part => ('zeros' in part ? `${part.zeros} zeros` : createHash('sha256').update(part.data).digest('hex')))
-const lost = (before: readonly Part[], after: readonly Part[]): number => {
+const lost = (before: readonly Segment[], after: readonly Segment[]): number => {
   const known = new Set(names(before))
   return names(after).filter(name => !known.has(name)).length
 }
@@ -37,7 +37,7 @@ const content = fc
 const pieces = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 4_000 })), { minLength: 1 })
 
 describe('the chunker', () => {
-  test('gives what together is the input, in the same parts however the input comes', async () => {
+  test('splits the input into the same chunks, in whatever parts it arrives', async () => {
     await fc.assert(
       fc.asyncProperty(content, pieces, async (bytes, sizesOfPieces) => {
         const parts = await partsOf(bytes, sizesOfPieces)
@@ -48,7 +48,7 @@ describe('the chunker', () => {
     )
   })
 
-  test('makes each run of zeros that is large enough a hole, and nothing else', async () => {
+  test('makes a hole of each run of zeros that is large enough, and of nothing else', async () => {
     await fc.assert(
       fc.asyncProperty(content, pieces, async (bytes, sizesOfPieces) => {
         const found: [number, number][] = []
@@ -64,15 +64,15 @@ describe('the chunker', () => {
     )
   })
 
-  test('keeps to the sizes', async () => {
+  test('respects the minimum and maximum sizes', async () => {
     await fc.assert(
       fc.asyncProperty(content, async bytes => {
         const parts = await partsOf(bytes)
         for (const [at, part] of parts.entries()) {
           if ('zeros' in part) continue
           const next = parts[at + 1]
-          expect(part.data.length).toBeLessThanOrEqual(sizes.most)
-          if (next && !('zeros' in next)) expect(part.data.length).toBeGreaterThanOrEqual(sizes.least)
+          expect(part.data.length).toBeLessThanOrEqual(sizes.max)
+          if (next && !('zeros' in next)) expect(part.data.length).toBeGreaterThanOrEqual(sizes.min)
         }
       }),
       { numRuns: 200 },
@@ -82,9 +82,10 @@ describe('the chunker', () => {
     expect(1_000_000 / noisy.length).toBeLessThan(360)
   })
 
-  test('cuts bytes that are all the same only where it has to', () => {
-    const bytes = Buffer.alloc(imageSizes.mean + 64 * 1024)
-    for (let byte = 0; byte < 256; byte += 1) expect([...createCutter(imageSizes).push(bytes.fill(byte))]).toEqual([])
+  test('cuts a run of one byte only at the maximum size', () => {
+    const bytes = Buffer.alloc(imageChunkSizes.average + 64 * 1024)
+    for (let byte = 0; byte < 256; byte += 1)
+      expect([...createCutter(imageChunkSizes).push(bytes.fill(byte))]).toEqual([])
   })
 
   test('keeps most chunks when bytes are inserted, deleted or changed', async () => {
@@ -106,14 +107,14 @@ describe('the chunker', () => {
     )
   })
 
-  test('cuts disk images where it always has', async () => {
+  test('cuts disk images at the same positions in every version', async () => {
     const bytes = Buffer.concat([
       noise(9_000_000, 1),
       Buffer.alloc(500_000),
       noise(3_000_000, 2),
       Buffer.alloc(262_143),
     ])
-    const parts = await partsOf(bytes, [1_000_003], imageSizes)
+    const parts = await partsOf(bytes, [1_000_003], imageChunkSizes)
     expect(parts.map(part => ('zeros' in part ? -part.zeros : part.data.length))).toEqual([
       1085964, 1210172, 1129673, 1455499, 1475694, 464921, 1220895, 957182, -500000, 1322371, 1234010, 705762,
     ])

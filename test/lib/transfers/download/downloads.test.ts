@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ServiceError } from '#lib/errors.ts'
 import { createDownloads, type Downloads } from '#lib/transfers/download/downloads.ts'
 import type { PackSource } from '#lib/transfers/download/pack-source.ts'
-import { openWorkFolders } from '#lib/transfers/download/work-folder.ts'
+import { openWorkFolders } from '#lib/transfers/download/work-folders.ts'
 import { newFolder } from '../../../support/folder.ts'
 import { type Give, packSource, stalled, streamOf } from '../../../support/pack-source.ts'
 
@@ -22,7 +22,7 @@ interface Pull {
 
 /** Leases a pack and reads all of it; gives its digest. */
 const pull = async (downloads: Downloads, source: PackSource, { signal, onProgress = () => {} }: Pull = {}) => {
-  await using lease = await downloads.lease(source, { signal: signal ?? new AbortController().signal, onProgress })
+  await using lease = await downloads.leasePack(source, { signal: signal ?? new AbortController().signal, onProgress })
   const digest = createHash('sha256')
   for await (const chunk of lease.stream()) digest.update(chunk)
   return digest.digest('hex')
@@ -80,7 +80,7 @@ describe.concurrent('a provider that', () => {
   test.each([
     ['cuts its stream', cut, 'the line is cut'],
     ['sends too much', tooLong, 'more of the pack than'],
-    ['sends too little', tooShort, `${piece - 1} bytes of a piece of ${piece}`],
+    ['sends too little', tooShort, `${piece - 1} bytes of a range of ${piece} bytes`],
     ['sends something else', wrongDigest, 'SHA-256'],
   ] as const)(
     '%s each time is given up after the tenth, and what is there is kept for a day',
@@ -108,7 +108,7 @@ describe.concurrent('a provider that', () => {
     expect(readdirSync(folder.path)).toEqual([])
   })
 
-  test('is slow is waited for; what is there can be read before the rest', async () => {
+  test('is slow is awaited, and the first bytes can be read before the rest', async () => {
     using folder = newFolder()
     const downloads = await open(folder.path)
     const first = Promise.withResolvers<void>()
@@ -117,7 +117,10 @@ describe.concurrent('a provider that', () => {
       await wait(5, undefined, { signal })
       return streamOf(wanted.subarray(0, 100), wanted.subarray(100))
     })
-    await using lease = await downloads.lease(source, { signal: new AbortController().signal, onProgress: () => {} })
+    await using lease = await downloads.leasePack(source, {
+      signal: new AbortController().signal,
+      onProgress: () => {},
+    })
     const digest = createHash('sha256')
     for await (const chunk of lease.stream()) {
       digest.update(chunk)
@@ -127,7 +130,7 @@ describe.concurrent('a provider that', () => {
   })
 })
 
-describe('a pack that is fetched', () => {
+describe('the download of a pack', () => {
   /** Gives the first pieces and stalls in the others until `go`. */
   const stallingAfter = (pieces: number) => {
     const go = Promise.withResolvers<void>()
@@ -145,7 +148,7 @@ describe('a pack that is fetched', () => {
     return { reached: promise, onProgress: (done: number) => (done >= count ? resolve() : undefined) }
   }
 
-  test('and cancelled in the middle leaves nothing; the next one begins anew', async () => {
+  test('leaves nothing when it is cancelled, and the next one starts from the beginning', async () => {
     using folder = newFolder()
     const downloads = await open(folder.path)
     const { source } = packSource(bytes, piece, (wanted, { range, signal }) =>
@@ -163,7 +166,7 @@ describe('a pack that is fetched', () => {
     expect(again.bytesAsked()).toBe(bytes.length)
   })
 
-  test('goes on for the other one when one of two is cancelled, whoever came first', async () => {
+  test('continues for one of two callers when the other cancels, whoever came first', async () => {
     for (const cancelled of [0, 1]) {
       using folder = newFolder()
       const downloads = await open(folder.path)
@@ -185,11 +188,14 @@ describe('a pack that is fetched', () => {
     }
   })
 
-  test('by somebody who comes while the last one lets go is fetched anew', async () => {
+  test('starts again for a caller who comes while the last lease is released', async () => {
     using folder = newFolder()
     const downloads = await open(folder.path)
     const first = packSource(bytes, piece, (wanted, { signal }) => stalled(wanted.subarray(0, 9), signal))
-    const lease = await downloads.lease(first.source, { signal: new AbortController().signal, onProgress: () => {} })
+    const lease = await downloads.leasePack(first.source, {
+      signal: new AbortController().signal,
+      onProgress: () => {},
+    })
     const released = lease[Symbol.asyncDispose]()
     const { source, sha256 } = packSource(bytes, piece)
     expect(await pull(downloads, source)).toBe(sha256)
@@ -197,7 +203,7 @@ describe('a pack that is fetched', () => {
     expect(readdirSync(folder.path)).toEqual([])
   })
 
-  test('from a place that does wrong is nothing to who fetches it from another', async () => {
+  test('from a bad origin does not affect the download from another', async () => {
     using folder = newFolder()
     const downloads = await open(folder.path)
     const wrong = packSource(bytes, piece, () => Promise.reject(new ServiceError('forbidden', 'no')), 'there')
@@ -208,7 +214,7 @@ describe('a pack that is fetched', () => {
     expect(readdirSync(folder.path)).toEqual([])
   })
 
-  test('stays where the end of the service cuts it off, and goes on from there', async () => {
+  test('stays on disk after a shutdown of the service, and continues from there', async () => {
     using folder = newFolder()
     const { give } = stallingAfter(6)
     const { source } = packSource(bytes, piece, give)

@@ -4,22 +4,22 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { PackSource } from '#lib/transfers/download/pack-source.ts'
-import { openPieces } from '#lib/transfers/download/ranges.ts'
+import { openRangeDownload } from '#lib/transfers/download/range-download.ts'
 import { newFolder } from '../../../support/folder.ts'
 import { packSource } from '../../../support/pack-source.ts'
 import { seededRandom } from '../../../support/random.ts'
 import { rounds } from '../../../support/rounds.ts'
 
 const MiB = 2 ** 20
-const lanes = 4
+const concurrency = 4
 const kills = rounds(1, 4)
 /** What a pull may have to fetch again after a kill, of each lane. */
 const mostAgain = 16 * MiB
 
 /** Fetches what is missing, and gives the digest of the whole. */
 const fetchAll = async (source: PackSource, folder: string): Promise<string> => {
-  const pieces = await openPieces(source, folder, { signal: new AbortController().signal, onProgress: () => {} })
-  for (let at = 0; at < source.size;) at = await pieces.reached(at)
+  const pieces = await openRangeDownload(source, folder, { signal: new AbortController().signal, onProgress: () => {} })
+  for (let at = 0; at < source.size;) at = await pieces.waitFor(at)
   await pieces.close()
   return createHash('sha256')
     .update(readFileSync(join(folder, 'pack')))
@@ -28,7 +28,7 @@ const fetchAll = async (source: PackSource, folder: string): Promise<string> => 
 
 /** Fetches in a process of its own, which is killed as soon as so many bytes have come; gives how many those were. */
 const fetchUntilKilled = async (file: string, pieceSize: number, folder: string, bytes: number): Promise<number> => {
-  const args = ['test/support/pieces-host.ts', file, String(pieceSize), folder]
+  const args = ['test/support/range-download-host.ts', file, String(pieceSize), folder]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   let printed = ''
   child.stdout.on('data', (text: Buffer) => {
@@ -60,7 +60,7 @@ describe('a pack of 72 MiB that is fetched by a process that is killed', () => {
       for (const { start, end } of asked) expect(end - start).toBeLessThanOrEqual(mostAgain)
       came += bytesAsked()
       expect(came).toBeGreaterThanOrEqual(bytes.length)
-      expect(came - bytes.length).toBeLessThanOrEqual(lanes * mostAgain)
+      expect(came - bytes.length).toBeLessThanOrEqual(concurrency * mostAgain)
       worst.push(came - bytes.length)
     }
     console.log(

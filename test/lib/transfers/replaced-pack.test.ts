@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import type { Principal } from '#lib/access/principal.ts'
 import { openCatalogContext } from '#lib/catalog/catalog.ts'
 import { createDigest } from '#lib/packs/digest.ts'
-import { filesOf } from '#lib/packs/pack-files.ts'
-import { packBytes } from '#lib/packs/tar/write.ts'
+import { listPackFiles } from '#lib/packs/pack-files.ts'
+import { packTar } from '#lib/packs/tar/pack-tar.ts'
 import { readBytes, sourceFromBytes } from '#lib/objects/port/bytes.ts'
 import { createLocalStorage } from '#lib/objects/local/local-storage.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
@@ -16,7 +16,7 @@ import { createDownloads } from '#lib/transfers/download/downloads.ts'
 import { pullManifest } from '#lib/transfers/pull.ts'
 import { PullManifest } from '#lib/transfers/schemas.ts'
 import { createStorages } from '#lib/objects/storages.ts'
-import { openWorkFolders } from '#lib/transfers/download/work-folder.ts'
+import { openWorkFolders } from '#lib/transfers/download/work-folders.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
 import { noProgress } from '#lib/async/progress.ts'
 import { newEventLog } from '../../support/events.ts'
@@ -81,7 +81,11 @@ const open = async (root: string, before: (call: 'stat' | 'read', path: string) 
   const push = async (content: string): Promise<void> => {
     using folder = newFolder()
     writeFileSync(join(folder.path, 'disk'), content)
-    const pack = await readBytes(packBytes(await filesOf(folder.path), { kind: 'none' }), 2 ** 20, () => new Error())
+    const pack = await readBytes(
+      packTar(await listPackFiles(folder.path), { kind: 'none' }),
+      2 ** 20,
+      () => new Error(),
+    )
     const digest = createDigest(2 ** 20)
     digest.update(pack)
     const { sha256 } = digest.end()
@@ -123,7 +127,7 @@ describe('a pack that a push replaces while it is pulled', () => {
     expect(readdirSync(join(root.path, 'transfers'))).toEqual([])
   })
 
-  test('that is not there for another reason is not asked for again', async () => {
+  test('that is missing for another reason is not requested again', async () => {
     using root = newFolder()
     const calls: string[] = []
     const { push, pull, catalog, storage } = await open(root.path, async call => void calls.push(call))

@@ -5,15 +5,14 @@ import type { RemoteCatalogSession } from '#lib/remote-catalogs/session.ts'
 import type { TransferContext } from './context.ts'
 
 /**
- * The peer that the host part of a connection names. It decides by its own credentials what of it there is to see. Throws
- * `invalid` when there are none: no catalog lets just anybody in.
+ * Opens a session with the host of a connection. The caller sees everything there that the credentials of the connection
+ * allow. Throws `invalid` when there are none, because no catalog is open to everybody.
  */
-export const peerOf = (
+export const openRemoteSession = (
   { remote }: TransferContext,
   caller: Principal,
-  service: CatalogService,
+  { url, username, password, apiKey }: CatalogService,
 ): RemoteCatalogSession => {
-  const { url, username, password, apiKey } = service
   if (apiKey === undefined && (username === undefined || password === undefined))
     throw new ServiceError(
       'invalid',

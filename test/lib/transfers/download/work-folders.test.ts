@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, statfsSync, utimesSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openWorkFolders } from '#lib/transfers/download/work-folder.ts'
+import { openWorkFolders } from '#lib/transfers/download/work-folders.ts'
 import { newFolder } from '../../../support/folder.ts'
 
-test('what the last process left is there for the same transfer, and goes when nobody has come for it', async () => {
+test('the folder of an earlier process is opened by the same transfer, and is removed if nobody opens it', async () => {
   using root = newFolder()
   const before = await openWorkFolders(root.path)
   for (const name of ['a', 'b']) writeFileSync(join(await before.open('pull', name), 'pack'), name)
@@ -20,7 +20,7 @@ test('what the last process left is there for the same transfer, and goes when n
 
 const markOf = (folder: string): string => join(folder, 'kept')
 
-test('what an outage has left is there for a day, also after a restart, and then goes', async () => {
+test('a folder that is kept after an outage is removed after a day, also after a restart', async () => {
   using root = newFolder()
   const before = await openWorkFolders(root.path)
   const [young, old, used] = await Promise.all(['young', 'old', 'used'].map(name => before.open('push', name)))

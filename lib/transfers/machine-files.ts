@@ -5,36 +5,37 @@ import { openFile } from '#lib/platform/open-file.ts'
 import { abortableAfterGrace } from '#lib/async/abortable.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
 import type { ContentItem } from '#lib/catalog/manifest-schema.ts'
-import { filesOf, type PackFile } from '#lib/packs/pack-files.ts'
+import { listPackFiles, type PackFile } from '#lib/packs/pack-files.ts'
 import type { TransferContext } from './context.ts'
 import type { PushManifest } from './schemas.ts'
+import type { PushStep } from './steps.ts'
 
 /** The files of a machine that is pushed. */
-export interface PushedMachine {
+interface MachineFiles {
   readonly type: string
   readonly files: readonly PackFile[]
 }
 
-/** Names in a bundle that belong to the run of its machine and not to the machine. */
-const isOfTheRun = (name: string): boolean => /(^|\/)(\.DS_Store|parallels\.log|.*\.lock|.*\.pid)$/i.test(name)
+/** Says whether a file of a bundle belongs to the running machine only, like a lock or a log. */
+const isRuntimeFile = (name: string): boolean => /(^|\/)(\.DS_Store|parallels\.log|.*\.lock|.*\.pid)$/i.test(name)
 
-const bundleIn = async ({ hostFiles }: TransferContext, path: string): Promise<PushedMachine> => {
+const openBundle = async ({ hostFiles }: TransferContext, path: string): Promise<MachineFiles> => {
   const folder = await hostFiles.folder(path)
-  const found = await stat(folder).catch(() => undefined)
-  if (!found?.isDirectory()) throw new ServiceError('invalid', `The local_path ${path} is not a folder of this host.`)
+  const stats = await stat(folder).catch(() => undefined)
+  if (!stats?.isDirectory()) throw new ServiceError('invalid', `The local_path ${path} is not a folder of this host.`)
   const type = extname(folder).slice(1).toLowerCase()
   if (type !== 'pvm' && type !== 'macvm')
     throw new ServiceError(
       'invalid',
       `${basename(folder)} is neither the folder of a machine of this host nor a pvm or macvm bundle.`,
     )
-  const files = await filesOf(folder, isOfTheRun, file => hostFiles.open(file))
-  // Before anything is packed: one that may not be named is no part of any pack.
+  const files = await listPackFiles(folder, isRuntimeFile, file => hostFiles.open(file))
+  // Opening checks the path. All files are checked before any is packed, so that no forbidden file gets into a pack.
   for (const { open } of files) await (await open())[Symbol.asyncDispose]()
   return { type, files }
 }
 
-const packFile = async ({ name, path }: { name: string; path: string }): Promise<PackFile> => {
+const describeFile = async ({ name, path }: { name: string; path: string }): Promise<PackFile> => {
   await using file = await openFile(path)
   const { mode } = await file.handle.stat()
   const { size, modifiedAt } = file
@@ -42,21 +43,21 @@ const packFile = async ({ name, path }: { name: string; path: string }): Promise
 }
 
 /**
- * Calls `use` with the files of the machine that a push names, and returns its result. With `suspend` a running machine is
- * suspended meanwhile. Throws `not-found` and `conflict` (it runs) for a machine of this host, `invalid` and `forbidden` for a
- * bundle, and what `use` throws.
+ * Calls `use` with the files of the machine that a push names, and returns its result. A machine of this host is locked
+ * meanwhile, and suspended if the push asks for that. Throws `not-found` and `conflict` (the machine runs) for a machine of
+ * this host, `invalid` and `forbidden` for a bundle, and what `use` throws.
  */
 export const withMachineFiles = async <T>(
   context: TransferContext,
   { uuid, local_path, suspend }: PushManifest,
-  { staging, work }: { staging: string; work: ProgressReporter },
-  use: (machine: PushedMachine, signal: AbortSignal) => Promise<T>,
+  { staging, work }: { staging: string; work: ProgressReporter<PushStep> },
+  use: (machine: MachineFiles, signal: AbortSignal) => Promise<T>,
 ): Promise<T> => {
   const home = local_path === undefined ? undefined : await realpath(local_path).catch(() => local_path)
   const reference = home === undefined ? uuid : context.machines.findByHome(home)
   if (reference === undefined) {
-    const bundle = await bundleIn(context, local_path!)
-    work.skip('collect', 'not needed, they are in a folder')
+    const bundle = await openBundle(context, local_path!)
+    work.skip('collect', 'not needed, the files are in a folder')
     return use(bundle, work.signal ?? new AbortController().signal)
   }
   try {
@@ -66,7 +67,7 @@ export const withMachineFiles = async <T>(
       suspend: suspend === true,
     })
     const { type, files, signal } = exported
-    const useFiles = async (): Promise<T> => use({ type, files: await Promise.all(files.map(packFile)) }, signal)
+    const useFiles = async (): Promise<T> => use({ type, files: await Promise.all(files.map(describeFile)) }, signal)
     // The machine is free again after the grace period, so a storage that hangs must not hold up the caller longer either.
     return await abortableAfterGrace(signal, useFiles())
   } catch (error) {
@@ -75,8 +76,8 @@ export const withMachineFiles = async <T>(
   }
 }
 
-/** Returns the entries of a pack as the manifest lists them. */
-export const contentItems = (files: readonly PackFile[]): ContentItem[] =>
+/** Returns the list of files for the manifest. */
+export const toContentItems = (files: readonly PackFile[]): ContentItem[] =>
   files.map(({ name, size, modifiedAt }) => ({
     name: basename(name),
     path: `/${name.slice(0, Math.max(0, name.lastIndexOf('/')))}`,

@@ -12,10 +12,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { filesOf } from '#lib/packs/pack-files.ts'
-import { unpackInto } from '#lib/packs/tar/read.ts'
-import { packBytes } from '#lib/packs/tar/write.ts'
-import type { Compression } from '#lib/packs/tar/write.ts'
+import { listPackFiles } from '#lib/packs/pack-files.ts'
+import { unpackTar } from '#lib/packs/tar/unpack-tar.ts'
+import { packTar } from '#lib/packs/tar/pack-tar.ts'
+import type { Compression } from '#lib/packs/tar/pack-tar.ts'
 import { newFolder } from '../../support/folder.ts'
 import { entry, streamOf } from './raw-tar.ts'
 
@@ -57,24 +57,24 @@ describe('packing', () => {
       const path = join(folder.path, 'disk.img')
       writeFileSync(path, Buffer.alloc(5_000_000, 1))
       utimesSync(path, 1_600_000_000, 1_600_000_000)
-      const files = await filesOf(folder.path)
+      const files = await listPackFiles(folder.path)
       change(path)
-      await expect(sizeOf(packBytes(files, compression))).rejects.toMatchObject({
+      await expect(sizeOf(packTar(files, compression))).rejects.toMatchObject({
         fault: 'conflict',
         message: expect.stringContaining('disk.img'),
       })
     }
   })
 
-  test.each(['empty', 'large'])('fails when a file that is %s is written to while it is read', async which => {
+  test.each(['empty', 'large'])('fails when a file that is %s changes while it is read', async which => {
     for (const compression of compressions) {
       using folder = newFolder()
       const path = join(folder.path, 'b-disk.img')
       writeFileSync(join(folder.path, 'a'), 'x')
       writeFileSync(path, Buffer.alloc(which === 'empty' ? 0 : 40_000_000, 1))
-      const files = await filesOf(folder.path)
+      const files = await listPackFiles(folder.path)
       let written = false
-      const stream = packBytes(files, compression, {
+      const stream = packTar(files, compression, {
         onProgress: bytes => {
           if (written || (which === 'large' && bytes < 2_000_000)) return
           written = true
@@ -88,12 +88,12 @@ describe('packing', () => {
     }
   })
 
-  test('stops by its signal with the reason, and lets go of the files', async () => {
+  test('stops with the reason of its signal and closes the files', async () => {
     using folder = newFolder()
     writeFileSync(join(folder.path, 'disk'), Buffer.alloc(40_000_000, 1))
     for (const compression of compressions) {
       const controller = new AbortController()
-      const stream = packBytes(await filesOf(folder.path), compression, {
+      const stream = packTar(await listPackFiles(folder.path), compression, {
         signal: controller.signal,
         onProgress: () => controller.abort(new Error('enough')),
       })
@@ -102,11 +102,11 @@ describe('packing', () => {
     }
   })
 
-  test('lets go of the files when nobody reads on', async () => {
+  test('closes the files when its reader stops', async () => {
     using folder = newFolder()
     writeFileSync(join(folder.path, 'disk'), Buffer.alloc(40_000_000, 1))
     for (const compression of compressions) {
-      const reader = packBytes(await filesOf(folder.path), compression).getReader()
+      const reader = packTar(await listPackFiles(folder.path), compression).getReader()
       await reader.read()
       await reader.read()
       await reader.cancel()
@@ -131,7 +131,7 @@ describe('unpacking', () => {
         cancelled = true
       },
     })
-    const unpacking = unpackInto(stream, folder.path, {
+    const unpacking = unpackTar(stream, folder.path, {
       limits,
       signal: controller.signal,
       onProgress: bytesOfFiles => bytesOfFiles > 2_000_000 && setImmediate(() => controller.abort(new Error('enough'))),
@@ -141,15 +141,15 @@ describe('unpacking', () => {
     expect(openFiles(folder.path)).toBe(0)
   })
 
-  test('does not begin when the signal is there already', async () => {
+  test('does not begin when its signal is already aborted', async () => {
     using folder = newFolder()
     const stream = streamOf(start)
     const signal = AbortSignal.abort(new Error('enough'))
-    await expect(unpackInto(stream, folder.path, { limits, signal })).rejects.toThrow('enough')
+    await expect(unpackTar(stream, folder.path, { limits, signal })).rejects.toThrow('enough')
     expect(readdirSync(folder.path)).toEqual([])
   })
 
-  test('cancels a stream that it refuses', async () => {
+  test('cancels the stream of a pack that it refuses', async () => {
     using folder = newFolder()
     let cancelled = false
     const stream = new ReadableStream<Uint8Array>({
@@ -158,7 +158,7 @@ describe('unpacking', () => {
         cancelled = true
       },
     })
-    await expect(unpackInto(stream, folder.path, { limits })).rejects.toMatchObject({ fault: 'invalid' })
+    await expect(unpackTar(stream, folder.path, { limits })).rejects.toMatchObject({ fault: 'invalid' })
     await expect.poll(() => cancelled).toBe(true)
   })
 })
