@@ -12,6 +12,12 @@ interface BaseMachine {
   setDefinition(definition: Definition): MachineView
 }
 
+/** A machine that does not exist yet. `populate` writes its files into its folder. */
+export interface PreparedMachine {
+  readonly definition: Definition
+  populate(folder: string): Promise<void>
+}
+
 /** The machines of a driver and their folders: what all drivers do alike. A driver composes its methods of these. */
 export interface BaseDriver<Machine extends BaseMachine> extends Pick<
   HypervisorDriver,
@@ -35,6 +41,8 @@ export interface BaseDriver<Machine extends BaseMachine> extends Pick<
   requireView(id: string): MachineView
   /** Creates the folder of a machine as `MachineFolders.create` does, and registers the machine. */
   create(id: string, populate: (folder: string) => Promise<Definition>): Promise<MachineView>
+  /** Creates a prepared machine as `create` does. */
+  createPrepared(machine: PreparedMachine): Promise<MachineView>
   /** Imports a machine as `importMachineFiles` does, and registers it. */
   import(
     ...call: [...Parameters<HypervisorDriver['import']>, validate: Parameters<typeof importMachineFiles>[1]['validate']]
@@ -95,6 +103,11 @@ export const createBaseDriver = <Machine extends BaseMachine>(options: Options<M
     requireMachine,
     requireView,
     create,
+    createPrepared: ({ definition, populate }) =>
+      create(definition.id, async folder => {
+        await populate(folder)
+        return definition
+      }),
     import: ({ id, name }, populate, validate) =>
       create(id, folder => importMachineFiles(folder, { id, name, populate, validate })),
     async configure(id, changes) {

@@ -13,7 +13,7 @@ import { createDiskClaims } from './disk-claims.ts'
 import { openMachineDisk } from './launch.ts'
 import { checkHardware } from './limits.ts'
 import { createMachine, type Machine } from './machine.ts'
-import { type PreparedMachine, prepareClone, prepareDemo, prepareMachine } from './prepare-machine.ts'
+import { prepareClone, prepareDemo, prepareMachine } from './prepare-machine.ts'
 import { exportEmbeddedMachine, validateImport } from './embedded-export.ts'
 import { recoverMachine } from './recovery.ts'
 
@@ -49,11 +49,6 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
     folders,
     createMachine: definition => createFromView(createStoppedView(definition, folders.home(definition.id))),
   })
-  const createPrepared = ({ definition, populate }: PreparedMachine): Promise<MachineView> =>
-    base.create(definition.id, async folder => {
-      await populate(folder)
-      return definition
-    })
   /** Returns the view of a machine. Throws `conflict` unless it is in one of the states that this kind of copy requires. */
   const requireState = (id: string, copy: string, ...states: readonly MachineView['state'][]): MachineView => {
     const view = base.requireMachine(id).view()
@@ -114,14 +109,14 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
     list: base.list,
     get: base.get,
     run: (id, verb, options) => base.requireMachine(id).run(verb, options),
-    create: async machine => createPrepared(await prepareMachine(machine, hostFiles)),
-    createDemo: () => createPrepared(prepareDemo()),
+    create: async machine => base.createPrepared(await prepareMachine(machine, hostFiles)),
+    createDemo: () => base.createPrepared(prepareDemo()),
     async clone(from, name, { id = crypto.randomUUID(), linked, deadline, onProgress }) {
       if (linked) throw new ServiceError('unsupported', 'Linked clones are unsupported by the embedded driver.')
       const source = requireState(from, 'clone', 'stopped')
       const { definition, populate } = prepareClone(source, { id, name }, { hostFiles, deadline, onProgress })
       return withDiskReserved(source, () =>
-        createPrepared({
+        base.createPrepared({
           definition,
           async populate(folder) {
             await abortableAfterGrace(deadline, populate(folder))

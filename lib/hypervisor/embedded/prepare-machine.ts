@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { copyOpenFile } from '#lib/platform/open-file.ts'
+import type { PreparedMachine } from '../base-driver.ts'
 import type { Definition, NewMachine } from '../definition.ts'
 import type { MachineView } from '../driver.ts'
 import { randomMac } from '../mac.ts'
@@ -11,12 +12,6 @@ import { demoGuest } from '../demo-guest.gen.ts'
 import { copyWithReflink, createSparseDisk } from './disk-files.ts'
 import { openMachineDisk } from './launch.ts'
 import { checkDiskSize, checkHardware, inspectDisk, inspectKernel, requireKernel } from './limits.ts'
-
-/** A machine that does not exist yet. `populate` writes its files into its folder. */
-export interface PreparedMachine {
-  readonly definition: Definition
-  populate(folder: string): Promise<void>
-}
 
 /** Returns a new id, MAC address and creation time. */
 const createIdentity = () => ({

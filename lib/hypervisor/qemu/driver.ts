@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
 import { messageOf } from '#lib/errors.ts'
 import { type Account, killProcess } from '#lib/platform/processes.ts'
@@ -7,22 +6,12 @@ import { abortableAfterGrace } from '#lib/async/abortable.ts'
 import { createBaseDriver } from '../base-driver.ts'
 import type { Definition } from '../definition.ts'
 import type { HypervisorDriver, MachineView } from '../driver.ts'
-import { demoGuest } from '../demo-guest.gen.ts'
 import { randomMac } from '../mac.ts'
 import { createMachineFolders, type ValidMachine } from '../files/machine-folders.ts'
-import { openRequestedFile, type HostFileOpener } from '../files/open-machine-file.ts'
+import type { HostFileOpener } from '../files/open-machine-file.ts'
 import { chooseAccelerator } from './accelerator.ts'
 import type { Attachments } from './attached-files.ts'
-import { assertBootable } from './bootable.ts'
-import {
-  copyDisks,
-  copyOwnFiles,
-  createDisks,
-  linkDisks,
-  listOriginalBases,
-  planDisks,
-  assertLinkable,
-} from './disks.ts'
+import { copyDisks, copyOwnFiles, linkDisks, listOriginalBases, assertLinkable } from './disks.ts'
 import { createImages } from './images.ts'
 import { createQemuMachine, type QemuMachine } from './machine.ts'
 import { openJournal } from './operation-journal.ts'
@@ -30,6 +19,7 @@ import { exportQemuMachine, createImportValidator } from './qemu-export.ts'
 import { watchLegacyLogs } from './legacy-logs.ts'
 import { setMachineOwner } from './ownership.ts'
 import { killUnrecorded, findLivingPid, migrateLegacyPid } from './pid.ts'
+import { prepareDemo, prepareMachine } from './prepare-machine.ts'
 import type { QemuPrograms } from './programs.ts'
 import { createRecorder } from './recorder/client.ts'
 import { createCloneSources } from './clone-sources.ts'
@@ -149,50 +139,8 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
       if (verb === 'start') await sources.prepareStart(machine.view(), options.deadline)
       return machine.run(verb, options)
     },
-    async create(request) {
-      assertBootable(request)
-      const { disks: newDisks, ...machine } = request
-      const id = crypto.randomUUID()
-      const bootFile = async (field: 'kernel' | 'initrd'): Promise<string | undefined> => {
-        const path = machine[field]
-        if (path === undefined) return undefined
-        await using file = await openRequestedFile(hostFiles, field, path)
-        return file.path
-      }
-      const disks = await planDisks(newDisks, images, { hostFiles, otherDisks: attachments.otherDisks(id) })
-      const definition: Definition = {
-        ...machine,
-        kernel: await bootFile('kernel'),
-        initrd: await bootFile('initrd'),
-        id,
-        disks,
-        networks: [{ mac: randomMac(), mode: 'isolated' }],
-        created_at: new Date().toISOString(),
-      }
-      return base.create(id, async staging => {
-        await createDisks(disks, staging, images)
-        return definition
-      })
-    },
-    async createDemo() {
-      const disks = await planDisks([{ size: 1 }], images, { hostFiles, otherDisks: [] })
-      const definition: Definition = {
-        id: crypto.randomUUID(),
-        name: 'demo',
-        description: 'Counts its boots on its disk and ticks on its serial line, see serial.log in its folder',
-        cpus: 1,
-        memory: 16,
-        disks,
-        networks: [],
-        kernel: 'kernel.bin',
-        created_at: new Date().toISOString(),
-      }
-      return base.create(definition.id, async staging => {
-        await writeFile(join(staging, 'kernel.bin'), demoGuest)
-        await createDisks(disks, staging, images)
-        return definition
-      })
-    },
+    create: async machine => base.createPrepared(await prepareMachine(machine, { images, attachments })),
+    createDemo: async () => base.createPrepared(await prepareDemo({ images, attachments })),
     async clone(from, name, { id = crypto.randomUUID(), linked, deadline, onProgress }) {
       const view = base.requireMachine(from).view()
       const { definition: source, home } = view

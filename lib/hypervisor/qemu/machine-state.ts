@@ -3,6 +3,7 @@ import { messageOf } from '#lib/errors.ts'
 import type { Log } from '#lib/platform/log.ts'
 import type { Definition } from '../definition.ts'
 import type { MachineView, DriverEvent, ChangeCause, StableState } from '../driver.ts'
+import { createStoppedView } from '../machine-views.ts'
 import { advanceClock } from '../uptime.ts'
 import { fileNames } from './arguments.ts'
 import type { PersistedState, OperationJournal } from './operation-journal.ts'
@@ -43,12 +44,8 @@ export const toPersistedState = ({ state, since, ranFor, problem }: MachineView)
 })
 
 export const createMachineState = ({ definition, home, journal, report, log }: Options): MachineState => {
-  const { id, name } = definition
-  let view: MachineView = {
-    ...{ id, name, definition, home },
-    ...{ state: 'stopped', since: Date.now(), ranFor: 0 },
-    addresses: [],
-  }
+  const { id } = definition
+  let view = createStoppedView(definition, home)
   const warn = (error: unknown): void => log.warning('{id}: {error}', { id, error: messageOf(error) })
   const viewIn: MachineState['viewIn'] = (state, { booted = false, problem } = {}) => {
     const { problem: _, stateFile: __, ...rest } = view

@@ -10,6 +10,7 @@ import type { HypervisorDriver, MachineView, DriverEvent, StableState, Verb } fr
 import { copyIfAttached, exportMachineFiles } from '#lib/hypervisor/files/export.ts'
 import { createMachineFolders } from '#lib/hypervisor/files/machine-folders.ts'
 import type { HostFileOpener } from '#lib/hypervisor/files/open-machine-file.ts'
+import { createStoppedView } from '#lib/hypervisor/machine-views.ts'
 import { advanceClock } from '#lib/hypervisor/uptime.ts'
 import { anyFile } from '../host-files.ts'
 
@@ -59,18 +60,8 @@ export const createSimulatedDriver = (folder: string, hostFiles: HostFileOpener 
   const add = (definition: Definition): MachineView => {
     const home = folders.home(definition.id)
     mkdirSync(home, { recursive: true })
-    const { id, name } = definition
-    const view: MachineView = {
-      id,
-      name,
-      state: 'stopped',
-      definition,
-      home,
-      addresses: [],
-      since: Date.now(),
-      ranFor: 0,
-    }
-    views.set(id, view)
+    const view = createStoppedView(definition, home)
+    views.set(view.id, view)
     return view
   }
   const simulateWork = async (deadline?: AbortSignal): Promise<void> => {
