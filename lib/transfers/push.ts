@@ -94,7 +94,7 @@ const pushMachine = async (start: Omit<Push, 'provider'>, folders: PushFolders):
   const machine = await packMachine(push, folders, resources)
   // The catalog is asked again, because packing can take hours.
   const existing = await findReplaceable()
-  return publish(push, machine, { existing, pack: earlierPack })
+  return await publish(push, machine, { existing, pack: earlierPack })
 }
 
 /** Removes the folder of a push that failed, or leaves it for the next try if the other side is the cause. */

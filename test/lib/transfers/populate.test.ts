@@ -11,15 +11,15 @@ const file = { name: 'disk', mode: 0o600, size: 6000, sha256: 'cd'.repeat(32), c
 
 test.for([
   ['pack', Buffer.alloc(5000), 5000, 5000],
-  // A chunk is getFetchedSize once, and written as often as the file has it.
+  // A chunk is fetched once, and written as often as the file has it.
   ['chunk index', Buffer.from(encodeChunkIndex([file])), 3000, 6000],
 ] as const)(
   'a pull of a %s looks for room for the machine on the disk of its folder, before it fetches',
-  async ([, bytes, getFetchedSize, unpacked]) => {
+  async ([, bytes, fetched, unpacked]) => {
     const asked: unknown[] = []
     const context = {
       cache: { restore: async () => undefined },
-      catalog: { indexParser: { files: async (text: Buffer) => parseChunkIndex(text.toString()) } },
+      catalog: { indexParser: { parseFiles: async (text: Buffer) => parseChunkIndex(text.toString()) } },
       folders: {
         async checkSpace(...space: readonly unknown[]) {
           asked.push(...space)
@@ -28,11 +28,11 @@ test.for([
       },
     } as unknown as TransferContext
     const { signal } = new AbortController()
-    const following = { caller: { id: 'tester' }, work: noProgress, signal } as unknown as Parameters<
+    const options = { caller: { id: 'tester' }, work: noProgress, signal } as unknown as Parameters<
       typeof populateFolder
     >[3]
-    const filled = populateFolder(context, packSource(bytes, undefined).source, '/machines/one', following)
+    const filled = populateFolder(context, packSource(bytes, undefined).source, '/machines/one', options)
     await expect(filled).rejects.toMatchObject({ fault: 'no-space' })
-    expect(asked).toEqual([getFetchedSize, { folder: '/machines/one', bytes: unpacked }])
+    expect(asked).toEqual([fetched, { folder: '/machines/one', bytes: unpacked }])
   },
 )

@@ -44,7 +44,7 @@ test('a manifest of another service cannot name a folder of this host', async ({
   Object.assign(manifest, { name: 'demo', ...pack, provider: { type: 'local-storage', meta: {} } })
   const first = await pull(call, connection)
   expect(first.status).toBe(400)
-  expect(first.body.message).toContain('does not hand it out')
+  expect(first.body.message).toContain('does not serve it')
   expect((await pull(call, `${connection};provider=local-storage`)).status).toBe(403)
 })
 

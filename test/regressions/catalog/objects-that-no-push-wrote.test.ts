@@ -33,7 +33,7 @@ describe('an import', () => {
   test.for([
     ['text', 'root:*:20228', {}, 'not a pack'],
     ['nothing', '', {}, 'not a pack'],
-    ['a pack of another size', gzipSync('x'.repeat(100)), { size: 4000 }, 'not the size'],
+    ['a pack of another size', gzipSync('x'.repeat(100)), { size: 4000 }, 'but the request says 4000'],
   ] as const)('refuses a file that is %s, and writes nothing', async ([, content, more, why], { call, folder }) => {
     leave(folder, 'shadow', content)
     const { status, body } = await importVm(call, folder, 'shadow', more)
