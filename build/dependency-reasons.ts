@@ -8,8 +8,8 @@ export const dependencyReasons: Readonly<Record<string, string>> = {
   bcryptjs:
     'Passwords: plain JavaScript, so that nothing has to be compiled on the host; it runs in a thread of its own.',
   commander: 'The command line: flags, help, what was probably meant.',
-  'fast-xml-parser': 'The lists and errors that S3, Azure and WebDAV servers send. Loaded on demand.',
   hono: 'The router, on Node and on the edge alike.',
+  htmlparser2: 'The XML that S3, Azure and WebDAV servers send: its tokenizer alone. Loaded on demand.',
   jose: 'Signs and verifies tokens, publishes keys.',
   'prom-client': 'The text and the types of /metrics.',
   re2js: 'Regular expressions of callers, in time that grows with the text alone. Loaded on demand.',

@@ -24,18 +24,36 @@ test('finds elements whatever their prefix is, and those that are nested least',
   const xml = await parse(
     '<D:response xmlns:D="DAV:"><D:lock><D:href>/lock</D:href></D:lock><D:href a="b">/file</D:href></D:response>',
   )
-  expect(findElements(xml, 'href')).toEqual(['/file'])
+  expect(findElements(xml, 'href').map(({ text }) => text)).toEqual(['/file'])
 })
 
 test.each(['', 'Bad Gateway', '{"a": 1}'])('finds nothing in what is no XML: %j', async text =>
   expect(findElements(await parse(text), 'a')).toEqual([]),
 )
 
-test.each(['<a><b', '<a><!-- ', '<a><__proto__>b</__proto__></a>', '<a>'.repeat(200)])(
-  'refuses what cannot be parsed: %j',
-  async text =>
-    expect(parse(text)).rejects.toMatchObject({
-      fault: 'upstream',
-      message: 'The storage storage.example sent XML that cannot be read.',
-    }),
+test.each([
+  ['an element without an end', '<a><b></b>'],
+  ['a tag without an end', '<a><b'],
+  ['a root without an end', '<DeleteRes'],
+  ['a comment without an end', '<a><!-- '],
+  ['CDATA without an end', '<a><![CDATA[b'],
+  ['a declaration without a root', '<?xml version="1.0"?>'],
+  ['an element that ends before its child', '<a><b></a></b>'],
+  ['an end without an element', '<a></b></a>'],
+  ['another prefix at the end', '<x:a></y:a>'],
+  ['elements nested too deeply', '<a>'.repeat(101) + '</a>'.repeat(101)],
+  ['too many elements', `<a>${'<b/>'.repeat(1_000_000)}</a>`],
+])('refuses %s', async (_, text) =>
+  expect(parse(text)).rejects.toMatchObject({
+    fault: 'upstream',
+    message: 'The storage storage.example sent XML that cannot be read.',
+  }),
 )
+
+test('reads elements that are nested a hundred deep', async () =>
+  expect(findText(await parse(`${'<a>'.repeat(99)}<b>c</b>${'</a>'.repeat(99)}`), 'b')).toBe('c'))
+
+test('keeps the text around children and comments, and references that XML does not define', async () => {
+  const xml = await parse('<a b=">">1<c/> 2 <!-- 3 -->&am<!-- -->p;&constructor;&#x110000;&#128;</a>')
+  expect(findText(xml, 'a')).toBe('1 2 &amp;&constructor;&#x110000;\u0080')
+})
