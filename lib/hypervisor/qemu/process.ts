@@ -117,7 +117,7 @@ export const launchQemu = async (
   context: LaunchContext,
   { args, descriptors, onEvent, deadline }: LaunchOptions,
 ): Promise<RunningQemu> => {
-  const { home, program, environment, account, prepare, record } = context
+  const { home, program, environment, account, prepare, record, log } = context
   await mkdir(join(home, fileNames.runFolder), { recursive: true, mode: 0o700 })
   await prepare()
   // A file of another account could not be overwritten.
@@ -133,7 +133,12 @@ export const launchQemu = async (
   const exit = new AbortController()
   void exited.then(() => {
     exit.abort()
-    removePid(home, pid)
+    try {
+      removePid(home, pid)
+    } catch (error) {
+      // A folder that nobody may change keeps the file, which names no living QEMU any more.
+      log.warning('The pid file of a QEMU that has ended stays: {reason}', { reason: messageOf(error) })
+    }
   })
   try {
     writePid(home, pid)

@@ -3,6 +3,7 @@ import { normalizeName } from '#lib/access/normal-name.ts'
 import type { Principal } from '#lib/access/principal.ts'
 import { createVisibilityCheck } from '#lib/catalog/visibility.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
+import { formatCatalogPath } from '../catalog-path.ts'
 import { createIdentityHeaders } from './identity-headers.ts'
 import type { CatalogManagers } from './managers.ts'
 import { parseMaskedManifests, refuseHiddenId, type RemoteManifest } from '../manifest-replies.ts'
@@ -68,7 +69,7 @@ export interface ManagedCatalogs {
 
 const formatPath = ({ catalogId, version, architecture }: RemoteReference, action?: string): string => {
   const parts = [catalogId, version, architecture, action].filter(part => part !== undefined)
-  return ['/catalog', ...parts.map(part => encodeURIComponent(part.toWellFormed()))].join('/')
+  return formatCatalogPath(...parts)
 }
 
 interface Options {

@@ -244,6 +244,13 @@ describe('the catalog of a manager', () => {
     },
   )
 
+  test('a deletion follows no reference of the remote catalog to another path', async ({ call, remote }) => {
+    const catalog = await createManagedCatalog(call, remote)
+    remote.manifests = [manifest('OPEN', '..', {}, '..'), manifest('OPEN', '1', hidden)]
+    expect((await catalog('DELETE', '/open')).status).toBeGreaterThanOrEqual(400)
+    expect(remote.seen.filter(({ method }) => method === 'DELETE')).toEqual([])
+  })
+
   test('a global manager is read-only, except for callers who may change every catalog', async ({ call, remote }) => {
     const catalog = await createManagedCatalog(call, remote)
     await call('PUT', `/api/v1/catalog-managers/${catalog.id}`, { ...root, body: { global: true } })
