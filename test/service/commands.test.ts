@@ -5,6 +5,9 @@ import { newState, rootPassword, runProgram, startService } from '../support/ser
 
 const password = 'Another-Horse-7-Battery'
 
+/** The time with which every entry of the audit is newer. */
+const longAgo = '2001-01-01T00:00:00Z'
+
 describe('users, roles and claims on the command line', () => {
   test('work in the same way with and without a running service', async () => {
     using state = newState()
@@ -55,6 +58,11 @@ describe('users, roles and claims on the command line', () => {
     expect((await vmhost('claims add payroll')).stdout).toBe('Added PAYROLL.\n')
     expect((await vmhost('claims remove payroll')).code).toBe(0)
     expect(await vmhost('users remove root')).toMatchObject({ code: 1, stderr: 'vmhost: root cannot be removed.\n' })
+
+    const audit = JSON.parse((await vmhost(`audit list --json --since ${longAgo} --limit 1000`)).stdout)
+    expect(audit).toContainEqual(expect.objectContaining({ operation: 'claims/create', outcome: 'done' }))
+    expect(JSON.parse((await vmhost('audit list --json --since 2999-01-01T00:00:00Z')).stdout)).toEqual([])
+    expect((await vmhost('audit list --since yesterday')).stderr).toContain('--since')
 
     const before = (await service.call('GET', '/.well-known/jwks.json')).body.keys
     expect((await vmhost('keys rotate')).code).toBe(0)
