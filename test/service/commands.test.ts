@@ -84,15 +84,29 @@ describe('users, roles and claims on the command line', () => {
     ['users list --what x', 'users list', "error: unknown option '--what'"],
     ['serve --stop-timeot 5', 'serve', "error: unknown option '--stop-timeot'"],
     ['users grant', 'users grant', "error: missing required argument 'user'"],
+    ['users grant jane', 'users grant', 'error: name what to change with --role or --claim'],
+    ['users add jane', 'users add', "error: required option '--email <address>' not specified"],
     ['catalog push demo --versoin 1 --version 1', 'catalog push', "error: unknown option '--versoin'"],
   ] as const)('%s: what is wrong in one line, then where the help is', async ([args, command, told]) => {
     using state = newState()
     const { code, stderr } = await runProgram(args.split(' '), {}, state.path)
-    expect(code).toBe(1)
+    expect(code).toBe(2)
     const [line, ...rest] = stderr.split('\n')
     expect(line).toContain(told)
     expect(stderr).toContain(`\`vmhost ${command} --help\` shows its commands and options.`)
     expect(rest.length).toBeLessThan(5)
+  })
+
+  test('the exit code is 0 for done, 1 for refused and 2 for wrong usage, as the help says', async () => {
+    using state = newState()
+    const help = await runProgram(['--help'])
+    expect(help).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/Exit codes:\n +0 +done\n +1 .*\n +2 +wrong usage/),
+    })
+    expect((await runProgram(['users', 'list'], {}, state.path)).code).toBe(1)
+    expect((await runProgram(['user', 'list'], {}, state.path)).code).toBe(2)
+    expect((await runProgram([], {}, state.path)).code).toBe(2)
   })
 
   test('a secret is refused as a flag, with a hint how to set it, and is not printed', async () => {
