@@ -24,6 +24,7 @@ export const MinimumSpecRequirement = z
     disk: z.int().nonnegative().default(0).meta({ description: 'MB' }),
   })
   .meta({ id: 'MinimumSpecRequirement' })
+export type MinimumSpecRequirement = z.infer<typeof MinimumSpecRequirement>
 
 const Provider = z.object({
   type: z.enum(providerTypes),

@@ -18,6 +18,8 @@ const secretKeys = ['root_password', 'storage_password'] as const
 /** These settings have no flags, because every user of the host can read the command lines of processes. */
 const secretSettings: ReadonlySet<string> = new Set(secretKeys)
 
+const wrongUsage = 2
+
 const configFiles = ['vmhost.toml', '/etc/vmhost/vmhost.toml']
 
 /**
@@ -68,10 +70,18 @@ const loadConfig = (options: Record<string, string>): Config => {
 
 const publicSettings = Object.keys(settings).filter(key => !secretSettings.has(key))
 
-/** Makes a command print one line and a hint at its help after wrong arguments. */
-const addHelpHints = (command: Command, name: string): void => {
+const exitCodesHelp = `
+Exit codes:
+  0  done
+  1  failed, or refused by the service
+  2  wrong usage: an unknown command or option, or a missing argument; nothing was done`
+
+/** Makes a command print one line and a hint at its help after wrong arguments, and end with the exit code of wrong usage. */
+const configureUsageErrors = (command: Command, name: string): void => {
   command.showHelpAfterError(`\`${name} --help\` shows its commands and options.`)
-  for (const subcommand of command.commands) addHelpHints(subcommand, `${name} ${subcommand.name()}`)
+  // The help ends through this too, with the code 0.
+  command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : wrongUsage))
+  for (const subcommand of command.commands) configureUsageErrors(subcommand, `${name} ${subcommand.name()}`)
 }
 
 /** True for an error of the operating system or SQLite, which the operator can solve. It is not a defect. */
@@ -135,7 +145,8 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
     program.addCommand(createCommand(createRegister()))
   program.addCommand(catalogCommand(createRegister('catalog')))
   program.addCommand(jobsCommand(createRegister()))
-  addHelpHints(program, program.name())
+  program.addHelpText('afterAll', exitCodesHelp)
+  configureUsageErrors(program, program.name())
 
   try {
     await program.parseAsync([...argv])

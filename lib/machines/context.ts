@@ -30,6 +30,8 @@ interface MachineOperation {
   readonly chooseKind: (transition: AllowedTransition) => OperationKind
   /** Milliseconds; default: the time limit of the kind. */
   readonly timeLimit?: number | undefined
+  /** A sentence for the message at the time limit: what else the caller can do. */
+  readonly timeoutAdvice?: string | undefined
   /** True if the operation cancels the running ones and takes their place. */
   readonly isForced?: boolean
   readonly progress?: Pick<ProgressReporter, 'signal' | 'waitLimit'> | undefined
@@ -88,14 +90,15 @@ export const createContext = (parts: Omit<MachineContext, 'checkAction' | 'runOp
   return {
     ...parts,
     checkAction,
-    runOperation({ view, action, label, key, chooseKind, timeLimit, isForced = false, progress = {}, work }) {
+    runOperation({ view, action, label, key, chooseKind, isForced = false, progress = {}, work, ...limit }) {
       const { id, name } = view
       const toMode = (transition: AllowedTransition): OperationMode => {
         const kind = chooseKind(transition)
         return {
           transientState: transientStates[kind],
           isShared: sharedKinds.has(kind),
-          timeLimit: timeLimit ?? timeLimits[kind],
+          timeLimit: limit.timeLimit ?? timeLimits[kind],
+          timeoutAdvice: limit.timeoutAdvice,
         }
       }
       const { signal, waitLimit } = progress

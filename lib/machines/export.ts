@@ -1,3 +1,4 @@
+import type { Definition } from '#lib/hypervisor/definition.ts'
 import type { ExportedMachine } from '#lib/hypervisor/driver.ts'
 import { abortableAfterGrace } from '#lib/async/abortable.ts'
 import { noProgress, type ProgressReporter } from '#lib/async/progress.ts'
@@ -13,6 +14,8 @@ export interface ExportHandle extends AsyncDisposable {
   readonly name: string
   /** The kind of the driver. */
   readonly type: string
+  /** The definition of the machine at the time of the export. */
+  readonly definition: Definition
   readonly files: ExportedMachine['files']
   /**
    * Aborted when the export is cancelled, reaches its time limit or is preempted by a forced stop. Its holder must then stop
@@ -45,7 +48,7 @@ export const exportMachine = async (
   progress.plan([{ name: 'collect', title: 'Collect the files', weight: 10, unit: 'percent' }])
   const opened = Promise.withResolvers<ExportHandle>()
   const released = Promise.withResolvers<void>()
-  const holdFiles = async (deadline: AbortSignal): Promise<void> => {
+  const holdFiles = async (definition: Definition, deadline: AbortSignal): Promise<void> => {
     progress.begin('collect')
     const onProgress = (fraction: number): void => progress.advance('collect', Math.round(fraction * 1000) / 10, 100)
     await using exported = await driver.export(id, { staging, deadline, onProgress })
@@ -54,6 +57,7 @@ export const exportMachine = async (
       id,
       name,
       type: driver.kind,
+      definition,
       files: exported.files,
       signal: deadline,
       async [Symbol.asyncDispose]() {
@@ -78,7 +82,8 @@ export const exportMachine = async (
     progress,
     async work(current, deadline, control) {
       // Exports only read, so a disk or a storage that hangs keeps the machine busy no longer than the grace period.
-      const holdUntilAborted = (): Promise<void> => abortableAfterGrace(deadline, holdFiles(deadline))
+      const holdUntilAborted = (): Promise<void> =>
+        abortableAfterGrace(deadline, holdFiles(current.view.definition, deadline))
       if (current.transition === 'suspend first')
         await suspensions.runWhileSuspended(current.view, deadline, control, holdUntilAborted)
       else await holdUntilAborted()

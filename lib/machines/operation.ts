@@ -37,6 +37,8 @@ export interface OperationMode {
   readonly isShared: boolean
   /** Milliseconds until the operation is cancelled. */
   readonly timeLimit: number
+  /** A sentence for the message at the time limit: what else the caller can do. */
+  readonly timeoutAdvice?: string | undefined
 }
 
 export interface OperationRequest {
@@ -71,9 +73,13 @@ interface Options {
   readonly onEnd: () => void
 }
 
-const createTimeoutError = ({ name }: OperationRequest, state: string, timeLimit: number): ServiceError => {
+const createTimeoutError = (
+  { name, label }: OperationRequest,
+  { transientState, timeLimit, timeoutAdvice }: OperationMode,
+): ServiceError => {
   const duration = timeLimit < 10_000 ? `${timeLimit} ms` : `${Math.round(timeLimit / 1000)} seconds`
-  return new ServiceError('timeout', `${name} was still ${state} after ${duration}, so the operation was cancelled.`)
+  const message = `${name} was still ${label ?? transientState} after ${duration}, so the operation was cancelled.`
+  return new ServiceError('timeout', timeoutAdvice === undefined ? message : `${message} ${timeoutAdvice}`)
 }
 
 /** Waits until preempted operations have left the machine in a stable state. */
@@ -90,12 +96,11 @@ export const createOperation = (
   { preempted, onChange, onEnd }: Options,
 ): Operation => {
   const { name, label, key, signal, work } = request
-  const { isShared, timeLimit } = mode
+  const { isShared } = mode
   let { transientState } = mode
   let isPreempted = false
   const controller = new AbortController()
-  const onTimeLimit = (): void => controller.abort(createTimeoutError(request, label ?? mode.transientState, timeLimit))
-  const timer = setTimeout(onTimeLimit, timeLimit)
+  const timer = setTimeout(() => controller.abort(createTimeoutError(request, mode)), mode.timeLimit)
   const onAbort = (): void => controller.abort(signal?.reason)
   signal?.addEventListener('abort', onAbort)
   const control: OperationControl = {

@@ -34,6 +34,7 @@ export const runVerb = async (
     key: action,
     chooseKind: transition => (transition === 'resume' ? 'resume' : verb),
     timeLimit: verb === 'stop' ? stopTimeout : undefined,
+    timeoutAdvice: action === 'stop' ? '`?force=true` stops the machine at once.' : undefined,
     isForced,
     progress,
     work: ({ transition }, deadline) =>

@@ -4,7 +4,8 @@ import { ServiceError } from '#lib/errors.ts'
 import { openFile } from '#lib/platform/open-file.ts'
 import { abortableAfterGrace } from '#lib/async/abortable.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
-import type { ContentItem } from '#lib/catalog/manifest-schema.ts'
+import type { ContentItem, MinimumSpecRequirement } from '#lib/catalog/manifest-schema.ts'
+import type { ExportHandle } from '#lib/machines/export.ts'
 import { listPackFiles, type PackFile } from '#lib/packs/pack-files.ts'
 import type { TransferContext } from './context.ts'
 import type { PushManifest } from './schemas.ts'
@@ -14,7 +15,15 @@ import type { PushStep } from './steps.ts'
 interface MachineFiles {
   readonly type: string
   readonly files: readonly PackFile[]
+  /** What the definition of the machine asks for. A bundle has no definition that this service reads. */
+  readonly requirements?: MinimumSpecRequirement
 }
+
+const toRequirements = ({ cpus, memory, disks }: ExportHandle['definition']): MinimumSpecRequirement => ({
+  cpu: cpus,
+  memory,
+  disk: Math.ceil(disks.reduce((sum, { size }) => sum + size, 0) / (1 << 20)),
+})
 
 /** Says whether a file of a bundle belongs to the running machine only, like a lock or a log. */
 const isRuntimeFile = (name: string): boolean => /(^|\/)(\.DS_Store|parallels\.log|.*\.lock|.*\.pid)$/i.test(name)
@@ -66,8 +75,10 @@ export const withMachineFiles = async <T>(
       progress: work,
       suspend: suspend === true,
     })
-    const { type, files, signal } = exported
-    const useFiles = async (): Promise<T> => use({ type, files: await Promise.all(files.map(describeFile)) }, signal)
+    const { type, definition, files, signal } = exported
+    const requirements = toRequirements(definition)
+    const useFiles = async (): Promise<T> =>
+      use({ type, requirements, files: await Promise.all(files.map(describeFile)) }, signal)
     // The machine is free again after the grace period, so a storage that hangs must not hold up the caller longer either.
     return await abortableAfterGrace(signal, useFiles())
   } catch (error) {

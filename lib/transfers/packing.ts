@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import * as z from 'zod'
 import { writeAll, writeFileAtomic } from '#lib/platform/files.ts'
 import { createPeriodicSync } from '#lib/platform/periodic-fdatasync.ts'
+import type { MinimumSpecRequirement } from '#lib/catalog/manifest-schema.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import type { RepositoryLock } from '#lib/packs/chunk-store/repository-lock.ts'
 import { createDigest, type PackDigest } from '#lib/packs/digest.ts'
@@ -49,6 +50,8 @@ export interface PackedMachine {
   readonly lock: RepositoryLock | undefined
   readonly type: string
   readonly files: readonly PackFile[]
+  /** What the definition of the machine asks for, if it has one. */
+  readonly requirements?: MinimumSpecRequirement | undefined
   /** Bytes of the files. */
   readonly size: number
   readonly isCompressed: boolean

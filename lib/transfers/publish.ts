@@ -65,7 +65,7 @@ const getPackSuffix = ({ chunked }: PushManifest) => (chunked ? indexSuffix : '.
 /** Uploads the objects of the manifest and registers it. `isNameTaken` says that the pack needs a name of its own. */
 const uploadAndRegister = async (
   push: Push,
-  { lock, type, files, size, pack, chunkBytes, isCompressed }: PackedMachine,
+  { lock, type, files, requirements, size, pack, chunkBytes, isCompressed }: PackedMachine,
   { existing, isNameTaken }: { readonly existing: ExistingManifest | undefined; readonly isNameTaken: boolean },
 ): Promise<Published> => {
   const { context, request, architecture, name, storage, provider, target, work, signal } = push
@@ -76,6 +76,8 @@ const uploadAndRegister = async (
     // The description on the provider and the record have the same id.
     id: existing?.id ?? crypto.randomUUID(),
     architecture,
+    // A manifest that is replaced keeps its requirements, which somebody may have chosen.
+    minimum_requirements: request.minimum_requirements ?? (existing ? undefined : requirements),
     type,
     provider: storage,
     is_compressed: isCompressed,

@@ -54,7 +54,7 @@ const packMachine = (
   { folder, staging }: PushFolders,
   resources: AsyncDisposableStack,
 ): Promise<PackedMachine> =>
-  withMachineFiles(context, request, { staging, work }, async ({ type, files }, signal) => {
+  withMachineFiles(context, request, { staging, work }, async ({ type, files, requirements }, signal) => {
     const lock = request.chunked
       ? resources.use(await acquireRepositoryLock(provider, 'shared', signal, context.catalog.ownLocks))
       : undefined
@@ -69,7 +69,7 @@ const packMachine = (
       : { pack: await packFiles(folder, files, compression, { startWorker, signal, onProgress }), chunkBytes: 0 }
     work.end('push_compress_stage')
     const isCompressed = lock !== undefined || compression.kind !== 'none'
-    return { pack, chunkBytes, lock, type, files, size, isCompressed }
+    return { pack, chunkBytes, lock, type, files, requirements, size, isCompressed }
   })
 
 /** Checks the target, packs the machine and publishes it. */

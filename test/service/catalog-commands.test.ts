@@ -299,7 +299,7 @@ describe('the catalog on the command line', () => {
     await waiting.said('This pull is the job ')
     const list = (await vmhost('jobs list')).stdout
     expect(list).toMatch(
-      /^JOB +WHAT +STATE +DONE +STARTED +BY +OF\n\S{36} +catalog pull +running +0% .* root +big latest other host=.*\n(.*completed +100%.*\n){2}$/,
+      /^JOB +WHAT +STATE +DONE +STARTED +BY +OF +ERROR\n\S{36} +catalog pull +running +0% .* root +big latest other host=.*\n(.*completed +100%.*\n){2}$/,
     )
     expect(list).not.toContain('very-secret')
     const [job] = JSON.parse((await vmhost('jobs list --json')).stdout)
@@ -309,6 +309,7 @@ describe('the catalog on the command line', () => {
     expect((await vmhost(`jobs cancel ${job.id}`)).stdout).toContain('Cancelling the pull')
     expect(await waiting.ended).toBe(1)
     expect(JSON.parse((await vmhost(`jobs show ${job.id} --json`)).stdout)).toMatchObject({ state: 'failed' })
+    expect((await vmhost('jobs list')).stdout).toMatch(/ failed .* host=\S+ +The job was cancelled by root\.\n/)
     expect(await vmhost(`jobs cancel ${job.id}`)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('has ended'),

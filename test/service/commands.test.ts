@@ -5,6 +5,9 @@ import { newState, rootPassword, runProgram, startService } from '../support/ser
 
 const password = 'Another-Horse-7-Battery'
 
+/** The time with which every entry of the audit is newer. */
+const longAgo = '2001-01-01T00:00:00Z'
+
 describe('users, roles and claims on the command line', () => {
   test('work in the same way with and without a running service', async () => {
     using state = newState()
@@ -56,6 +59,11 @@ describe('users, roles and claims on the command line', () => {
     expect((await vmhost('claims remove payroll')).code).toBe(0)
     expect(await vmhost('users remove root')).toMatchObject({ code: 1, stderr: 'vmhost: root cannot be removed.\n' })
 
+    const audit = JSON.parse((await vmhost(`audit list --json --since ${longAgo} --limit 1000`)).stdout)
+    expect(audit).toContainEqual(expect.objectContaining({ operation: 'claims/create', outcome: 'done' }))
+    expect(JSON.parse((await vmhost('audit list --json --since 2999-01-01T00:00:00Z')).stdout)).toEqual([])
+    expect((await vmhost('audit list --since yesterday')).stderr).toContain('--since')
+
     const before = (await service.call('GET', '/.well-known/jwks.json')).body.keys
     expect((await vmhost('keys rotate')).code).toBe(0)
     expect((await service.call('GET', '/.well-known/jwks.json')).body.keys).toEqual(expect.arrayContaining(before))
@@ -76,15 +84,29 @@ describe('users, roles and claims on the command line', () => {
     ['users list --what x', 'users list', "error: unknown option '--what'"],
     ['serve --stop-timeot 5', 'serve', "error: unknown option '--stop-timeot'"],
     ['users grant', 'users grant', "error: missing required argument 'user'"],
+    ['users grant jane', 'users grant', 'error: name what to change with --role or --claim'],
+    ['users add jane', 'users add', "error: required option '--email <address>' not specified"],
     ['catalog push demo --versoin 1 --version 1', 'catalog push', "error: unknown option '--versoin'"],
   ] as const)('%s: what is wrong in one line, then where the help is', async ([args, command, told]) => {
     using state = newState()
     const { code, stderr } = await runProgram(args.split(' '), {}, state.path)
-    expect(code).toBe(1)
+    expect(code).toBe(2)
     const [line, ...rest] = stderr.split('\n')
     expect(line).toContain(told)
     expect(stderr).toContain(`\`vmhost ${command} --help\` shows its commands and options.`)
     expect(rest.length).toBeLessThan(5)
+  })
+
+  test('the exit code is 0 for done, 1 for refused and 2 for wrong usage, as the help says', async () => {
+    using state = newState()
+    const help = await runProgram(['--help'])
+    expect(help).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/Exit codes:\n +0 +done\n +1 .*\n +2 +wrong usage/),
+    })
+    expect((await runProgram(['users', 'list'], {}, state.path)).code).toBe(1)
+    expect((await runProgram(['user', 'list'], {}, state.path)).code).toBe(2)
+    expect((await runProgram([], {}, state.path)).code).toBe(2)
   })
 
   test('a secret is refused as a flag, with a hint how to set it, and is not printed', async () => {

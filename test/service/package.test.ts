@@ -83,6 +83,15 @@ describe('the package', () => {
     expect(missing).toEqual([])
   })
 
+  test('tells of a systemd unit that neither ends the machines nor cuts the shutdown off', () => {
+    const operating = readFileSync(join(folder.path, 'prefix/lib/node_modules/vmhost/docs/operating.md'), 'utf8')
+    const unit = /```ini\n(\[Unit\].*?)```/s.exec(operating)![1]!
+    expect(unit).toMatch(/^KillMode=process$/m)
+    const [, seconds] = /^TimeoutStopSec=(\d+)$/m.exec(unit)!
+    // A shutdown takes at most 20 seconds.
+    expect(Number(seconds)).toBeGreaterThan(20)
+  })
+
   test.each([
     ['for everybody', inPrefix],
     ['in a project', inProject],

@@ -15,8 +15,10 @@ export const formatTime = (time: string): string => `${time.slice(0, 16).replace
 export const formatJson = (value: unknown): string =>
   JSON.stringify(value, undefined, 2).split('\n').map(escapeControls).join('\n')
 
-/** Formats rows as text. Each column is as wide as its widest cell. */
-export const formatTable = (cells: readonly (readonly string[])[]): string => {
+/**
+ * Formats rows as text. Each column is as wide as its widest cell. `columns`, the width of a terminal, cuts longer lines.
+ */
+export const formatTable = (cells: readonly (readonly string[])[], columns = Infinity): string => {
   const rows = cells.map(row => row.map(escapeControls))
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map(row => row[column]!.length)))
   return rows
@@ -26,5 +28,6 @@ export const formatTable = (cells: readonly (readonly string[])[]): string => {
         .join('  ')
         .trimEnd(),
     )
+    .map(line => (line.length <= columns ? line : `${line.slice(0, columns - 1)}…`))
     .join('\n')
 }

@@ -1,9 +1,10 @@
 import { Command } from 'commander'
 import { findChainBreak } from '#lib/audit/entry.ts'
-import type { AuditPage, AuditRecord } from '#lib/audit/schemas.ts'
+import { type AuditPage, AuditQuery, type AuditRecord } from '#lib/audit/schemas.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { formatTable, escapeControls } from '../admin/text-table.ts'
+import { escapeControls, formatJson, formatTable } from '../admin/text-table.ts'
 import type { RegisterCommand } from './invocation.ts'
+import { readRequest } from './read-request.ts'
 
 const auditPath = (query: Readonly<Record<string, string | undefined>>): string => {
   const present = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined)
@@ -31,10 +32,15 @@ export const auditCommand = (register: RegisterCommand): Command => {
       .option('--user <name>', 'show only entries of this user')
       .option('--operation <id>', 'show only this operation, as `vmhost routes` names it; end a prefix with *')
       .option('--outcome <outcome>', 'show only this outcome: done, refused or failed')
-      .option('--limit <number>', 'number of entries', '50'),
+      .option('--since <time>', 'show only entries from this time on, for example 2026-01-31T08:00:00Z')
+      .option('--limit <number>', 'number of entries', '50')
+      .option('--json', 'as JSON'),
     async (callApi, { options }) => {
-      const { user, operation, outcome, limit } = options as Record<string, string | undefined>
-      const { entries } = await callApi<AuditPage>('GET', auditPath({ user, operation, outcome, limit }))
+      const { user, operation, outcome, since, limit, json } = options as Record<string, string | undefined>
+      const query = { user, operation, outcome, from: since, limit }
+      readRequest(AuditQuery, query, { from: '--since', limit: '--limit', outcome: '--outcome' })
+      const { entries } = await callApi<AuditPage>('GET', auditPath(query))
+      if (json) return console.log(formatJson(entries.toReversed()))
       const heads = ['TIME', 'USER', 'FROM', 'OPERATION', 'TARGET', 'OUTCOME', '']
       console.log(formatTable([heads, ...entries.toReversed().map(toRow)]))
     },

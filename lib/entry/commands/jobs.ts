@@ -28,6 +28,8 @@ const toRow = (job: Job): readonly string[] => [
   formatTime(job.created_at),
   job.owner_name,
   formatAbout(job),
+  // The message says who cancelled the job; else the error is the reason.
+  job.state === 'failed' ? (job.message ?? job.error ?? '') : '',
 ]
 
 const formatStep = (step: NonNullable<Job['steps']>[number]): string => {
@@ -63,8 +65,11 @@ export const jobsCommand = (register: RegisterCommand): Command => {
       requireJobs(invocation)
       const all = await callApi<Job[]>('GET', '/jobs')
       if (invocation.options['json']) return console.log(formatJson(all))
-      const heads = ['JOB', 'WHAT', 'STATE', 'DONE', 'STARTED', 'BY', 'OF']
-      console.log(all.length === 0 ? 'There are no jobs.' : formatTable([heads, ...all.map(toRow)]))
+      const heads = ['JOB', 'WHAT', 'STATE', 'DONE', 'STARTED', 'BY', 'OF', 'ERROR']
+      // In a pipe the lines stay whole, because a program may search them.
+      console.log(
+        all.length === 0 ? 'There are no jobs.' : formatTable([heads, ...all.map(toRow)], process.stdout.columns),
+      )
     },
   )
   register(

@@ -3,6 +3,7 @@ import type { UserRecord } from '#lib/auth/user-schemas.ts'
 import type { Config } from '#lib/compose/config.ts'
 import { characterKindNames, createPasswordRules } from '#lib/auth/password-policy.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
+import { readEmail } from '../admin/read-email.ts'
 import { readPassword } from '../admin/read-password.ts'
 import { formatJson, formatTable } from '../admin/text-table.ts'
 import { collectValues, type RegisterCommand } from './invocation.ts'
@@ -19,6 +20,13 @@ const addGrantOptions = (command: Command): Command =>
   command
     .option('--role <name>', 'role; repeat the option for several', collectValues, [])
     .option('--claim <name>', 'claim; repeat the option for several', collectValues, [])
+
+/** Makes a command refuse a call that names neither a role nor a claim, before it asks the service. */
+const requireGrant = (command: Command): Command =>
+  addGrantOptions(command).hook('preAction', called => {
+    const { role, claim } = called.opts<GrantOptions>()
+    if (role.length + claim.length === 0) called.error('error: name what to change with --role or --claim')
+  })
 
 const toRow = (user: UserRecord): readonly string[] => [
   user.username,
@@ -50,7 +58,12 @@ export const usersCommand = (register: RegisterCommand): Command => {
   register(
     addGrantOptions(users.command('add').description('Add a user; a prompt or standard input gives the password'))
       .argument('<user>', 'user name')
-      .requiredOption('--email <address>', 'e-mail address')
+      .option('--email <address>', 'e-mail address; without it, a terminal asks for the address')
+      .hook('preAction', async add => {
+        if (add.opts()['email'] !== undefined) return
+        if (!process.stdin.isTTY) add.error("error: required option '--email <address>' not specified")
+        add.setOptionValue('email', await readEmail(`the e-mail address of ${add.args[0]}`))
+      })
       .option('--name <name>', 'full name; default: the user name')
       .option('--super-user', 'give the user every right')
       .option('--generate', 'generate a password and print it')
@@ -80,7 +93,6 @@ export const usersCommand = (register: RegisterCommand): Command => {
     each: (kind: 'roles' | 'claims', name: string) => Promise<void>,
   ): Promise<void> => {
     const { role, claim } = options as unknown as GrantOptions
-    if (role.length + claim.length === 0) users.error('error: name what to change with --role or --claim')
     const all = [...role.map(name => ['roles', name] as const), ...claim.map(name => ['claims', name] as const)]
     const refusals: string[] = []
     // If one is refused, the others are still done.
@@ -88,7 +100,7 @@ export const usersCommand = (register: RegisterCommand): Command => {
     if (refusals.length > 0) throw new ServiceError('invalid', refusals.join('\n'))
   }
   register(
-    addGrantOptions(users.command('grant').description('Grant roles and claims to a user')).argument('<user>'),
+    requireGrant(users.command('grant').description('Grant roles and claims to a user')).argument('<user>'),
     async (callApi, { args: [user = ''], options }) =>
       forEachGrant(options, async (kind, name) => {
         await callApi('POST', userPath(user, kind), { name })
@@ -96,7 +108,7 @@ export const usersCommand = (register: RegisterCommand): Command => {
       }),
   )
   register(
-    addGrantOptions(users.command('revoke').description('Revoke roles and claims of a user')).argument('<user>'),
+    requireGrant(users.command('revoke').description('Revoke roles and claims of a user')).argument('<user>'),
     async (callApi, { args: [user = ''], options }) =>
       forEachGrant(options, async (kind, name) => {
         await callApi('DELETE', userPath(user, kind, name))

@@ -82,6 +82,16 @@ describe('push and pull', () => {
     expect(leftovers(folder)).toEqual([])
   })
 
+  test('a push without minimum requirements takes those of the machine, and another push keeps what was chosen', async ({
+    call,
+  }) => {
+    await create(call)
+    expect((await push(call)).body[0].minimum_requirements).toEqual({ cpu: 1, memory: 16, disk: 1 })
+    const chosen = { cpu: 4, memory: 0, disk: 0 }
+    expect((await push(call, { minimum_requirements: { cpu: 4 } })).body[0].minimum_requirements).toEqual(chosen)
+    expect((await push(call)).body[0].minimum_requirements).toEqual(chosen)
+  })
+
   test('they run as jobs, also when the caller waits', async ({ call }) => {
     await create(call)
     await push(call)

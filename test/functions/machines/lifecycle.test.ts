@@ -66,7 +66,10 @@ describe('a running operation', () => {
     const { body: made } = await call('POST', '/api/v1/machines', { body: demo })
     await call('PUT', `/api/v1/machines/${made.id}/start`)
     driver.ignoresPowerButton = true
-    expect(await call('PUT', `/api/v1/machines/${made.id}/stop`)).toMatchObject({ status: 504, body: { code: 504 } })
+    expect(await call('PUT', `/api/v1/machines/${made.id}/stop`)).toMatchObject({
+      status: 504,
+      body: { code: 504, message: expect.stringContaining('`?force=true` stops the machine at once') },
+    })
     expect((await call('GET', `/api/v1/machines/${made.id}/status`)).body.status).toBe('running')
     expect(await call('PUT', `/api/v1/machines/${made.id}/stop?force=true`)).toMatchObject({ status: 200 })
   })

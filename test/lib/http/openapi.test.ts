@@ -23,7 +23,12 @@ interface Operation {
   readonly tags: readonly string[]
   readonly summary: string
   readonly description: string
-  readonly parameters: readonly { readonly name: string; readonly in: string; readonly description?: string }[]
+  readonly parameters: readonly {
+    readonly name: string
+    readonly in: string
+    readonly description?: string
+    readonly schema: { readonly pattern?: string; readonly minLength?: number; readonly maxLength?: number }
+  }[]
   readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
   readonly responses: Readonly<
     Record<
@@ -55,6 +60,22 @@ const undescribed = (schema: Schema, at: string): string[] => [
   ]),
   ...[...(schema.items ? [schema.items] : []), ...(schema.anyOf ?? [])].flatMap(inner => undescribed(inner, at)),
 ]
+
+/** Whether the document allows a value of a header of an operation. */
+const allowsHeader = (id: string, header: string, value: string): boolean => {
+  const { schema } = named(id).parameters.find(({ name }) => name === header)!
+  const { pattern, minLength = 0, maxLength = Infinity } = schema
+  return new RegExp(pattern!, 'u').test(value) && value.length >= minLength && value.length <= maxLength
+}
+
+/** Every list of schemas that a part of the document has under a keyword of composition. */
+const listCompositions = (part: unknown): readonly (readonly unknown[])[] => {
+  if (typeof part !== 'object' || part === null) return []
+  return Object.entries(part).flatMap(([key, value]) => [
+    ...(/^(all|any|one)Of$/.test(key) && Array.isArray(value) ? [value] : []),
+    ...listCompositions(value),
+  ])
+}
 
 describe('every operation of the OpenAPI document', () => {
   test('has a unique id of URL characters', () => {
@@ -131,6 +152,34 @@ describe('the OpenAPI document', () => {
     const isAllowed = (text: string): boolean => patterns.every(pattern => pattern.test(text))
     expect([' \t\n', '\u3000', ' a '].map(isAllowed)).toEqual([false, false, true])
     expect(new Set(patterns.map(String)).size).toBe(patterns.length)
+  })
+
+  test('has no composition of fewer than two schemas', () => {
+    const compositions = listCompositions(document)
+    expect(compositions.length).toBeGreaterThan(0)
+    expect(compositions.filter(({ length }) => length < 2)).toEqual([])
+  })
+
+  served.for([
+    ['claims.create', 'Idempotency-Key', ['', 'a b', 'k\u00e9y', 'k'.repeat(256)], ['k', '!~', 'k'.repeat(255)]],
+    [
+      'machines.list',
+      'X-Filter',
+      ['Name', '=', ' =a', 'Name=', 'a=b=c', 'Name=a,x', 'Name=a,i,i', `Name=${'a'.repeat(508)}`],
+      ['', 'Name=^a', ' Name =a', 'Name=a,i', 'Name=a, i ', `Name=${'a'.repeat(507)}`],
+    ],
+  ] as const)('limits %s %s as the service does', async ([id, header, refused, taken], { call }) => {
+    for (const value of [...refused, ...taken]) {
+      const [method, path] = named(id).at.split(' ') as [string, string]
+      const body = method === 'post' ? { name: `CLAIM_${value.length}` } : undefined
+      const { status } = await call(method.toUpperCase(), `/api${path.replace(/^\/api/, '')}`, {
+        headers: { [header]: value },
+        ...(body && { body }),
+      })
+      const isTaken = (taken as readonly string[]).includes(value)
+      expect([value, status < 400]).toEqual([value, isTaken])
+      expect([value, allowsHeader(id, header, value)]).toEqual([value, isTaken])
+    }
   })
 
   test('has no glossary entry without a member of that name', () => {
