@@ -25,7 +25,7 @@ const Request = z
       .optional()
       .meta({ description: 'Fingerprint of the key that the host must have' }),
   })
-  .refine(({ password, key }) => Boolean(password) || Boolean(key), 'needs a password or a key')
+  .refine(({ password, key }) => Boolean(password) || Boolean(key), 'password or key is missing')
 // The specification allows a request without a body. The error then names the missing fields.
 export const SshRequest = z.preprocess(body => body ?? {}, Request)
 export type SshRequest = z.infer<typeof SshRequest>

@@ -25,7 +25,7 @@ test.skipIf(!sshdInstalled)(
     expect(await execute({})).toMatchObject({ status: 400, body: { message: expect.stringContaining('host') } })
     expect(await execute({ ...request, key: undefined, command: 'x' })).toMatchObject({
       status: 400,
-      body: { message: expect.stringContaining('password or key') },
+      body: { message: expect.stringContaining('password or key is missing') },
     })
     const empty = await service.call('POST', '/api/v1/ssh/execute', { token })
     expect(empty).toMatchObject({ status: 400, body: { message: expect.stringContaining('host') } })

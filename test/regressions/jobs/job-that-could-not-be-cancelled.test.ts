@@ -38,6 +38,8 @@ test('a cancelled job whose work does not react ends, and says that its machine 
   await newMachine(call)
   const { run } = driver
   const { promise: reacted, resolve: react } = Promise.withResolvers<void>()
+  // Also if the test fails: the machines close only when their work has ended.
+  using _ = { [Symbol.dispose]: react }
   driver.run = async (...what) => {
     await reacted
     return run(...what)
@@ -48,7 +50,7 @@ test('a cancelled job whose work does not react ends, and says that its machine 
   expect(await ended(call, job.id)).toMatchObject({
     state: 'failed',
     code: 409,
-    error: expect.stringMatching(/^The job was cancelled by tester\. .*stays busy until that has ended/),
+    error: expect.stringMatching(/^The job was cancelled by tester\. .*stays busy until the work has ended/),
   })
   expect(await statusOf(call)).toBe('starting')
   react()
