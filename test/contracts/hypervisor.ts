@@ -217,7 +217,10 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
       await open()
     })
     afterEach(async () => {
-      if (opened) for (const one of await driver.list()) await machines.remove(one.id, { force: true }).catch(() => {})
+      // Linked clones first: their source cannot be deleted before them.
+      if (opened)
+        for (const one of (await driver.list()).toReversed())
+          await machines.remove(one.id, { force: true }).catch(() => {})
       await closeMachines()
       await bench.close()
     })
