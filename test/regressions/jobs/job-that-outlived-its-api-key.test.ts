@@ -27,7 +27,7 @@ test('a resumed job fails with the reason when its API key was revoked', async (
   const first = await startService({ state: state.path, env })
   const token = await first.signIn()
   const claims = ['PUSH_CATALOG_MANIFEST', 'JOB_MANAGER_LIST_OWN']
-  const made = await first.call('POST', '/api/v1/auth/api_keys', { token, body: { name: 'farm', claims } })
+  const made = await first.call('POST', '/api/v1/auth/api_keys', { token, body: { name: 'runner', claims } })
   const push = (catalog_id: string, headers: Record<string, string>) =>
     first.call('POST', '/api/v1/catalog/push/async', {
       headers,
@@ -37,7 +37,7 @@ test('a resumed job fails with the reason when its API key was revoked', async (
   const byOwner = await push('by-owner', { authorization: `Bearer ${token}` })
   expect([byKey.status, byOwner.status]).toEqual([202, 202])
   await until(() => expect(storage.asked()).toBeGreaterThan(1))
-  expect((await first.call('PUT', '/api/v1/auth/api_keys/farm/revoke', { token })).status).toBe(202)
+  expect((await first.call('PUT', '/api/v1/auth/api_keys/runner/revoke', { token })).status).toBe(202)
   const before = storage.asked()
   await first.kill()
 

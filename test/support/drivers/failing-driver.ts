@@ -7,7 +7,7 @@ import { createMemoryLogs } from '#lib/storage/memory-logs.ts'
 export interface FailingDriver extends CommitDriver {
   /** Called before each commit. If it throws, nothing is written. */
   fail: (essential: boolean) => void
-  /** The result of `covers`. */
+  /** The result of `hasRoomForFollowUp`. */
   hasRoom: boolean
 }
 
