@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { continueWith } from '#lib/async/maybe-promise.ts'
 import { requireValidToken } from '#lib/auth/validate-token.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
@@ -13,7 +14,6 @@ export default endpoint({
   body: z.object({ token: z.string().optional().meta({ minLength: 1 }) }).meta({ required: ['token'] }),
   faults: ['unauthenticated'],
   reply: z.object({ valid: z.literal(true) }),
-}).handle(async ({ body, connection }, { tokenVerifier }) => {
-  await requireValidToken(tokenVerifier, body.token, connection)
-  return { valid: true as const }
-})
+}).handle(({ body, connection }, { tokenVerifier }) =>
+  continueWith(requireValidToken(tokenVerifier, body.token, connection), () => ({ valid: true as const })),
+)

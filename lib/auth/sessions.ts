@@ -1,5 +1,5 @@
 import { ServiceError } from '#lib/errors.ts'
-import type { MaybePromise } from '#lib/async/maybe-promise.ts'
+import { continueWith, type MaybePromise } from '#lib/async/maybe-promise.ts'
 import type { ApiKeys } from './api-keys.ts'
 import type { Directory } from './directory.ts'
 import type { Principal } from '#lib/access/principal.ts'
@@ -8,8 +8,8 @@ import type { TokenClaims, Tokens } from './tokens.ts'
 
 /** The tokens in use. Whether a token's user still exists and has not signed out is checked on each request. */
 export interface Sessions {
-  /** Gives a token's claims. Throws `unauthenticated` when it is invalid, expired or ended, or its user or API key is gone. */
-  verify(token: string, connection?: object): Promise<TokenClaims>
+  /** Gives a token's claims, at once if it was verified before. Throws `unauthenticated` when it is invalid, expired or ended, or its user or API key is gone. */
+  verify(token: string, connection?: object): MaybePromise<TokenClaims>
   /** The principal of a token. Synchronous for a token that was verified before. Throws as `verify` does. */
   principal(token: string, connection?: object): MaybePromise<Principal>
   /** Ends a token before it expires. Throws as `verify` does. */
@@ -17,7 +17,7 @@ export interface Sessions {
 }
 
 interface Options {
-  readonly tokens: Pick<Tokens, 'verify' | 'getVerified'>
+  readonly tokens: Pick<Tokens, 'verify'>
   readonly revocations: Revocations
   readonly directory: Pick<Directory, 'users' | 'principal'>
   readonly apiKeys: Pick<ApiKeys, 'principalOf'>
@@ -40,17 +40,11 @@ export const createSessions = (options: Options): Sessions => {
       throw invalidTokenError('The password was changed meanwhile; sign in again.')
     return directory.principal(user)
   }
-  const verify = async (token: string, connection?: object): Promise<TokenClaims> => {
-    const claims = await tokens.verify(token, connection)
-    await findPrincipal(claims)
-    return claims
-  }
+  const verify = (token: string, connection?: object): MaybePromise<TokenClaims> =>
+    continueWith(tokens.verify(token, connection), claims => continueWith(findPrincipal(claims), () => claims))
   return {
     verify,
-    principal(token, connection) {
-      const claims = tokens.getVerified(token, connection)
-      return claims ? findPrincipal(claims) : tokens.verify(token, connection).then(findPrincipal)
-    },
+    principal: (token, connection) => continueWith(tokens.verify(token, connection), findPrincipal),
     async end(token) {
       const { jti, exp } = await verify(token)
       await revocations.add(jti, exp)

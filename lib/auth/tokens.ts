@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { errors, type CryptoKey, jwtVerify, SignJWT } from 'jose'
 import * as z from 'zod'
+import type { MaybePromise } from '#lib/async/maybe-promise.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { Algorithm } from './algorithms.ts'
 
@@ -24,13 +25,8 @@ export type TokenClaims = z.infer<typeof TokenClaims>
 export interface Tokens {
   /** Issues a signed token, without roles and claims if they are too long. `expiresAt` is in seconds since 1970. */
   issue(user: TokenUser): Promise<{ readonly token: string; readonly expiresAt: number }>
-  /** Verifies a token and gives its claims set. Throws `unauthenticated` when it is invalid or expired. */
-  verify(token: string, connection?: object): Promise<TokenClaims>
-  /**
-   * The claims set of a token that was verified before; undefined for any other. The last token of a connection is found by
-   * its text alone, without computing a digest. Throws `unauthenticated` for one that has expired.
-   */
-  getVerified(token: string, connection?: object): TokenClaims | undefined
+  /** Verifies a token and gives its claims set, at once if it was verified before. Throws `unauthenticated` when it is invalid or expired. */
+  verify(token: string, connection?: object): MaybePromise<TokenClaims>
 }
 
 type Key = CryptoKey | KeyObject
@@ -108,6 +104,10 @@ export const createTokens = ({ keys, lifetime, sha256 }: Options): Tokens => {
     if (claims && claims.exp * 1000 > Date.now()) verified.set(key, claims)
     return claims
   }
+  /**
+   * The claims set of a token that was verified before; undefined for any other. The last token of a connection is found by
+   * its text alone, without computing a digest. Throws `unauthenticated` for one that has expired.
+   */
   const getVerified = (token: string, connection?: object): TokenClaims | undefined => {
     const last = connection && lastByConnection.get(connection)
     const isLast = last?.token === token
@@ -117,8 +117,14 @@ export const createTokens = ({ keys, lifetime, sha256 }: Options): Tokens => {
     return claims
   }
 
+  const verifyNew = async (token: string, connection?: object): Promise<TokenClaims> => {
+    const claims = await verifySignature(token)
+    cache(sha256(token), claims)
+    if (connection) lastByConnection.set(connection, { token, claims })
+    return claims
+  }
+
   return {
-    getVerified,
     async issue(user) {
       const key = keys.current()
       const now = Math.floor(Date.now() / 1000)
@@ -138,13 +144,6 @@ export const createTokens = ({ keys, lifetime, sha256 }: Options): Tokens => {
         expiresAt,
       }
     },
-    async verify(token, connection) {
-      const known = getVerified(token, connection)
-      if (known) return known
-      const claims = await verifySignature(token)
-      cache(sha256(token), claims)
-      if (connection) lastByConnection.set(connection, { token, claims })
-      return claims
-    },
+    verify: (token, connection) => getVerified(token, connection) ?? verifyNew(token, connection),
   }
 }

@@ -75,9 +75,9 @@ const looksLikeJson = (bytes: Uint8Array): boolean => bytes[0] === '{'.charCodeA
  * Reads and parses the body of a request: one of the two HTML form types, else JSON whatever the Content-Type is. Gives
  * undefined for an empty body. Throws `too-large` and `invalid`.
  */
-export const readBody = async (context: BodySource, limit = defaultBodyLimit): Promise<unknown> => {
-  const bytes = await context.readBytes(limit)
-  if (bytes.length === 0) return undefined
-  const type = context.header('content-type') ?? ''
-  return formType.test(type) && !looksLikeJson(bytes) ? parseForm(bytes, type) : parseJson(bytes)
-}
+export const readBody = (context: BodySource, limit = defaultBodyLimit): Promise<unknown> =>
+  context.readBytes(limit).then(bytes => {
+    if (bytes.length === 0) return undefined
+    const type = context.header('content-type') ?? ''
+    return formType.test(type) && !looksLikeJson(bytes) ? parseForm(bytes, type) : parseJson(bytes)
+  })

@@ -83,9 +83,9 @@ export const stepsOf = (endpoint: Endpoint, options: AppOptions): readonly Step[
   if (query)
     steps.push(context => void (context.query = parsePart('query', query, Object.fromEntries(context.searchParams()))))
   if (body) {
-    steps.push(async context => {
-      context.body = parsePart('body', body, await readBody(context, bodyLimit))
-    })
+    steps.push(context =>
+      readBody(context, bodyLimit).then(value => void (context.body = parsePart('body', body, value))),
+    )
     // The sender decides how long the body takes, so the rights are checked again after it.
     if (access !== 'public') steps.push(authorize(access, options.authenticate))
   }
