@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises'
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { isIP } from 'node:net'
+import { abortable } from '#lib/async/abortable.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { createMayReach } from './outgoing-addresses.ts'
 
@@ -49,14 +50,10 @@ const givenUp = (host: string, { reason }: AbortSignal, cause = reason as unknow
 
 /** Waits for what cannot be ended, until the signal says that waiting is over. Throws `timeout` and `upstream` then. */
 export const untilAborted = async <T>(signal: AbortSignal, host: string, promise: Promise<T>): Promise<T> => {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const give = (): void => reject(givenUp(host, signal))
-  if (signal.aborted) give()
-  signal.addEventListener('abort', give, { once: true })
   try {
-    return await Promise.race([promise, aborted])
-  } finally {
-    signal.removeEventListener('abort', give)
+    return await abortable(promise, signal)
+  } catch (error) {
+    throw signal.aborted && error === signal.reason ? givenUp(host, signal) : error
   }
 }
 
