@@ -80,6 +80,7 @@ const imported = new Set(
   ),
 )
 const listed = readFileSync('docs/dependencies.md', 'utf8')
+// npm's format.
 const versions = (JSON.parse(readFileSync('package.json', 'utf8')) as { devDependencies: Record<string, string> })
   .devDependencies
 const unexplained = [

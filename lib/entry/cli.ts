@@ -128,7 +128,7 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
     (command, work) =>
       addSettingOptions(command, ['state'], serviceSettings).action(async () => {
         const { withService } = await import('./admin/admin-client.ts')
-        const options = command.opts<Record<string, unknown>>()
+        const options = command.opts()
         const config = loadConfig(selectSettings(options))
         await withService(config, entry, {
           needs,

@@ -70,6 +70,7 @@ export const createChangeHandler = (
     const result = waits && started ? await waitAtMost(started.result, wait * 1000) : undefined
     if (!asJob || result) return result ? result.value : value
     if (respondAsync) context.preferenceApplied = waits ? `respond-async, wait=${wait}` : 'respond-async'
+    // With `asJob` the handler gives the job, and `runIdempotent` what the handler gave.
     return new AcceptedJob(value as AcceptedJob['job'])
   }
 }

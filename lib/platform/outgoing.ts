@@ -43,8 +43,8 @@ interface Options {
   readonly resolve?: (host: string) => Promise<readonly Address[]>
 }
 
-const givenUp = (host: string, { reason }: AbortSignal, cause = reason as unknown): ServiceError =>
-  (reason as Error).name === 'TimeoutError'
+const givenUp = (host: string, { reason }: AbortSignal, cause: unknown = reason): ServiceError =>
+  reason instanceof DOMException && reason.name === 'TimeoutError'
     ? new ServiceError('timeout', `The host ${host} did not answer in time.`, { cause })
     : new ServiceError('upstream', `The request to ${host} was given up, because nobody waits for it.`, { cause })
 
@@ -68,7 +68,7 @@ const failure = ({ host: place, hostname }: URL, error: unknown, signal: AbortSi
   if (error instanceof ServiceError) return error
   const details = { cause: error }
   if (signal.aborted) return givenUp(host, signal, error)
-  const code = (error as NodeJS.ErrnoException).code ?? 'no reason was given'
+  const { code = 'no reason was given' }: { code?: string } = Object(error)
   if (/^(ENOTFOUND|EAI_)/.test(code))
     return new ServiceError('upstream', `The host ${host} cannot be found: ${code}.`, details)
   const hint = untrusted.test(code)
@@ -86,6 +86,7 @@ const failure = ({ host: place, hostname }: URL, error: unknown, signal: AbortSi
 const readReply = async (host: string, response: IncomingMessage, most: number): Promise<Buffer<ArrayBuffer>> => {
   const chunks: Buffer[] = []
   let size = 0
+  // A stream of Node without an encoding gives buffers.
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length
     if (size > most)

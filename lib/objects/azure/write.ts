@@ -49,6 +49,7 @@ export const writeBlob = async (
   const isSmall = source.size <= minPartSize
   const stagedBlocks = isSmall ? new Set<string>() : await listStagedBlocks(client, key, signal)
   const ids: string[] = []
+  // A buffer of any memory, because a part brings its own.
   let [sentBytes, onlyBlock] = [0, Buffer.of() as Buffer]
   const partSize = getBlockSize(source.size)
   const options = { partSize, concurrency, partAlgorithm: 'md5', algorithms: ['sha256', 'md5'], signal } as const

@@ -95,6 +95,7 @@ export const forEachPart = async <A extends Algorithm>(
     }
   })
   abortSignal.throwIfAborted()
+  // `Object.fromEntries` forgets the names of the members.
   return Object.fromEntries(wholeDigests.map(([algorithm, digest]) => [algorithm, digest.digest('hex')])) as Record<
     A,
     string

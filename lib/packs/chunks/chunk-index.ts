@@ -46,7 +46,7 @@ export interface ListedFile extends IndexedFile, ListedContent {
 const format = 'vmhost-chunks-1'
 
 const isCount = (value: unknown, max: number): boolean =>
-  Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= max
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= max
 
 const isIndexEntry = (value: unknown): value is IndexEntry => {
   if (typeof value !== 'object' || value === null) return false
