@@ -1,7 +1,7 @@
 import { ServiceError } from '#lib/errors.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import { keysOf } from '#lib/keys-of.ts'
-import { type DigestGroup, digestGroups, type PackDigest } from './digest.ts'
+import { digestGroups, type PackDigest } from './digest.ts'
 import type { DigestJob, DigestResult, DigestWorkerData } from './digest-worker.ts'
 
 /** Does what `createDigest` does in worker threads, so that the service can answer requests meanwhile. */

@@ -33,8 +33,11 @@ export const requireService = (
  */
 export type RegisterCommand = <Options extends OptionValues = Readonly<Record<string, unknown>>>(
   command: Command,
-  work: (callApi: ApiClient, invocation: Invocation<Options>) => Promise<void>,
+  work: CommandWork<Options>,
 ) => void
+
+/** What a command does when it is called. */
+export type CommandWork<Options> = (callApi: ApiClient, invocation: Invocation<Options>) => Promise<void>
 
 /** Collects the values of a repeated option. */
 export const collectValues = (value: string, previous: readonly string[]): readonly string[] => [...previous, value]

@@ -79,10 +79,9 @@ export const usersCommand = (register: RegisterCommand): Command => {
       .option('--no-password', 'add the user without a password; the user can only use API keys that others create'),
     async (callApi, { args: [username = ''], options, config }) => {
       const { email, name, superUser, generate, role, claim } = options
-      const chosen =
-        options.password === false
-          ? undefined
-          : await choosePassword(`the password of ${username}`, Boolean(generate), config)
+      const chosen = options.password
+        ? await choosePassword(`the password of ${username}`, Boolean(generate), config)
+        : undefined
       const user = await callApi<UserRecord>('POST', '/auth/users', {
         username,
         email,
