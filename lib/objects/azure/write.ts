@@ -2,7 +2,7 @@ import { isFault } from '#lib/errors.ts'
 import { forEachPart, MiB, minPartSize } from '../http/multipart.ts'
 import type { StorageClient } from '../http/storage-client.ts'
 import { findElements, findText, parseXml } from '../http/xml.ts'
-import { checkDigest } from '../port/check-digest.ts'
+import { checkDigest } from '../port/guard-writes.ts'
 import type { Source, WriteOptions } from '../port/provider.ts'
 
 const concurrency = 4

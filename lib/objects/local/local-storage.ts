@@ -8,7 +8,7 @@ import { isInside, isSystemError, renameSynced, syncFile, syncFolder } from '#li
 import { placeOf } from '#lib/platform/open-file.ts'
 import type { OpenFolder } from '#lib/platform/open-folder.ts'
 import { realPathOf } from '#lib/platform/real-path.ts'
-import { checkDigest } from '../port/check-digest.ts'
+import { checkDigest } from '../port/guard-writes.ts'
 import { checkVersion } from '../port/check-version.ts'
 import { toStorageError, withStorageErrors } from './storage-errors.ts'
 import { openFolderInside } from './folders.ts'

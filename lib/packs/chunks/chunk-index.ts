@@ -3,7 +3,7 @@ import { messageOf, ServiceError } from '#lib/errors.ts'
 import { firstMistake } from '#lib/schema-errors.ts'
 import { isWithinJsonLimits } from '#lib/json-limits.ts'
 import { createNameSet } from '../file-names.ts'
-import type { ZeroRun } from '../sparse-file.ts'
+import type { ZeroRun } from '../hole-finder.ts'
 import { imageChunkSizes } from './chunker.ts'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
