@@ -9,6 +9,7 @@ const ground = new Set([
   'lib/byte-size.ts',
   'lib/json-limits.ts',
   'lib/keys-of.ts',
+  'lib/join-words.ts',
 ])
 
 /** A folder of lib/, and the folders that it may import. Those of a row lie on lower floors, so there is no circle. */
