@@ -8,6 +8,7 @@ const ground = new Set([
   'lib/schema-errors.ts',
   'lib/byte-size.ts',
   'lib/json-limits.ts',
+  'lib/keys-of.ts',
   'lib/join-words.ts',
 ])
 
@@ -106,21 +107,30 @@ const brokenBoundaries = (graph: ReadonlyMap<string, readonly string[]>): readon
       }),
   )
 
-const overfullFolders = (): readonly string[] => {
+/** How many files each folder of these has at one level, most first. */
+const countFiles = (folders: string): readonly (readonly [folder: string, count: number])[] => {
   const counts = new Map<string, number>()
-  for (const file of globSync('{lib,functions,build,test}/**/*.{ts,json}'))
+  for (const file of globSync(`${folders}/**/*.{ts,json}`))
     counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
-  return [...counts]
-    .filter(([, count]) => count > mostFilesInFolder)
-    .map(([folder, count]) => `${folder} has ${count} files at one level; ${mostFilesInFolder} is the limit`)
+  return [...counts].toSorted(([, one], [, other]) => other - one)
 }
 
-const longFiles = (): readonly string[] => {
-  const lines = globSync('{lib,functions,build}/**/*.ts')
+const overfullFolders = (): readonly string[] =>
+  countFiles('{lib,functions,build,test}')
+    .filter(([, count]) => count > mostFilesInFolder)
+    .map(([folder, count]) => `${folder} has ${count} files at one level; ${mostFilesInFolder} is the limit`)
+
+/** The lines of the files of these folders, fewest first, and the lines that a share of them does not exceed. */
+const countLines = (folders: string) => {
+  const lines = globSync(`${folders}/**/*.ts`)
     .filter(file => !file.endsWith('.gen.ts'))
     .map(file => ({ file, count: readFileSync(file, 'utf8').split('\n').length - 1 }))
     .toSorted((one, other) => one.count - other.count)
-  const at = (share: number): number => lines[Math.floor(lines.length * share)]!.count
+  return { lines, at: (share: number): number => lines[Math.floor(lines.length * share)]?.count ?? 0 }
+}
+
+const longFiles = (): readonly string[] => {
+  const { lines, at } = countLines('{lib,functions,build}')
   return [
     ...lines
       .filter(({ count }) => count > longest.any)
@@ -141,3 +151,16 @@ export const findLayoutFaults = (): readonly string[] => {
     .map(folder => `build/boundaries.ts has no row for lib/${folder}`)
   return [...unknown, ...brokenBoundaries(graph), ...overfullFolders(), ...longFiles()]
 }
+
+/** The boundaries and the sizes of today, a line each. */
+export const describeLayout = (): readonly string[] => [
+  ...Object.entries(mayImport).map(
+    ([folder, imported]) => `lib/${folder} may import ${imported.join(', ') || 'nothing'}`,
+  ),
+  ...['lib', 'functions', 'build', 'test'].map(folder => {
+    const { lines, at } = countLines(folder)
+    const [[fullest, count] = [folder, 0]] = countFiles(folder)
+    const longest = lines.at(-1)
+    return `${folder}: ${lines.length} files; lines: median ${at(0.5)}, p95 ${at(0.95)}, most ${longest?.count} (${longest?.file}); most files at one level: ${count} (${fullest})`
+  }),
+]

@@ -1,6 +1,6 @@
 /** House rules that no lint rule says: what the sources must not do, and that what the documents name is there. */
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { findLayoutFaults } from './boundaries.ts'
+import { describeLayout, findLayoutFaults } from './boundaries.ts'
 import { dependencyReasons } from './dependency-reasons.ts'
 
 interface Rule {
@@ -80,6 +80,7 @@ const imported = new Set(
   ),
 )
 const listed = readFileSync('docs/dependencies.md', 'utf8')
+// npm's format.
 const versions = (JSON.parse(readFileSync('package.json', 'utf8')) as { devDependencies: Record<string, string> })
   .devDependencies
 const unexplained = [
@@ -94,6 +95,7 @@ const unexplained = [
     .map(name => `docs/dependencies.md does not have ${name} ${versions[name]}: npm run dependencies`),
 ]
 
+for (const line of describeLayout()) console.log(line)
 const findings = [...broken, ...missing, ...unexplained, ...findLayoutFaults()]
 for (const finding of findings) console.error(finding)
 if (findings.length > 0) process.exit(1)

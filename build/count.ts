@@ -7,6 +7,7 @@ interface Report {
   readonly numPendingTests: number
 }
 
+// vitest's format.
 const reports = process.argv.slice(2).map(file => JSON.parse(readFileSync(file, 'utf8')) as Report)
 const sum = (key: keyof Report): number => reports.reduce((total, report) => total + report[key], 0)
 console.log(`${sum('numPassedTests')} passed, ${sum('numFailedTests')} failed, ${sum('numPendingTests')} skipped`)

@@ -18,6 +18,7 @@ interface Manifest {
   readonly optionalDependencies: Readonly<Record<string, string>>
 }
 
+/** npm's format. */
 const manifestIn = (folder: string): Manifest =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
 
@@ -25,6 +26,7 @@ const manifestIn = (folder: string): Manifest =>
 const dayOf = (name: string, version: string): string => {
   try {
     const times = execFileSync('npm', ['view', name, 'time', '--json'], { encoding: 'utf8', stdio: 'pipe' })
+    // npm's format: versions and their times.
     return (JSON.parse(times) as Record<string, string>)[version]?.slice(0, 10) ?? ''
   } catch {
     return ''

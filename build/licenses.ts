@@ -12,6 +12,7 @@ export const packagesOf = ({ inputs }: Metafile): readonly string[] =>
 export const licensesOf = (metafile: Metafile): string =>
   packagesOf(metafile)
     .map(folder => {
+      // npm's format.
       const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
         name: string
         version: string

@@ -70,9 +70,11 @@ const processesIn = (root: string): number[] =>
     }
   })
 
+// npm's format.
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly scripts: object }
 const undeclared = [...forDevelopers.matchAll(/^npm (?:run )?([\w:]+)/gm)]
   .map(match => match[1]!)
-  .filter(name => !(name in (JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object }).scripts))
+  .filter(name => !(name in scripts))
 
 const folder = mkdtempSync(join(tmpdir(), 'vmhost-readme-'))
 try {

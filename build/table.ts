@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url'
 import type { Endpoint, Route } from '#lib/http/endpoint.ts'
 
 const load = async (id: string): Promise<Route> => {
+  // An endpoint's file exports an endpoint; the check below refuses any other.
   const module = (await import(pathToFileURL(`functions/${id}.ts`).href)) as { default?: Endpoint }
   if (!module.default?.access)
     throw new Error(`functions/${id}.ts must export default endpoint({ …, access, … }).handle(…)`)

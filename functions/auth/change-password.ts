@@ -17,6 +17,6 @@ export default endpoint({
   reply: DeletionReply,
   status: 202,
 }).handle(async ({ body, caller, address }, { changeOwnPassword }) => {
-  await changeOwnPassword(body, caller!, address)
+  await changeOwnPassword(body, caller, address)
   return confirmDeletion('The password was changed; sign in again.')
 })

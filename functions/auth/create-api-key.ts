@@ -14,4 +14,4 @@ export default endpoint({
   reply: ApiKeyRecord,
   secretReply: true,
   status: 201,
-}).handle(({ body, caller }, { apiKeys }) => apiKeys.create(body, caller!))
+}).handle(({ body, caller }, { apiKeys }) => apiKeys.create(body, caller))

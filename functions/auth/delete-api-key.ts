@@ -14,6 +14,6 @@ export default endpoint({
   reply: DeletionReply,
   status: 202,
 }).handle(async ({ params, caller }, { apiKeys }) => {
-  await apiKeys.remove(params.id, caller!)
+  await apiKeys.remove(params.id, caller)
   return confirmDeletion(`The API key ${params.id} was deleted.`)
 })

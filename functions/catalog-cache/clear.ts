@@ -12,6 +12,6 @@ export default endpoint({
   reply: DeletionReply,
   status: 202,
 }).handle(async ({ caller }, { catalogCache }) => {
-  const count = await catalogCache.remove(caller!, {})
+  const count = await catalogCache.remove(caller, {})
   return confirmDeletion(`${count === 1 ? '1 item was' : `${count} items were`} deleted from the cache.`)
 })

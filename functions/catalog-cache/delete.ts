@@ -19,6 +19,6 @@ export default endpoint({
   reply: DeletionReply,
   status: 202,
 }).handle(async ({ caller, params }, { catalogCache }) => {
-  const count = await catalogCache.remove(caller!, params)
+  const count = await catalogCache.remove(caller, params)
   return confirmDeletion(`${count === 1 ? '1 item was' : `${count} items were`} deleted from the cache.`)
 })

@@ -12,4 +12,4 @@ export default endpoint({
   uses: ['catalogCache'],
   filter: true,
   reply: z.array(CachedManifest),
-}).handle(async ({ caller }, { catalogCache }) => [...(await catalogCache.list(caller!))])
+}).handle(async ({ caller }, { catalogCache }) => [...(await catalogCache.list(caller))])

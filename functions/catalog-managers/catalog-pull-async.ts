@@ -14,6 +14,6 @@ export default endpoint({
   params: CatalogManagerReference,
   job: { ...pullJob, detached: true },
 }).handle(async (call, { managedCatalogs, transfers }) => {
-  const session = await managedCatalogs.openSession(call.caller!, call.params.id, 'pull')
-  return transfers.pull(call.caller!, call.body, call.progress, session)
+  const session = await managedCatalogs.openSession(call.caller, call.params.id, 'pull')
+  return transfers.pull(call.caller, call.body, call.progress, session)
 })

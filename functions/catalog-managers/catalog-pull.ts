@@ -15,6 +15,6 @@ export default endpoint({
   params: CatalogManagerReference,
   job: pullJob,
 }).handle(async (call, { managedCatalogs, transfers }) => {
-  const session = await managedCatalogs.openSession(call.caller!, call.params.id, 'pull')
-  return transfers.pull(call.caller!, call.body, cancelOnDisconnect(call), session)
+  const session = await managedCatalogs.openSession(call.caller, call.params.id, 'pull')
+  return transfers.pull(call.caller, call.body, cancelOnDisconnect(call), session)
 })

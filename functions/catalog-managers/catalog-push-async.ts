@@ -13,6 +13,6 @@ export default endpoint({
   params: CatalogManagerReference,
   job: { ...pushJob, detached: true },
 }).handle(async (call, { managedCatalogs, transfers }) => {
-  const session = await managedCatalogs.openSession(call.caller!, call.params.id, 'push')
-  return [await transfers.push(call.caller!, call.body, call.progress, session)]
+  const session = await managedCatalogs.openSession(call.caller, call.params.id, 'push')
+  return [await transfers.push(call.caller, call.body, call.progress, session)]
 })

@@ -14,6 +14,6 @@ export default endpoint({
   params: CatalogManagerReference,
   job: pushJob,
 }).handle(async (call, { managedCatalogs, transfers }) => {
-  const session = await managedCatalogs.openSession(call.caller!, call.params.id, 'push')
-  return [await transfers.push(call.caller!, call.body, cancelOnDisconnect(call), session)]
+  const session = await managedCatalogs.openSession(call.caller, call.params.id, 'push')
+  return [await transfers.push(call.caller, call.body, cancelOnDisconnect(call), session)]
 })

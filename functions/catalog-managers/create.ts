@@ -15,5 +15,5 @@ export default endpoint({
   reply: CatalogManagerRecord,
   status: 201,
 }).handle(({ body, caller, reauthenticate }, { catalogManagers }) =>
-  catalogManagers.create(caller!, body, reauthenticate),
+  catalogManagers.create(caller, body, reauthenticate),
 )

@@ -13,6 +13,6 @@ export default endpoint({
   reply: DeletionReply,
   status: 202,
 }).handle(async ({ params, caller }, { catalogManagers }) => {
-  await catalogManagers.remove(caller!, params.id)
+  await catalogManagers.remove(caller, params.id)
   return confirmDeletion(`The catalog manager ${params.id} was deleted.`)
 })

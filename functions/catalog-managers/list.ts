@@ -11,4 +11,4 @@ export default endpoint({
   uses: ['catalogManagers'],
   filter: true,
   reply: z.array(CatalogManagerRecord),
-}).handle(async ({ caller }, { catalogManagers }) => [...(await catalogManagers.list(caller!))])
+}).handle(async ({ caller }, { catalogManagers }) => [...(await catalogManagers.list(caller))])

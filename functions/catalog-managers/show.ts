@@ -10,4 +10,4 @@ export default endpoint({
   uses: ['catalogManagers'],
   params: CatalogManagerReference,
   reply: CatalogManagerRecord,
-}).handle(({ params, caller }, { catalogManagers }) => catalogManagers.show(caller!, params.id))
+}).handle(({ params, caller }, { catalogManagers }) => catalogManagers.show(caller, params.id))

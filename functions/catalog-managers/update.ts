@@ -20,5 +20,5 @@ export default endpoint({
   faults: remoteFaults,
   reply: CatalogManagerRecord,
 }).handle(({ params, body, caller, reauthenticate }, { catalogManagers }) =>
-  catalogManagers.update(caller!, params.id, body, reauthenticate),
+  catalogManagers.update(caller, params.id, body, reauthenticate),
 )

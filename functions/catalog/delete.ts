@@ -28,7 +28,7 @@ export default endpoint({
   status: 202,
 }).handle(async ({ caller, params, query, ifMatch, signal }, { catalog }) => {
   const options = { cleanRemote: query.clean_remote, ifMatch, signal }
-  const { count, remainingPacks } = await catalog.remove(caller!, params, options)
+  const { count, remainingPacks } = await catalog.remove(caller, params, options)
   const deleted = count === 1 ? '1 manifest' : `${count} manifests`
   const message = `${Object.values(params).join(' ')} was deleted from the catalog: ${deleted}.`
   return confirmDeletion(remainingPacks.length === 0 ? message : `${message} ${formatRemainingPacks(remainingPacks)}`)

@@ -21,8 +21,8 @@ export default endpoint({
 }).handle(async (context, { catalog }) => {
   const { caller, params, query } = context
   const { content, sha256, job } = query
-  if (sha256 !== undefined) return new RangeReply(await catalog.chunk(caller!, params, sha256, context.signal))
+  if (sha256 !== undefined) return new RangeReply(await catalog.chunk(caller, params, sha256, context.signal))
   return content && content !== 'chunk'
-    ? new RangeReply(await catalog.content(caller!, params, content, context.signal))
-    : catalog.download(caller!, params, job)
+    ? new RangeReply(await catalog.content(caller, params, content, context.signal))
+    : catalog.download(caller, params, job)
 })

@@ -11,4 +11,4 @@ export default endpoint({
   job: { type: 'catalog', operation: 'import-vm', record: 'catalog_manifest', always: true },
   body: ImportMachine,
   reply: ImportResult,
-}).handle((call, { transfers }) => transfers.importMachine(call.caller!, call.body, cancelOnDisconnect(call)))
+}).handle((call, { transfers }) => transfers.importMachine(call.caller, call.body, cancelOnDisconnect(call)))

@@ -11,4 +11,4 @@ export default endpoint({
   job: { type: 'catalog', operation: 'import', record: 'catalog_manifest', always: true },
   body: ImportManifest,
   reply: ImportResult,
-}).handle((call, { transfers }) => transfers.import(call.caller!, call.body, cancelOnDisconnect(call)))
+}).handle((call, { transfers }) => transfers.import(call.caller, call.body, cancelOnDisconnect(call)))

@@ -14,4 +14,4 @@ export default endpoint({
   hasETag: true,
   paged: true,
   reply: CatalogManifests,
-}).handle(({ caller, query, filter }, { catalog }) => catalog.list(caller!, query, filter))
+}).handle(({ caller, query, filter }, { catalog }) => catalog.list(caller, query, filter))

@@ -7,4 +7,4 @@ export default endpoint({
   also: ['POST /v1/catalog/pull/async'],
   summary: 'Start a pull; the reply is its job',
   job: { ...pullJob, detached: true },
-}).handle((call, { transfers }) => transfers.pull(call.caller!, call.body, call.progress))
+}).handle((call, { transfers }) => transfers.pull(call.caller, call.body, call.progress))

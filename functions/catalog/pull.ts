@@ -8,4 +8,4 @@ export default endpoint({
   also: ['POST /v1/catalog/pull'],
   summary: 'Pull a machine from a catalog',
   job: pullJob,
-}).handle((call, { transfers }) => transfers.pull(call.caller!, call.body, cancelOnDisconnect(call)))
+}).handle((call, { transfers }) => transfers.pull(call.caller, call.body, cancelOnDisconnect(call)))

@@ -6,4 +6,4 @@ export default endpoint({
   path: '/v1/catalog/push/async',
   summary: 'Start a push; the reply is its job',
   job: { ...pushJob, detached: true },
-}).handle(async (call, { transfers }) => [await transfers.push(call.caller!, call.body, call.progress)])
+}).handle(async (call, { transfers }) => [await transfers.push(call.caller, call.body, call.progress)])

@@ -8,4 +8,4 @@ export default endpoint({
   summary: 'Pack a machine, upload it and register it in the catalog',
   job: pushJob,
   acceptsWait: true,
-}).handle(async (call, { transfers }) => [await transfers.push(call.caller!, call.body, cancelOnDisconnect(call))])
+}).handle(async (call, { transfers }) => [await transfers.push(call.caller, call.body, cancelOnDisconnect(call))])

@@ -16,4 +16,4 @@ export default endpoint({
   hasETag: true,
   faults: storageFaults,
   reply: CatalogManifests,
-}).handle(({ caller, body, signal }, { catalog }) => catalog.register(caller!, body, signal))
+}).handle(({ caller, body, signal }, { catalog }) => catalog.register(caller, body, signal))

@@ -13,4 +13,4 @@ export default endpoint({
   params: CatalogReferenceParams,
   hasETag: true,
   reply: CatalogManifests,
-}).handle(({ caller, params }, { catalog }) => catalog.show(caller!, params))
+}).handle(({ caller, params }, { catalog }) => catalog.show(caller, params))

@@ -14,6 +14,6 @@ export default endpoint({
   reply: DeletionReply,
   status: 202,
 }).handle(async ({ params, caller }, { claims }) => {
-  await claims.remove(params.id, caller!)
+  await claims.remove(params.id, caller)
   return confirmDeletion(`The claim ${params.id} was deleted.`)
 })

@@ -14,7 +14,7 @@ export default endpoint({
   reply: EventPage,
 }).handle(({ query, caller }, { events }) => {
   const { types } = parseEventTypes(query.types)
-  const selection = { types: new Set(types.length > 0 ? types : eventTypes), principal: caller! }
+  const selection = { types: new Set(types.length > 0 ? types : eventTypes), principal: caller }
   const { cursor, gap } = events.resolveCursor(query.since)
   const { messages, next } = events.read(cursor, selection, query.limit)
   return { events: [...messages], cursor: formatCursor(next), ...(gap && { gap: true as const }) }

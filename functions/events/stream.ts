@@ -16,7 +16,7 @@ export default endpoint({
   openStream({
     since: query.since ?? lastEventId,
     types: query.types ?? query.event_types,
-    caller: caller!,
+    caller: caller,
     reauthenticate,
   }),
 )

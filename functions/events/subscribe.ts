@@ -16,5 +16,5 @@ export default endpoint({
   reply: z.unknown(),
 }).handle(async ({ query, caller, address, reauthenticate }, { subscriptions }) => {
   const { since, event_types: types } = query
-  return new Upgrade(await subscriptions.admit({ since, types, caller: caller!, address, reauthenticate }))
+  return new Upgrade(await subscriptions.admit({ since, types, caller: caller, address, reauthenticate }))
 })

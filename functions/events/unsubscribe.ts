@@ -13,6 +13,6 @@ export default endpoint({
   faults: ['not-found', 'forbidden'],
   reply: z.object({ code: z.literal(200), message: z.string() }),
 }).handle(({ body, caller }, { subscriptions }) => {
-  subscriptions.unsubscribe(body.client_id, body.event_types, caller!)
+  subscriptions.unsubscribe(body.client_id, body.event_types, caller)
   return { code: 200 as const, message: `Unsubscribed from ${body.event_types.join(', ')}.` }
 })

@@ -11,4 +11,4 @@ export default endpoint({
   params: JobReference,
   reply: Job,
   status: 202,
-}).handle(({ params, caller }, { jobs }) => jobs.cancel(params.id, caller!))
+}).handle(({ params, caller }, { jobs }) => jobs.cancel(params.id, caller))

@@ -11,6 +11,6 @@ export default endpoint({
   reply: DeletionReply,
   status: 202,
 }).handle(async ({ caller }, { jobs }) => {
-  const count = await jobs.removeEnded(caller!)
+  const count = await jobs.removeEnded(caller)
   return confirmDeletion(count === 1 ? '1 job was deleted.' : `${count} jobs were deleted.`)
 })

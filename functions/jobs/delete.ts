@@ -13,6 +13,6 @@ export default endpoint({
   reply: DeletionReply,
   status: 202,
 }).handle(async ({ params, caller }, { jobs }) => {
-  await jobs.remove(params.id, caller!)
+  await jobs.remove(params.id, caller)
   return confirmDeletion(`The job ${params.id} was deleted.`)
 })

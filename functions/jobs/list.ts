@@ -11,4 +11,4 @@ export default endpoint({
   uses: ['jobs'],
   filter: true,
   reply: z.array(Job),
-}).handle(async ({ caller }, { jobs }) => [...(await jobs.list(caller!))])
+}).handle(async ({ caller }, { jobs }) => [...(await jobs.list(caller))])

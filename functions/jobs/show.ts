@@ -10,4 +10,4 @@ export default endpoint({
   uses: ['jobs'],
   params: JobReference,
   reply: Job,
-}).handle(({ params, caller }, { jobs }) => jobs.show(params.id, caller!))
+}).handle(({ params, caller }, { jobs }) => jobs.show(params.id, caller))

@@ -14,4 +14,4 @@ export default endpoint({
   audited: ['name'],
   reply: ClaimRecord,
   status: 201,
-}).handle(({ params, body, caller }, { roles }) => roles.addClaim(params.id, body.name, caller!))
+}).handle(({ params, body, caller }, { roles }) => roles.addClaim(params.id, body.name, caller))

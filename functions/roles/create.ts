@@ -13,4 +13,4 @@ export default endpoint({
   faults: ['not-found'],
   reply: RoleRecord,
   status: 201,
-}).handle(({ body, caller }, { roles }) => roles.add(body, caller!))
+}).handle(({ body, caller }, { roles }) => roles.add(body, caller))

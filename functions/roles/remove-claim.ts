@@ -14,6 +14,6 @@ export default endpoint({
   reply: DeletionReply,
   status: 202,
 }).handle(async ({ params, caller }, { roles }) => {
-  await roles.removeClaim(params.id, params.claim, caller!)
+  await roles.removeClaim(params.id, params.claim, caller)
   return confirmDeletion(`The role ${params.id} does not have the claim ${params.claim} any more.`)
 })

@@ -12,4 +12,4 @@ export default endpoint({
   bodyLimit,
   reply: UserConfigRecord,
   status: 201,
-}).handle(({ body, caller }, { userConfigs }) => userConfigs.create(caller!.id, body))
+}).handle(({ body, caller }, { userConfigs }) => userConfigs.create(caller.id, body))

@@ -13,6 +13,6 @@ export default endpoint({
   reply: DeletionReply,
   status: 202,
 }).handle(async ({ params, caller }, { userConfigs }) => {
-  await userConfigs.remove(caller!.id, params.id)
+  await userConfigs.remove(caller.id, params.id)
   return confirmDeletion(`The setting ${params.id} was deleted.`)
 })

@@ -11,4 +11,4 @@ export default endpoint({
   uses: ['userConfigs'],
   filter: true,
   reply: z.array(UserConfigRecord),
-}).handle(async ({ caller }, { userConfigs }) => [...(await userConfigs.list(caller!.id))])
+}).handle(async ({ caller }, { userConfigs }) => [...(await userConfigs.list(caller.id))])

@@ -10,4 +10,4 @@ export default endpoint({
   uses: ['userConfigs'],
   params: UserConfigReference,
   reply: UserConfigRecord,
-}).handle(({ params, caller }, { userConfigs }) => userConfigs.show(caller!.id, params.id))
+}).handle(({ params, caller }, { userConfigs }) => userConfigs.show(caller.id, params.id))

@@ -12,4 +12,4 @@ export default endpoint({
   body: UpdateUserConfig,
   bodyLimit,
   reply: UserConfigRecord,
-}).handle(({ params, body, caller }, { userConfigs }) => userConfigs.update(caller!.id, params.id, body))
+}).handle(({ params, body, caller }, { userConfigs }) => userConfigs.update(caller.id, params.id, body))

@@ -13,4 +13,4 @@ export default endpoint({
   faults: ['not-found'],
   reply: UserRecord,
   status: 201,
-}).handle(({ body, caller }, { users }) => users.add(body, caller!))
+}).handle(({ body, caller }, { users }) => users.add(body, caller))

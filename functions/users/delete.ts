@@ -14,6 +14,6 @@ export default endpoint({
   reply: DeletionReply,
   status: 202,
 }).handle(async ({ params, caller }, { users }) => {
-  await users.remove(params.id, caller!)
+  await users.remove(params.id, caller)
   return confirmDeletion(`The user ${params.id} was deleted.`)
 })

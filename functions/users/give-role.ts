@@ -14,6 +14,6 @@ export default endpoint({
   reply: Named,
   status: 201,
 }).handle(async ({ params, body, caller }, { users }) => {
-  await users.grantRole(params.id, body.name, caller!)
+  await users.grantRole(params.id, body.name, caller)
   return body
 })

@@ -14,6 +14,6 @@ export default endpoint({
   reply: DeletionReply,
   status: 202,
 }).handle(async ({ params, caller }, { users }) => {
-  await users.revokeClaim(params.id, params.claim, caller!)
+  await users.revokeClaim(params.id, params.claim, caller)
   return confirmDeletion(`The user ${params.id} does not have the claim ${params.claim} any more.`)
 })

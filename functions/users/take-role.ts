@@ -14,6 +14,6 @@ export default endpoint({
   reply: DeletionReply,
   status: 202,
 }).handle(async ({ params, caller }, { users }) => {
-  await users.revokeRole(params.id, params.role, caller!)
+  await users.revokeRole(params.id, params.role, caller)
   return confirmDeletion(`The user ${params.id} does not have the role ${params.role} any more.`)
 })

@@ -13,6 +13,6 @@ export default endpoint({
   reply: DeletionReply,
   status: 202,
 }).handle(async ({ params, caller }, { users }) => {
-  await users.unlock(params.id, caller!)
+  await users.unlock(params.id, caller)
   return confirmDeletion(`The user ${params.id} can sign in again.`)
 })

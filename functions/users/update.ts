@@ -16,6 +16,6 @@ export default endpoint({
   reply: DeletionReply,
   status: 202,
 }).handle(async ({ params, body, caller }, { users }) => {
-  await users.update(params.id, body, caller!)
+  await users.update(params.id, body, caller)
   return confirmDeletion(`The user ${params.id} was changed.`)
 })

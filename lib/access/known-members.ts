@@ -16,6 +16,7 @@ export const knownObject = <S extends z.core.$ZodLooseShape, I extends z.core.$Z
   shape: S,
   ignored?: I,
 ): z.ZodObject<S & I, z.core.$strict> =>
+  // The type of a spread of type parameters leaves out which members there are.
   z.strictObject({ ...shape, ...ignored } as S & I, {
     error: issue =>
       issue.code === 'unrecognized_keys'

@@ -15,3 +15,17 @@ export const createTimeLimit = (milliseconds: number, message: string, signal?: 
     [Symbol.dispose]: () => clearTimeout(timer),
   }
 }
+
+/** Waits for a result, but not longer than `milliseconds`: gives undefined then, and the work behind it goes on. */
+export const waitAtMost = async <T>(
+  result: Promise<T>,
+  milliseconds: number,
+): Promise<{ readonly value: T } | undefined> => {
+  const { promise: timedOut, resolve } = Promise.withResolvers<undefined>()
+  const timer = setTimeout(resolve, milliseconds)
+  try {
+    return await Promise.race([result.then(value => ({ value })), timedOut])
+  } finally {
+    clearTimeout(timer)
+  }
+}

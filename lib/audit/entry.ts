@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
+import { keysOf } from '#lib/keys-of.ts'
 
 /** An entry of the audit: who asked for what, from where, and how it ended. It never holds a secret. */
 export const AuditEntry = z.object({
@@ -31,12 +32,12 @@ export type AuditEntry = z.infer<typeof AuditEntry>
 /** An entry without its hashes, which follow from its position in the chain. */
 export type AuditFacts = Omit<AuditEntry, 'previous_hash' | 'hash'>
 
-const hashedMembers = Object.keys(AuditEntry.shape).filter(name => name !== 'hash') as (keyof AuditEntry)[]
+const hashedMembers = keysOf(AuditEntry.shape).filter(name => name !== 'hash')
 
 /** The hash of an entry. Members are hashed in the order of the schema, so that equal entries have equal hashes. */
 const computeHash = (entry: Omit<AuditEntry, 'hash'>, seq: number): string => {
   const ordered = hashedMembers.flatMap(name => {
-    const value = (entry as AuditEntry)[name]
+    const value = entry[name]
     return value === undefined ? [] : [[name, value] as const]
   })
   return createHash('sha256')

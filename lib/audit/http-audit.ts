@@ -24,8 +24,8 @@ const pickMembers = (value: unknown, names: readonly string[] = []): readonly (r
 
 /** The parameters of the path, truncated. */
 const readTarget = ({ params }: RequestContext): Record<string, string> | undefined => {
-  const found = pickMembers(params, Object.keys(params ?? {})) as [string, string][]
-  return found.length > 0 ? Object.fromEntries(found.map(([key, text]) => [key, truncate(text)])) : undefined
+  const found = pickMembers(params, Object.keys(params ?? {}))
+  return found.length > 0 ? Object.fromEntries(found.map(([key, text]) => [key, truncate(String(text))])) : undefined
 }
 
 /** The members of the body that the endpoint allows in the audit. */
@@ -35,7 +35,7 @@ const readDetails = ({ body, route }: RequestContext): Record<string, unknown> |
 }
 
 const readId = (value: unknown): string | undefined => {
-  const { id } = (value ?? {}) as { id?: unknown }
+  const { id }: { id?: unknown } = Object(value)
   return typeof id === 'string' ? id : undefined
 }
 

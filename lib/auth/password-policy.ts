@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { ServiceError } from '#lib/errors.ts'
+import { keysOf } from '#lib/keys-of.ts'
 
 /** The most bytes that bcrypt reads. A longer password is refused, never truncated. */
 export const maxPasswordBytes = 72
@@ -21,7 +22,7 @@ const characterKinds = {
 } as const
 export type CharacterKind = keyof typeof characterKinds
 
-export const characterKindNames = Object.keys(characterKinds) as readonly CharacterKind[]
+export const characterKindNames = keysOf(characterKinds)
 
 /** Checks and generates passwords by a policy. */
 export interface PasswordRules {

@@ -43,15 +43,3 @@ export class AcceptedJob {
 }
 
 /** Waits for the result of a job. Gives undefined when it takes longer than the limit. Throws the job's error. */
-export const waitForResult = async (
-  { result }: StartedJob,
-  milliseconds: number,
-): Promise<{ readonly value: unknown } | undefined> => {
-  const { promise: timedOut, resolve } = Promise.withResolvers<undefined>()
-  const timer = setTimeout(resolve, milliseconds)
-  try {
-    return await Promise.race([result.then(value => ({ value })), timedOut])
-  } finally {
-    clearTimeout(timer)
-  }
-}

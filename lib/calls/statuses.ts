@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import { type Cause, type Fault, ServiceError } from '#lib/errors.ts'
 // Sets the messages of zod issues.
 import '#lib/schema-errors.ts'
+import { keysOf } from '#lib/keys-of.ts'
 
 /** The one table from fault to HTTP status, for every area of the service. */
 const statuses: Readonly<Record<Fault, number>> = {
@@ -34,8 +35,7 @@ export const statusOf = (fault: Fault): number => statuses[fault]
 
 /** The fault of a status: the first in the table when several share the status. */
 export const faultOf = (status: number): Fault =>
-  (Object.keys(statuses) as Fault[]).find(fault => statuses[fault] === status) ??
-  (status < 500 ? 'invalid' : 'internal')
+  keysOf(statuses).find(fault => statuses[fault] === status) ?? (status < 500 ? 'invalid' : 'internal')
 
 /**
  * The body of an error, with both shapes of spec section 7. Empty members are left out. `oauthRequest` adds an OAuth error

@@ -1,3 +1,4 @@
+import { createTimeLimit, type TimeLimit } from '#lib/async/time-limit.ts'
 import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { Publish } from '#lib/events/events.ts'
@@ -13,11 +14,21 @@ import type { StoredManifest } from './manifest-schema.ts'
 import { updateMetadata } from './metadata.ts'
 import { formatManifestName } from './identifiers.ts'
 import type { ManifestReference } from './reference.ts'
-import { createProviderTimeLimit } from './provider-limit.ts'
 import { formatCommonETag, type ManifestRow } from './view.ts'
 import type { Storages } from '#lib/objects/storages.ts'
 import type { KeyedMutex } from '#lib/async/keyed-mutex.ts'
 import { undoAfterFailure } from './undo.ts'
+
+/** Milliseconds that a provider has for one request, while nobody else can change the manifest. */
+const providerTimeout = 10 * 60_000
+
+/** Makes the time limit for calls of a provider that hold the lock of a manifest. */
+export const createProviderTimeLimit = (signal?: AbortSignal): TimeLimit =>
+  createTimeLimit(
+    providerTimeout,
+    `The provider has not finished within ${providerTimeout / 60_000} minutes. Try again when it is faster.`,
+    signal,
+  )
 
 /** The state that all parts of the catalog share. */
 export interface CatalogContext {

@@ -1,5 +1,6 @@
 import { ServiceError } from '#lib/errors.ts'
 import type { RangeSource } from '#lib/calls/range-reply.ts'
+import { keysOf } from '#lib/keys-of.ts'
 import { requireStorage, toMetadataPath, toPackPath, toSidecarPath } from './manifest-objects.ts'
 import type { ManifestRow } from './view.ts'
 import type { Storages } from '#lib/objects/storages.ts'
@@ -7,7 +8,7 @@ import type { Storages } from '#lib/objects/storages.ts'
 const toPath = { pack: toPackPath, metadata: toMetadataPath, pieces: toSidecarPath } as const
 
 /** The objects of a manifest, as the wire names them: its pack, its description, and the sidecar. */
-export const contentParts = Object.keys(toPath) as (keyof typeof toPath)[]
+export const contentParts = keysOf(toPath)
 export type ContentPart = keyof typeof toPath
 
 /** Opens an object of a manifest. Throws `not-found` when there is none, and `conflict` for a manifest without a provider. */

@@ -70,6 +70,7 @@ const createManifest = (
 
 /** Removes undefined members, so that the object can be spread over defaults. */
 const removeUndefined = <T extends object>(object: T) =>
+  // `Object.fromEntries` forgets the names of the members.
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>
   }

@@ -1,13 +1,18 @@
 import type { Principal } from '#lib/access/principal.ts'
 import { isFault, messageOf, ServiceError } from '#lib/errors.ts'
-import { type CatalogContext, checkIfMatch, publishManifestEvent, toLockKey } from './changes.ts'
+import {
+  type CatalogContext,
+  checkIfMatch,
+  createProviderTimeLimit,
+  publishManifestEvent,
+  toLockKey,
+} from './changes.ts'
 import { findManifests } from './find.ts'
 import { findPromotedAfter } from './latest.ts'
 import { listObjectPaths, toPackPath } from './manifest-objects.ts'
 import { isPushedPack } from './pushed-pack.ts'
 import { createOtherOwnersCheck } from './owners.ts'
 import type { CatalogReference } from './reference.ts'
-import { createProviderTimeLimit } from './provider-limit.ts'
 import { type ManifestRow, getStorage } from './view.ts'
 import { commitAll, putLatestTags } from './commit-all.ts'
 import { createVisibilityCheck } from './visibility.ts'

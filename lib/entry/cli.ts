@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander'
+import { Command, Option, type OptionValues } from 'commander'
 import { type Config, ConfigError, readConfig } from '#lib/compose/config.ts'
 import { settings } from '#lib/compose/settings.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
@@ -8,7 +8,7 @@ import { claimsCommand } from './commands/claims.ts'
 import { jobsCommand } from './commands/jobs.ts'
 import { keysCommand } from './commands/keys.ts'
 import { rolesCommand } from './commands/roles.ts'
-import type { RegisterCommand } from './commands/invocation.ts'
+import type { CommandWork, RegisterCommand } from './commands/invocation.ts'
 import { type RegisterFileCommand, storageCommand } from './commands/storage.ts'
 import { usersCommand } from './commands/users.ts'
 import { openLog } from '#lib/platform/log.ts'
@@ -125,10 +125,10 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
   const serviceSettings = publicSettings.filter(key => /^(log|password_|lockout_|token_|audit_)/.test(key))
   const createRegister =
     (needs?: 'catalog'): RegisterCommand =>
-    (command, work) =>
+    <Options extends OptionValues>(command: Command, work: CommandWork<Options>) =>
       addSettingOptions(command, ['state'], serviceSettings).action(async () => {
         const { withService } = await import('./admin/admin-client.ts')
-        const options = command.opts<Record<string, unknown>>()
+        const options = command.opts<Options>()
         const config = loadConfig(selectSettings(options))
         await withService(config, entry, {
           needs,

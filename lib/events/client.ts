@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import type { Principal } from '#lib/access/principal.ts'
+import { messageOf } from '#lib/errors.ts'
 import type { EncodedMessage } from './frame.ts'
 import type { Hub } from './hub.ts'
 import type { ClientActivity, AdmittedClient } from './gateway.ts'
@@ -102,7 +103,7 @@ export const createClient = (options: Options): EventClient => {
     try {
       request = Object(JSON.parse(text))
     } catch (error) {
-      return sendMessage('global', 'error', { body: { error: (error as Error).message } })
+      return sendMessage('global', 'error', { body: { error: messageOf(error) } })
     }
     const requestId = typeof request.id === 'string' ? request.id : undefined
     const type = toLowerCaseText(request.event_type)
@@ -112,7 +113,7 @@ export const createClient = (options: Options): EventClient => {
     } else if (type === 'system') {
       if (message === 'client-id') sendMessage('system', 'client-id', { body: { 'client-id': id } })
     } else {
-      const isKnown = (eventTypes as readonly string[]).includes(type)
+      const isKnown = eventTypes.some(known => known === type)
       const error = isKnown ? `no handlers registered for type ${type}` : `invalid message type ${type}`
       sendMessage('global', 'error', {
         body: { error },

@@ -97,6 +97,7 @@ export const createOutOfProcessGateway = ({
       childProcess = started
       lastMessageAt = Date.now()
       started.onMessage(message => {
+        // The program at the other end is of this build.
         const received = message as EventsProcessMessage
         lastMessageAt = Date.now()
         if (received.report === 'ready') resolve()

@@ -20,7 +20,7 @@ export const parseEventTypes = (
   text: string | undefined,
 ): { readonly types: readonly EventType[]; readonly unknown: readonly string[] } => {
   const names = [...new Set((text ?? '').split(',').map(name => name.trim().toLowerCase()))].filter(Boolean)
-  const isType = (name: string): name is EventType => (eventTypes as readonly string[]).includes(name)
+  const isType = (name: string): name is EventType => eventTypes.some(type => type === name)
   return { types: names.filter(isType), unknown: names.filter(name => !isType(name)) }
 }
 

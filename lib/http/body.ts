@@ -27,6 +27,7 @@ const withoutNulls = (value: unknown, depth = 0): unknown => {
     for (const item of value) withoutNulls(item, depth + 1)
     return value
   }
+  // It is from `JSON.parse`: an object that is no array.
   const members = value as Record<string, unknown>
   for (const key of Object.keys(members)) {
     const member = members[key]

@@ -1,9 +1,10 @@
 import type { Services } from './services.ts'
 import { noProgress, type ProgressReporter } from '#lib/async/progress.ts'
+import { waitAtMost } from '#lib/async/time-limit.ts'
 import { withAudit } from './audit.ts'
 import type { RequestContext } from './context.ts'
 import type { Route } from './endpoint.ts'
-import { type StartedJob, AcceptedJob, waitForResult } from '#lib/calls/accepted-job.ts'
+import { type StartedJob, AcceptedJob } from '#lib/calls/accepted-job.ts'
 import type { IdempotentRequest } from '#lib/calls/idempotent-request.ts'
 import type { AppOptions } from './options.ts'
 import { noPreferences, readPreferences } from './prefer.ts'
@@ -66,9 +67,10 @@ export const createChangeHandler = (
         ? await options.runIdempotent!(toIdempotentRequest(key, asJob, context), handle)
         : await handle()
     // A replayed Idempotency-Key gives the job of the first request, so `started` is not set then.
-    const result = waits && started ? await waitForResult(started, wait * 1000) : undefined
+    const result = waits && started ? await waitAtMost(started.result, wait * 1000) : undefined
     if (!asJob || result) return result ? result.value : value
     if (respondAsync) context.preferenceApplied = waits ? `respond-async, wait=${wait}` : 'respond-async'
+    // With `asJob` the handler gives the job, and `runIdempotent` what the handler gave.
     return new AcceptedJob(value as AcceptedJob['job'])
   }
 }

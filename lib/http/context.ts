@@ -21,6 +21,7 @@ export abstract class RequestContext<P = unknown, Q = unknown, B = unknown> impl
   route: Route | undefined
   /** From the router as text, then parsed. */
   params: P
+  // The steps before the handler parse them; the handler of an endpoint without them does not see them.
   query = undefined as Q
   body = undefined as B
   /** Undefined on public endpoints: they do not authenticate. */
@@ -39,6 +40,7 @@ export abstract class RequestContext<P = unknown, Q = unknown, B = unknown> impl
     this.method = method
     this.address = address
     this.route = matched?.route
+    // Text first, until its step has parsed it.
     this.params = matched?.params as P
   }
 

@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import type { Principal } from '#lib/access/principal.ts'
 import type { Requirement } from '#lib/access/requirement.ts'
 import type { Fault } from '#lib/errors.ts'
 import type { Services } from './services.ts'
@@ -24,6 +25,7 @@ export interface Contract<
   P extends Shape = Shape,
   Q extends Shape = Shape,
   B extends Shape = Shape,
+  A extends Requirement = Requirement,
 > {
   readonly method: Method
   readonly path: Path
@@ -33,7 +35,7 @@ export interface Contract<
   /** What a caller has to know beyond the summary, in whole sentences. */
   readonly description?: string
   /** Who may call. Checked before anything of the request is parsed. */
-  readonly access: Requirement
+  readonly access: A
   /** `change`: the call can change something, so it is refused to HEAD, prefetching and cross-site GETs. */
   readonly effect: 'read' | 'change'
   /** The call revokes something (a session, a right) or is needed to do so. It may use the disk reserve when the disk is full. */
@@ -76,10 +78,13 @@ export interface Contract<
   readonly bodyLimit?: number
 }
 
-/** A request as its handler sees it: the parts that the contract has schemas for are typed. */
-type HandlerContext<P extends Shape, Q extends Shape, B extends Shape> = Readonly<
-  RequestContext<Parsed<P>, Parsed<Q>, Parsed<B>>
->
+/**
+ * A request as its handler sees it: the parts that the contract has schemas for are typed, and there is a caller unless the
+ * endpoint is public.
+ */
+type HandlerContext<P extends Shape, Q extends Shape, B extends Shape, A extends Requirement> = Readonly<
+  Omit<RequestContext<Parsed<P>, Parsed<Q>, Parsed<B>>, 'caller'>
+> & { readonly caller: A extends 'public' ? undefined : Principal }
 
 /** What a handler may return: the value of the reply, or a reply that is not serialized as JSON here. */
 type HandlerReply<R extends z.ZodType> = z.input<R> | PreparedBody | PreparedParts | RangeReply | StreamReply | Upgrade
@@ -105,13 +110,15 @@ export const endpoint = <
   P extends Shape = undefined,
   Q extends Shape = undefined,
   B extends Shape = undefined,
+  const A extends Requirement = Requirement,
 >(
-  contract: Contract<U, R, P, Q, B>,
+  contract: Contract<U, R, P, Q, B, A>,
 ) => ({
   handle: (
     handle: (
-      context: HandlerContext<P, Q, B>,
+      context: HandlerContext<P, Q, B, A>,
       services: Pick<Services, U>,
     ) => HandlerReply<R> | Promise<HandlerReply<R>>,
+    // The steps parse each part with its schema and set the caller before they call `handle`, so it gets what it declares.
   ): Endpoint => ({ ...contract, handle }) as unknown as Endpoint,
 })

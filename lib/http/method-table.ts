@@ -4,6 +4,7 @@ import { toPathPattern, toServedPath } from '#lib/calls/paths.ts'
 /** Every method and path that reaches an endpoint. */
 export const methodPathsOf = (endpoint: Endpoint): readonly [Method, Path][] => [
   [endpoint.method, endpoint.path],
+  // The type of a pair says what is on both sides of its only space.
   ...(endpoint.also ?? []).map(pair => pair.split(' ') as [Method, Path]),
 ]
 

@@ -19,6 +19,7 @@ export type Run = (context: RequestContext) => unknown
 export const pickServices = ({ id, endpoint }: Route, services: Partial<Services>): Services => {
   const missing = endpoint.uses.filter(name => !services[name])
   if (missing.length > 0) throw new Error(`${id} uses ${missing.join(', ')}, which this program does not provide`)
+  // The handler sees of the services only those in `uses`, by its type.
   return Object.fromEntries(endpoint.uses.map(name => [name, services[name]])) as unknown as Services
 }
 
@@ -26,6 +27,7 @@ export const pickServices = ({ id, endpoint }: Route, services: Partial<Services
 const applyFilter = async (list: unknown, text: string, { endpoint }: Route, options: AppOptions): Promise<unknown> => {
   const filter = await readFilter(text, endpoint, options)
   const items = list instanceof PreparedBody ? JSON.parse(list.text) : list
+  // An endpoint with `filter` replies with a list.
   return (items as readonly unknown[]).filter(filter.matches)
 }
 

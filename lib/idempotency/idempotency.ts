@@ -64,6 +64,7 @@ const replay = ({ outcome }: IdempotencyRecord): unknown => {
       'conflict',
       'This was done before, for the same Idempotency-Key. Its reply is not stored, because it is long or has a secret.',
     )
+  // It was stored from a `ServiceError`.
   if ('fault' in outcome) throw new ServiceError(outcome.fault as Fault, outcome.message, { extra: outcome.extra })
   return outcome.value
 }
@@ -132,6 +133,7 @@ export const openIdempotency = (store: Store, pepper: Uint8Array): { readonly ru
       const concurrent = running.get(name)
       if (concurrent) {
         checkSameContent(concurrent.content)
+        // The same operation with the same content gives the same type; this holds for the two below too.
         return concurrent.result as ReturnType<typeof work>
       }
       const stored = await records.find('name', name)

@@ -53,7 +53,7 @@ const resumesLaterError = ({ id }: StoredJob): ServiceError =>
   new ServiceError('unavailable', `${shutdownMessage} The next start resumes it as the job ${id}.`)
 
 const readId = (value: unknown): string | undefined => {
-  const { id } = Object(value) as { id?: unknown }
+  const { id }: { id?: unknown } = Object(value)
   return typeof id === 'string' ? id : undefined
 }
 

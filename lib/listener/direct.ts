@@ -67,6 +67,7 @@ class NodeContext extends RequestContext {
 const send = (outgoing: ServerResponse, { status, headers, body }: Outcome): void => {
   if (body instanceof ReadableStream) {
     outgoing.writeHead(status, headers)
+    // Node and the DOM have one stream and two types of it.
     pipeline(Readable.fromWeb(body as NodeStream), outgoing, () => undefined)
     return
   }

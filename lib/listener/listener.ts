@@ -124,6 +124,7 @@ export const openListener = async (options: Options): Promise<Listener> => {
       `The service cannot listen on ${address.origin}: ${messageOf(error)}. Choose another address with --listen.`,
     )
   })
+  // A server that listens on a host and a port has an address of this kind.
   const { port } = server.address() as AddressInfo
   return {
     url: `${address.protocol}//${address.hostname}:${port}`,

@@ -153,6 +153,7 @@ export const recordTemplate = {
     Conditioned: 'off',
     Inbound: { Bandwidth: '', 'Packet Loss': '', Delay: '' },
     Outbound: { Bandwidth: '', 'Packet Loss': '', Delay: '' },
+    // The elements that a machine can have.
     ipAddresses: [] as { type: string; ip: string }[],
   },
 }

@@ -26,6 +26,7 @@ const deriveSchema = (value: unknown): z.ZodType => {
   if (typeof value === 'boolean') return z.boolean()
   if (typeof value === 'number') return z.int()
   if (Array.isArray(value)) return z.array(z.object({ type: z.string(), ip: z.string() }))
+  // The template is JSON, so what is left is an object.
   return Object.keys(value as object).length === 0
     ? z.record(z.string(), z.unknown())
     : z.object(deriveShape(value as object))

@@ -12,6 +12,7 @@ interface RunVerbOptions {
 }
 
 /** Changes `start` to `Start`, as the reply has it. */
+// `toUpperCase` gives any text by its type.
 const capitalize = <V extends Verb>(verb: V): Capitalize<V> =>
   `${verb[0]!.toUpperCase()}${verb.slice(1)}` as Capitalize<V>
 

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { createTimeLimit } from '#lib/async/time-limit.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { HypervisorDriver, MachineView } from '#lib/hypervisor/driver.ts'
 import type { Store } from '#lib/storage/store.ts'
@@ -60,17 +61,11 @@ export const createSuspensions = ({ store, driver, inventory, onResumeFailed }: 
     { id, name }: MachineView,
     verb: 'suspend' | 'resume',
     timeLimit: number,
-    ...signals: readonly AbortSignal[]
+    signal?: AbortSignal,
   ): Promise<void> => {
-    const timeout = new AbortController()
     const message = `To ${verb} ${name} took longer than ${timeLimit / 1000} seconds.`
-    const timer = setTimeout(() => timeout.abort(new ServiceError('timeout', message)), timeLimit)
-    try {
-      const deadline = AbortSignal.any([timeout.signal, ...signals])
-      inventory.update(await driver.run(id, verb, { force: false, deadline }))
-    } finally {
-      clearTimeout(timer)
-    }
+    using limit = createTimeLimit(timeLimit, message, signal)
+    inventory.update(await driver.run(id, verb, { force: false, deadline: limit.signal }))
   }
 
   /** Resumes a machine. Throws if that fails; during a shutdown its record stays, so that the next start tries again. */

@@ -4,8 +4,9 @@ import { ServiceError } from '#lib/errors.ts'
 import { isInside } from '#lib/platform/files.ts'
 import type { HostFiles } from '#lib/platform/host-files.ts'
 import { realPathOf } from '#lib/platform/real-path.ts'
-import type { Storage } from './port/connection.ts'
+import { parseSettings, type Storage } from './port/connection.ts'
 import { getProviderKind, type ProviderType } from './port/provider-kinds.ts'
+import { LocalSettings } from './port/provider-settings.ts'
 import { createArtifactory } from './artifactory/artifactory.ts'
 import { createAzure } from './azure/azure.ts'
 import { createLocalStorage } from './local/local-storage.ts'
@@ -51,7 +52,7 @@ export const createStorages = ({ folder, hostFiles, environment = {} }: Options)
   }
   const openS3 = (storage: Storage): Promise<Provider> => createS3(storage, undefined, environment)
   const openers: Readonly<Record<ProviderType, (storage: Storage) => Promise<Provider>>> = {
-    'local-storage': ({ meta }) => openLocal(meta['catalog_path'] || undefined),
+    'local-storage': storage => openLocal(parseSettings(LocalSettings, storage).catalog_path || undefined),
     'aws-s3': openS3,
     minio: openS3,
     'azure-storage-account': createAzure,
@@ -59,11 +60,13 @@ export const createStorages = ({ folder, hostFiles, environment = {} }: Options)
     oci: createOci,
   }
   const opened = new Map<string, Promise<Provider>>()
-  const getStorageKey: Storages['getStorageKey'] = async ({ type, meta }) =>
-    type === 'local-storage'
-      ? // A path that cannot be resolved has no objects.
-        realPathOf(meta['catalog_path'] || folder).catch(() => resolve(meta['catalog_path']!))
-      : getProviderKind(type).storageKey(meta)
+  const getStorageKey: Storages['getStorageKey'] = async ({ type, meta }) => {
+    const key = getProviderKind(type).storageKey(meta)
+    if (type !== 'local-storage') return key
+    const path = key || folder
+    // A path that cannot be resolved has no objects.
+    return realPathOf(path).catch(() => resolve(path))
+  }
 
   const writing = new Set<string>()
   const openGuarded = async (storage: Storage): Promise<Provider> => {

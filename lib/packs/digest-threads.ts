@@ -1,6 +1,7 @@
 import { ServiceError } from '#lib/errors.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
-import { type DigestGroup, digestGroups, type PackDigest } from './digest.ts'
+import { keysOf } from '#lib/keys-of.ts'
+import { digestGroups, type PackDigest } from './digest.ts'
 import type { DigestJob, DigestResult, DigestWorkerData } from './digest-worker.ts'
 
 /** Does what `createDigest` does in worker threads, so that the service can answer requests meanwhile. */
@@ -40,7 +41,7 @@ const createThread = (startWorker: StartWorker, data: DigestWorkerData) => {
 
 /** Starts a thread for each group of digests. Both methods throw `internal` when a thread fails. */
 export const createDigestThreads = (startWorker: StartWorker, rangeSize: number): DigestThreads => {
-  const groups = Object.keys(digestGroups) as DigestGroup[]
+  const groups = keysOf(digestGroups)
   const threads = groups.map(group => createThread(startWorker, { group, rangeSize }))
   const runAll = (job: DigestJob): Promise<DigestResult[]> => Promise.all(threads.map(({ run }) => run(job)))
 
@@ -49,6 +50,7 @@ export const createDigestThreads = (startWorker: StartWorker, rangeSize: number)
       await runAll(part)
     },
     async end() {
+      // Each group gives its members of the digest, and all groups together give all.
       return Object.assign({}, ...(await runAll('end'))) as PackDigest
     },
     async [Symbol.asyncDispose]() {

@@ -14,6 +14,7 @@ export interface DigestWorkerData {
 
 /** Serves `digest-threads.ts` in a worker thread. */
 export const serve = (port: MessagePort, data: object): void => {
+  // `digest-threads.ts` starts the thread with it.
   const { group, rangeSize } = data as DigestWorkerData
   const digest = digestGroups[group](rangeSize)
   port.on('message', (job: DigestJob) => {

@@ -1,64 +1,41 @@
 import type { FileHandle } from 'node:fs/promises'
 import { writeAll } from '#lib/platform/files.ts'
+import { createHoleFinder, type ZeroRun } from './hole-finder.ts'
 
 /** Bytes of one write. */
 const windowSize = 1024 * 1024
-/** Bytes of a block, the unit in which file systems keep or leave out data. */
-const blockSize = 4096
 /** Minimum number of zeros that become a hole. */
 const minHoleSize = 64 * 1024
 
-const zeroBlock = Buffer.alloc(blockSize)
-
-/** A run of zeros in a content. Nobody has to allocate it in order to write it. */
-export interface ZeroRun {
-  readonly zeros: number
-}
-
-/** A span of a window that is written. */
+/** Data with its position in the file. */
 interface DataRun {
-  readonly start: number
-  end: number
+  readonly position: number
+  readonly data: Uint8Array
 }
 
-/** Finds the spans of a file that are not holes, window by window. */
+/** Finds the data of a file and where it belongs, window by window. */
 const createDataRunFinder = () => {
-  let zeros = 0
+  const finder = createHoleFinder(minHoleSize)
+  let position = 0
   return {
-    /** The number of zeros at the end of all windows so far. */
-    get trailing(): number {
-      return zeros
-    },
     findDataRuns(window: Buffer): readonly DataRun[] {
       const runs: DataRun[] = []
-      for (let at = 0; at < window.length; at += blockSize) {
-        const end = Math.min(at + blockSize, window.length)
-        if (window[at] === 0 && window.compare(zeroBlock, 0, end - at, at, end) === 0) {
-          zeros += end - at
-          continue
+      for (const segment of finder.push(window))
+        if ('zeros' in segment) position += segment.zeros
+        else {
+          runs.push({ position, data: segment.data })
+          position += segment.data.length
         }
-        // The start of a short run of zeros can lie in an earlier window. It stays a hole there, which reads as zeros too.
-        const start = zeros < minHoleSize ? Math.max(at - zeros, 0) : at
-        const last = runs.at(-1)
-        if (last && start <= last.end) last.end = end
-        else runs.push({ start, end })
-        zeros = 0
-      }
       return runs
     },
-    skip(count: number): void {
-      zeros += count
-    },
+    skip: finder.pushZeros,
+    /** The end of the data so far. */
+    dataEnd: () => position,
   }
 }
 
-const writeRuns = async (
-  file: FileHandle,
-  window: Buffer,
-  runs: readonly DataRun[],
-  position: number,
-): Promise<void> => {
-  for (const { start, end } of runs) await writeAll(file, window.subarray(start, end), position + start)
+const writeRuns = async (file: FileHandle, runs: readonly DataRun[]): Promise<void> => {
+  for (const { position, data } of runs) await writeAll(file, data, position)
 }
 
 interface WriteCallbacks {
@@ -99,10 +76,10 @@ export const createSparseWriter = () => {
       const bytes = window.subarray(0, filled)
       onData?.(bytes)
       const runs = finder.findDataRuns(bytes)
-      const dataSize = runs.reduce((sum, { start, end }) => sum + end - start, 0)
+      const dataSize = runs.reduce((sum, { data }) => sum + data.length, 0)
       onWrite(dataSize)
       await waitForWrite()
-      writing = writeRuns(file, bytes, runs, position)
+      writing = writeRuns(file, runs)
         .then(() => onWritten?.(dataSize))
         .catch((error: unknown) => {
           failure = { error }
@@ -126,7 +103,7 @@ export const createSparseWriter = () => {
       window.fill(0, filled, filled + toWindowEnd)
       filled += toWindowEnd
       if (filled === windowSize) await flush()
-      // Only whole windows are skipped, so that the data after them keeps its position relative to the blocks.
+      // What is less than a window is filled in, so that many short runs do not make many short writes.
       const rest = (count - toWindowEnd) % windowSize
       const skipped = count - toWindowEnd - rest
       if (skipped > 0) {
@@ -145,7 +122,7 @@ export const createSparseWriter = () => {
       await writing
     }
     await waitForWrite()
-    if (finder.trailing > 0) await file.truncate(position)
+    if (finder.dataEnd() < position) await file.truncate(position)
     return position
   }
 }

@@ -6,7 +6,8 @@ import { isDiskFull, isSystemError, syncFolder } from '#lib/platform/files.ts'
 import { createPeriodicSync } from '#lib/platform/periodic-fdatasync.ts'
 import { invalidPack } from './pack-errors.ts'
 import { createNameSet } from './file-names.ts'
-import { createSparseWriter, type ZeroRun } from './sparse-file.ts'
+import type { ZeroRun } from './hole-finder.ts'
+import { createSparseWriter } from './sparse-file.ts'
 
 export interface UnpackedFile {
   readonly name: string

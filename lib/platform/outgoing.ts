@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises'
 import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { isIP } from 'node:net'
+import { abortable } from '#lib/async/abortable.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { createMayReach } from './outgoing-addresses.ts'
 
@@ -42,21 +43,17 @@ interface Options {
   readonly resolve?: (host: string) => Promise<readonly Address[]>
 }
 
-const givenUp = (host: string, { reason }: AbortSignal, cause = reason as unknown): ServiceError =>
-  (reason as Error).name === 'TimeoutError'
+const givenUp = (host: string, { reason }: AbortSignal, cause: unknown = reason): ServiceError =>
+  reason instanceof DOMException && reason.name === 'TimeoutError'
     ? new ServiceError('timeout', `The host ${host} did not answer in time.`, { cause })
     : new ServiceError('upstream', `The request to ${host} was given up, because nobody waits for it.`, { cause })
 
 /** Waits for what cannot be ended, until the signal says that waiting is over. Throws `timeout` and `upstream` then. */
 export const untilAborted = async <T>(signal: AbortSignal, host: string, promise: Promise<T>): Promise<T> => {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const give = (): void => reject(givenUp(host, signal))
-  if (signal.aborted) give()
-  signal.addEventListener('abort', give, { once: true })
   try {
-    return await Promise.race([promise, aborted])
-  } finally {
-    signal.removeEventListener('abort', give)
+    return await abortable(promise, signal)
+  } catch (error) {
+    throw signal.aborted && error === signal.reason ? givenUp(host, signal) : error
   }
 }
 
@@ -71,7 +68,7 @@ const failure = ({ host: place, hostname }: URL, error: unknown, signal: AbortSi
   if (error instanceof ServiceError) return error
   const details = { cause: error }
   if (signal.aborted) return givenUp(host, signal, error)
-  const code = (error as NodeJS.ErrnoException).code ?? 'no reason was given'
+  const { code = 'no reason was given' }: { code?: string } = Object(error)
   if (/^(ENOTFOUND|EAI_)/.test(code))
     return new ServiceError('upstream', `The host ${host} cannot be found: ${code}.`, details)
   const hint = untrusted.test(code)
@@ -89,6 +86,7 @@ const failure = ({ host: place, hostname }: URL, error: unknown, signal: AbortSi
 const readReply = async (host: string, response: IncomingMessage, most: number): Promise<Buffer<ArrayBuffer>> => {
   const chunks: Buffer[] = []
   let size = 0
+  // A stream of Node without an encoding gives buffers.
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length
     if (size > most)

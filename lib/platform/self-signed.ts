@@ -22,6 +22,7 @@ const pem = (label: string, der: ArrayBuffer): string => {
 /** The key pair of a certificate that is renewed, or a new one. */
 const keysOf = async (key: string | undefined): Promise<CryptoKeyPair> => {
   if (key === undefined) return crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+  // The export in this format, which Node and the DOM type differently.
   const { kty, crv, x, y, d } = createPrivateKey(key).export({ format: 'jwk' }) as JsonWebKey
   const jwk = { kty, crv, x, y } as JsonWebKey
   return {

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { waitAtMost } from '#lib/async/time-limit.ts'
 import { type Companion, startCompanion } from './processes.ts'
 
 /** A program of ours that runs beside the service, and is started again when it ends. */
@@ -68,7 +69,7 @@ export const supervise = ({ program, ready, ended, end }: Options): Supervised =
       closing.abort()
       if (!companion) return
       end()
-      await Promise.race([companion.ended, wait(endWithin, undefined, { ref: false })])
+      await waitAtMost(companion.ended, endWithin)
       companion?.kill()
     },
   }

@@ -6,6 +6,7 @@ import { isFirstVersion } from './first-version.ts'
 import { toFullDiskError } from './full-disk.ts'
 import type { LogBounds } from './seal-state.ts'
 import { createFileAtomic } from './create-file-atomic.ts'
+import { prepareQuery } from './query.ts'
 import { WrappedKey } from './wrapped-key.ts'
 import { checkWal } from './write-ahead-log.ts'
 
@@ -87,7 +88,7 @@ const toReadError = (file: string, error: unknown): ServiceError =>
   toFullDiskError(dirname(file), error) ?? new UnreadableDatabase(file, error)
 
 const readSeal = (database: DatabaseSync): Pick<RawContent, 'wrappedKeys' | 'state'> => {
-  const rows = database.prepare('SELECT id, value FROM seal ORDER BY id').all() as { id: number; value: Uint8Array }[]
+  const rows = prepareQuery<{ id: number; value: Uint8Array }>(database, 'SELECT id, value FROM seal ORDER BY id').all()
   return {
     wrappedKeys: rows
       .filter(({ id }) => id !== stateRow)
@@ -108,13 +109,13 @@ const selectLogBounds = `
 
 /** Reads the first and last entry number of every log. */
 export const readLogBounds = (database: DatabaseSync): RawContent['logs'] => {
-  const logs = database.prepare(selectLogBounds).all() as { name: string; first: number; last: number }[]
+  const logs = prepareQuery<{ name: string } & LogBounds>(database, selectLogBounds).all()
   return new Map(logs.map(({ name, first, last }) => [name, { first, last }]))
 }
 
 /** Checks the pages of the table of rows. Each row verifies itself, but only the pages show that none is missing. */
 const checkPages = (database: DatabaseSync): void => {
-  const [found] = database.prepare('PRAGMA quick_check(kv)').all() as { quick_check: string }[]
+  const [found] = prepareQuery<{ quick_check: string }>(database, 'PRAGMA quick_check(kv)').all()
   if (found?.quick_check !== 'ok') throw new Error(found?.quick_check ?? 'it could not be checked')
 }
 
@@ -129,15 +130,15 @@ export const readDatabase = (file: string): RawContent => {
     if (id !== applicationId) throw new Error('it is the database of another program')
     const version = readPragma(database, 'user_version')
     const tables = new Set(
-      (database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all() as { name: string }[]).map(
-        ({ name }) => name,
-      ),
+      prepareQuery<{ name: string }>(database, "SELECT name FROM sqlite_master WHERE type = 'table'")
+        .all()
+        .map(({ name }) => name),
     )
     // The tables were added during the first version. A later database without one of them is damaged.
     const missing = isFirstVersion(version) ? undefined : tableNames.find(name => !tables.has(name))
     if (missing !== undefined) throw new Error(`its table ${missing} is missing`)
     checkPages(database)
-    const rows = database.prepare('SELECT key, value FROM kv').all() as { key: string; value: Uint8Array }[]
+    const rows = prepareQuery<{ key: string; value: Uint8Array }>(database, 'SELECT key, value FROM kv').all()
     return {
       version,
       rows: new Map(rows.map(({ key, value }) => [key, value])),

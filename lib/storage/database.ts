@@ -10,6 +10,7 @@ import {
 import { readLogBounds, stateRow } from './database-file.ts'
 import { isLogRow, type LogRow, type Row } from './keys.ts'
 import type { LogReader } from './log.ts'
+import { type EntryRow, prepareQuery } from './query.ts'
 import { checkpointInterval, verifyEntries, type VerifiedEntry } from './verify-entries.ts'
 import { sealCodec } from './seal.ts'
 import type { LogBounds, SealState } from './seal-state.ts'
@@ -45,18 +46,21 @@ export interface Database {
 }
 
 const logReader = (database: DatabaseSync, codec: Codec): LogReader => {
-  const bounds = database.prepare('SELECT min(seq) AS first, max(seq) AS last FROM log WHERE name = ?')
+  const bounds = prepareQuery<{ first: number | null; last: number | null }>(
+    database,
+    'SELECT min(seq) AS first, max(seq) AS last FROM log WHERE name = ?',
+  )
   const range = 'SELECT seq, value FROM log WHERE name = ? AND seq BETWEEN ? AND ? ORDER BY seq'
-  const oldest = database.prepare(`${range} LIMIT ?`)
-  const newest = database.prepare(`${range} DESC LIMIT ?`)
+  const oldest = prepareQuery<EntryRow>(database, `${range} LIMIT ?`)
+  const newest = prepareQuery<EntryRow>(database, `${range} DESC LIMIT ?`)
   return {
     bounds(log) {
-      const { first, last } = bounds.get(log) as { first: number | null; last: number | null }
+      const { first = null, last = null } = bounds.get(log) ?? {}
       return first === null || last === null ? undefined : { first, last }
     },
     read(log, { from, to, limit, newestFirst }) {
       const rows = (newestFirst ? newest : oldest).all(log, from, to, limit)
-      return (rows as { seq: number; value: Uint8Array }[]).map(({ seq, value }) => ({
+      return rows.map(({ seq, value }) => ({
         seq,
         value: codec.decode(entryAssociatedData(log, seq), value),
       }))
@@ -100,8 +104,8 @@ export const openDatabase = (file: string, { codec, state }: Options): Database 
   const putCheckpoint = database.prepare('INSERT OR REPLACE INTO checkpoint VALUES (?, ?, ?)')
   const deleteCheckpoints = database.prepare('DELETE FROM checkpoint WHERE name = ? AND seq < ?')
   const putSeal = database.prepare('INSERT INTO seal VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value')
-  const select = database.prepare('SELECT value FROM kv WHERE key = ?')
-  const selectKeys = database.prepare('SELECT key FROM kv')
+  const select = prepareQuery<{ value: Uint8Array }>(database, 'SELECT value FROM kv WHERE key = ?')
+  const selectKeys = prepareQuery<{ key: string }>(database, 'SELECT key FROM kv')
 
   const reader = logReader(database, codec)
   const storeCheckpoint = (log: string, last: number, text: string): void =>
@@ -115,9 +119,11 @@ export const openDatabase = (file: string, { codec, state }: Options): Database 
   }
   const storeAllLogBounds = (): void => {
     if (state || !database.isOpen) return
-    const newestCheckpoint = database.prepare('SELECT max(seq) AS seq FROM checkpoint WHERE name = ?')
-    const isStored = ([log, { last }]: readonly [string, LogBounds]): boolean =>
-      (newestCheckpoint.get(log) as { seq: number | null }).seq === last
+    const newestCheckpoint = prepareQuery<{ seq: number | null }>(
+      database,
+      'SELECT max(seq) AS seq FROM checkpoint WHERE name = ?',
+    )
+    const isStored = ([log, { last }]: readonly [string, LogBounds]): boolean => newestCheckpoint.get(log)?.seq === last
     const changed = [...readLogBounds(database)].filter(bounds => !isStored(bounds))
     if (changed.length === 0) return
     try {
@@ -156,10 +162,10 @@ export const openDatabase = (file: string, { codec, state }: Options): Database 
     logs: reader,
     verify: (log, after, limit) => verifyEntries(database, codec, log, { after, limit, isSealed: state !== undefined }),
     get(key) {
-      const row = select.get(key) as { value: Uint8Array } | undefined
+      const row = select.get(key)
       return row && codec.decode(documentAssociatedData(key), row.value)
     },
-    keys: () => (selectKeys.all() as { key: string }[]).map(({ key }) => key),
+    keys: () => selectKeys.all().map(({ key }) => key),
     write(rows) {
       for (const row of rows)
         if (isLogRow(row)) writeEntry(row)

@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { plainCodecV1, type Codec, entryAssociatedData } from './codec.ts'
 import type { RawContent } from './database-file.ts'
 import { parseRawDocument } from './documents.ts'
+import { type NamedEntryRow, prepareQuery } from './query.ts'
 import { createSealState, createRowMac } from './seal-state.ts'
 
 /** The first version in which plain rows have a checksum, and sealed logs are linked and have checkpoints. */
@@ -18,8 +19,8 @@ const verifyLogs = (file: string, { logs }: RawContent, codec: Codec): void => {
   if (logs.size === 0) return
   using database = new DatabaseSync(file, { readOnly: true })
   const counts = new Map<string, number>()
-  for (const row of database.prepare('SELECT name, seq, value FROM log').iterate()) {
-    const { name, seq, value } = row as { name: string; seq: number; value: Uint8Array }
+  const entries = prepareQuery<NamedEntryRow>(database, 'SELECT name, seq, value FROM log')
+  for (const { name, seq, value } of entries.iterate()) {
     const text = codec.decode(entryAssociatedData(name, seq), value)
     // A plain entry has no checksum, so this is the only check.
     if (!text.startsWith('{')) throw new Error(`${entryAssociatedData(name, seq)} is damaged`)
@@ -39,6 +40,7 @@ export const verifyFirstPlain = (file: string, raw: RawContent, rows: ReadonlyMa
 export const verifyFirstSealed = (file: string, raw: RawContent, codec: Codec, dataKey: Uint8Array): void => {
   verifyLogs(file, raw, codec)
   const content = { version: raw.version, commits: 0, rows: raw.rows, logs: new Map() }
+  // What `text` of a seal state writes.
   const { version, documents, sum } = JSON.parse(createSealState(content, createRowMac(dataKey)).text()) as object & {
     version: unknown
     documents: unknown

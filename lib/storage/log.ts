@@ -72,6 +72,7 @@ export const openLog = <T extends object>(
 
   return {
     log: {
+      // Only entries of this log reach it, and they have its type.
       append: entry => ({ log: name, append: entry as NonNullable<LogWrite['append']> }),
       read: (after, limit) => read(Math.max(after + 1, first), head, limit, false),
       readBack: (before, limit) => read(first, Math.min(before - 1, head), limit, true),

@@ -6,6 +6,7 @@ const [manifests, contents] = ['catalog-manifests:', 'catalog-contents:']
 export const moveContents = (rows: ReadonlyMap<string, string>): readonly Row[] =>
   [...rows].flatMap(([key, text]): Row[] => {
     if (!key.startsWith(manifests)) return []
+    // What the versions before this one stored.
     const {
       pack_contents = [],
       virtual_machine_contents = [],

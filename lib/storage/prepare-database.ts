@@ -9,6 +9,7 @@ import { copyDatabase, type RawContent, readDatabase, withReadErrors } from './d
 import { parseRawDocument } from './documents.ts'
 import { isFirstVersion, linkedVersion, verifyFirstPlain, verifyFirstSealed } from './first-version.ts'
 import { readLastCheckpoint, verifyLogBounds, verifyEntries } from './verify-entries.ts'
+import { prepareQuery } from './query.ts'
 import { createSeal, rewriteDatabase } from './rewrite.ts'
 import { sealCodec } from './seal.ts'
 import { createSealState, createRowMac, type SealedLog, type SealState } from './seal-state.ts'
@@ -52,12 +53,13 @@ const verifyLogs = (file: string, { logs }: RawContent, codec: Codec): ReadonlyM
 const verifyPlainLogs = (file: string, { logs }: RawContent): void => {
   using database = new DatabaseSync(file, { readOnly: true })
   for (const [name, bounds] of logs) verifyLogBounds(database, plainCodec, name, bounds)
-  const checkpointed = database.prepare('SELECT DISTINCT name FROM checkpoint').all() as { name: string }[]
+  const checkpointed = prepareQuery<{ name: string }>(database, 'SELECT DISTINCT name FROM checkpoint').all()
   for (const { name } of checkpointed) if (!logs.has(name)) throw new Error(`entries of ${name} are missing`)
 }
 
 const verifySealed = (file: string, raw: RawContent, codec: Codec, dataKey: Buffer): SealState => {
   const stored = raw.state ? codec.decode('state', raw.state) : '{}'
+  // What `text` of a seal state wrote. Anything else is not equal to `state.text()` below.
   const { commits = 0 } = JSON.parse(stored) as { commits?: number }
   const logs = verifyLogs(file, raw, codec)
   const state = createSealState({ version: raw.version, commits, rows: raw.rows, logs }, createRowMac(dataKey))

@@ -10,6 +10,7 @@ import {
 import { writeCommitCount } from './commit-counter.ts'
 import { checkpointWal, type RawContent, stateRow, createDatabaseFile } from './database-file.ts'
 import { checkpointInterval } from './verify-entries.ts'
+import { type NamedEntryRow, prepareQuery } from './query.ts'
 import { dataKeySize, sealCodec } from './seal.ts'
 import { createSealState, firstLink, nextLink, createRowMac, type SealedLog } from './seal-state.ts'
 import { type SealSecrets, type WrappedKey, wrapDataKey } from './wrapped-key.ts'
@@ -26,16 +27,10 @@ export const createSeal = async (secrets: SealSecrets): Promise<Seal> => {
   return { dataKey, wrappedKeys: [await wrapDataKey(dataKey, secrets)] }
 }
 
-interface Entry {
-  readonly name: string
-  readonly seq: number
-  readonly value: Uint8Array
-}
-
 /** Writes the entries of logs and their checkpoints. Gives the bounds and the last chain hash of each log. */
 const writeLogs = (
   database: DatabaseSync,
-  entries: Iterable<unknown>,
+  entries: Iterable<NamedEntryRow>,
   [before, after]: readonly [Codec, Codec],
   isSealed: boolean,
 ): ReadonlyMap<string, SealedLog> => {
@@ -44,7 +39,7 @@ const writeLogs = (
   const logs = new Map<string, SealedLog>()
   const putLogCheckpoint = (name: string, seq: number, link: string): void =>
     void putCheckpoint.run(name, seq, after.encode(checkpointAssociatedData(name, seq), link))
-  for (const { name, seq, value } of entries as Iterable<Entry>) {
+  for (const { name, seq, value } of entries) {
     const associatedData = entryAssociatedData(name, seq)
     const row = after.encode(associatedData, before.decode(associatedData, value))
     append.run(name, seq, row)
@@ -95,7 +90,8 @@ export const rewriteDatabase = async (
       put.run(key, row)
       sealed.set(key, row)
     }
-    const entries = source?.prepare('SELECT name, seq, value FROM log ORDER BY name, seq').iterate() ?? []
+    const selectEntries = 'SELECT name, seq, value FROM log ORDER BY name, seq'
+    const entries = source ? prepareQuery<NamedEntryRow>(source, selectEntries).iterate() : []
     const logs = writeLogs(database, entries, [before, after], seal !== undefined)
     if (!seal) return
     const state = createSealState({ version, commits: 0, rows: sealed, logs }, createRowMac(seal.dataKey))

@@ -1,7 +1,7 @@
 // https://www.sqlite.org/rescode.html: the lowest byte is the primary code.
 const codeOf = (error: unknown): number => {
-  const code = (error as { errcode?: unknown } | undefined)?.errcode
-  return typeof code === 'number' ? code : 0
+  const { errcode }: { errcode?: unknown } = Object(error)
+  return typeof errcode === 'number' ? errcode : 0
 }
 
 const primaryCode = (error: unknown): number => codeOf(error) & 0xff

@@ -7,6 +7,7 @@ export const createTexts = (name: string, storage: Storage): Texts => ({
   async read(id) {
     const value = await storage.getItem<string | { readonly text: string }>(keyOf(name, id))
     if (value === null) return undefined
+    // What `put` writes. unstorage parses it already, or not, as the driver gives it.
     const { text } = typeof value === 'string' ? (JSON.parse(value) as { readonly text: string }) : value
     return text
   },

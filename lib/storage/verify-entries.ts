@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { checkpointAssociatedData, type Codec, entryAssociatedData } from './codec.ts'
+import { type EntryRow, prepareQuery } from './query.ts'
 import { firstLink, nextLink, type LogBounds } from './seal-state.ts'
 
 /** The last verified entry of a log. `link` is the chain hash after it; undefined for plain logs and when it is unknown. */
@@ -11,15 +12,16 @@ export interface VerifiedEntry {
 /** Entries between two checkpoints of a sealed log. A checkpoint stores the chain hash after its entry. A plain log has one checkpoint. */
 export const checkpointInterval = 1_000
 
-const unseal = (codec: Codec, log: string, { seq, value }: { seq: number; value: Uint8Array }): VerifiedEntry => ({
+const unseal = (codec: Codec, log: string, { seq, value }: EntryRow): VerifiedEntry => ({
   seq,
   link: codec.decode(checkpointAssociatedData(log, seq), value),
 })
 
 /** Reads the newest checkpoint of a log, or gives the log's beginning. Throws when the checkpoint is damaged. */
 export const readLastCheckpoint = (database: DatabaseSync, codec: Codec, log: string): VerifiedEntry => {
-  const row = database.prepare('SELECT seq, value FROM checkpoint WHERE name = ? ORDER BY seq DESC LIMIT 1').get(log)
-  return row ? unseal(codec, log, row as { seq: number; value: Uint8Array }) : { seq: 0, link: firstLink }
+  const newest = 'SELECT seq, value FROM checkpoint WHERE name = ? ORDER BY seq DESC LIMIT 1'
+  const row = prepareQuery<EntryRow>(database, newest).get(log)
+  return row ? unseal(codec, log, row) : { seq: 0, link: firstLink }
 }
 
 /**
@@ -46,16 +48,18 @@ export const verifyEntries = (
   log: string,
   { after, limit, isSealed }: { readonly after: VerifiedEntry; readonly limit: number; readonly isSealed: boolean },
 ): VerifiedEntry => {
-  const rows = database.prepare('SELECT seq, value FROM log WHERE name = ? AND seq > ? ORDER BY seq LIMIT ?')
-  const checkpoint = database.prepare('SELECT seq, value FROM checkpoint WHERE name = ? AND seq = ?')
+  const rows = prepareQuery<EntryRow>(
+    database,
+    'SELECT seq, value FROM log WHERE name = ? AND seq > ? ORDER BY seq LIMIT ?',
+  )
+  const checkpoint = prepareQuery<EntryRow>(database, 'SELECT seq, value FROM checkpoint WHERE name = ? AND seq = ?')
   let verified = after
-  for (const row of rows.iterate(log, after.seq, limit)) {
-    const { seq, value } = row as { seq: number; value: Uint8Array }
+  for (const { seq, value } of rows.iterate(log, after.seq, limit)) {
     if (seq !== verified.seq + 1) throw new Error(`entry ${verified.seq + 1} of ${log} is missing`)
     codec.decode(entryAssociatedData(log, seq), value)
     const link = isSealed && verified.link !== undefined ? nextLink(verified.link, value) : undefined
     const stored = isSealed && seq % checkpointInterval === 0 ? checkpoint.get(log, seq) : undefined
-    verified = stored ? unseal(codec, log, stored as { seq: number; value: Uint8Array }) : { seq, link }
+    verified = stored ? unseal(codec, log, stored) : { seq, link }
     if (link !== undefined && verified.link !== link) throw new Error(`entry ${seq} of ${log} is not of this copy`)
   }
   return verified

@@ -38,6 +38,7 @@ export const pickRegistrationFields = (metadata: Metadata): Record<string, unkno
   const fields = RegisterManifest.shape
   const picked = Object.entries(metadata).filter(([key, value]) => {
     if (!Object.hasOwn(fields, key) || key === 'provider') return false
+    // `Object.hasOwn` said that it is one.
     const { success } = fields[key as keyof typeof fields].safeParse(value)
     if (!success && (key === 'required_claims' || key === 'required_roles'))
       throw new ServiceError('upstream', `The description on the provider has invalid ${key}.`)

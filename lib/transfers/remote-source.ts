@@ -27,7 +27,9 @@ const parseRemoteManifest = (manifest: RemoteManifest) => {
   }
   // The schema of such manifests says nothing about this member, so its parts are checked here.
   const { provider } = manifest as { provider?: { type?: unknown; meta?: unknown } | null }
-  const settings = Object.entries(Object(provider?.meta) as object).filter(([, value]) => typeof value === 'string')
+  const settings = Object.entries<unknown>(Object(provider?.meta)).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  )
   const sha256 = readText('pack_sha256')
   return {
     folder: readText('path'),
@@ -35,7 +37,7 @@ const parseRemoteManifest = (manifest: RemoteManifest) => {
     metadataName: readText('metadata_filename', 'metadata_path'),
     sha256: /^[0-9a-f]{64}$/.test(sha256) ? sha256 : undefined,
     providerType: typeof provider?.type === 'string' ? provider.type : '',
-    settings: Object.fromEntries(settings) as Record<string, string>,
+    settings: Object.fromEntries(settings),
   }
 }
 

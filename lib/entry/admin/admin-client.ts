@@ -32,6 +32,7 @@ interface Reply {
 /** Returns the message of a refusal, or its whole body if that is not JSON. */
 const readRefusal = (body: string): string => {
   try {
+    // Errors of the service have a message.
     return (JSON.parse(body) as { message: string }).message
   } catch {
     return body
@@ -45,6 +46,7 @@ const createApiClient =
     if (/\/\.{1,2}(\/|$)/.test(path)) throw new ServiceError('not-found', 'The names . and .. are not possible.')
     const reply = await send(method, `/api/v1${path}`, body && JSON.stringify(body), headers)
     if (reply.status >= 400) throw new ServiceError(faultOf(reply.status), readRefusal(reply.text))
+    // The service has checked its reply against the schema of the endpoint.
     return JSON.parse(reply.text) as T
   }
 

@@ -3,7 +3,7 @@ import { findChainBreak } from '#lib/audit/entry.ts'
 import { type AuditPage, AuditQuery, type AuditRecord } from '#lib/audit/schemas.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { escapeControls, formatJson, formatTable } from '../admin/text-table.ts'
-import type { RegisterCommand } from './invocation.ts'
+import type { RegisterCommand, TextOptions } from './invocation.ts'
 import { readRequest } from './read-request.ts'
 
 const auditPath = (query: Readonly<Record<string, string | undefined>>): string => {
@@ -25,7 +25,7 @@ const toRow = ({ at, username = '-', address, operation, target = {}, details = 
 export const auditCommand = (register: RegisterCommand): Command => {
   const audit = new Command('audit').description('The audit: a log of all actions and refusals')
 
-  register(
+  register<TextOptions>(
     audit
       .command('list')
       .description('Show the newest entries')
@@ -36,7 +36,7 @@ export const auditCommand = (register: RegisterCommand): Command => {
       .option('--limit <number>', 'number of entries', '50')
       .option('--json', 'as JSON'),
     async (callApi, { options }) => {
-      const { user, operation, outcome, since, limit, json } = options as Record<string, string | undefined>
+      const { user, operation, outcome, since, limit, json } = options
       const query = { user, operation, outcome, from: since, limit }
       readRequest(AuditQuery, query, { from: '--since', limit: '--limit', outcome: '--outcome' })
       const { entries } = await callApi<AuditPage>('GET', auditPath(query))

@@ -8,7 +8,7 @@ import { toJobError } from '../admin/job-failure.ts'
 import { createProgress } from '../admin/job-progress.ts'
 import { createNoConnectionError, requireTransfers } from './catalog-transfers.ts'
 import { readRequest } from './read-request.ts'
-import type { RegisterCommand } from './invocation.ts'
+import type { RegisterCommand, TextOptions } from './invocation.ts'
 
 const operation = 'garbage'
 
@@ -20,7 +20,7 @@ export const addCleanCommand = (
   register: RegisterCommand,
   defaultConnection: string | undefined,
 ): void =>
-  register(
+  register<TextOptions>(
     catalog
       .command('clean')
       .description('Collect garbage: count the chunks of a provider that no pack uses, or remove them')
@@ -29,7 +29,7 @@ export const addCleanCommand = (
       .option('--remove', 'remove the chunks; without it the command only counts them'),
     async (callApi, invocation) => {
       requireTransfers(invocation)
-      const { connection: option, graceHours, remove } = invocation.options as Record<string, string | undefined>
+      const { connection: option, graceHours, remove } = invocation.options
       const connection = (await readConnection(option)) ?? defaultConnection
       if (connection === undefined) throw createNoConnectionError()
       const hours = Number(graceHours!.trim() || undefined)
@@ -38,6 +38,7 @@ export const addCleanCommand = (
       const { id } = await callApi<Job>('POST', '/catalog/garbage', body, { Prefer: 'respond-async' })
       const job = await followJob(callApi, { id, operation, isRepeatable: false }, createProgress(process.stderr))
       if (job.state === 'failed') throw toJobError(job, 'The clean-up failed.')
+      // The reply of the endpoint that the job ran.
       const { kept, young, removed, bytes } = job.result as CollectedGarbage
       const age = hours === 1 ? '1 hour' : `${hours} hours`
       const youngText = young === 0 ? '' : `, ${young} of them only for being younger than ${age}`

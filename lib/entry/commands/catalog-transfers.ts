@@ -10,10 +10,10 @@ import { connectionHelp, readConnection } from '../admin/read-connection.ts'
 import { formatJson, escapeControls } from '../admin/text-table.ts'
 import { formatManifestName } from './catalog-text.ts'
 import { readRequest } from './read-request.ts'
-import { type Invocation, collectValues, requireService, type RegisterCommand } from './invocation.ts'
+import { type Invocation, collectValues, requireService, type RegisterCommand, type TextOptions } from './invocation.ts'
 import { runTransfer } from './transfer.ts'
 
-export const requireTransfers = (invocation: Invocation): void =>
+export const requireTransfers = (invocation: Pick<Invocation, 'isRunning' | 'config'>): void =>
   requireService(invocation, 'Transfers need a running service')
 
 interface PushOptions {
@@ -139,9 +139,9 @@ export const addTransferCommands = (
   register: RegisterCommand,
   defaultConnection: string | undefined,
 ): void => {
-  register(addJsonOption(addPushOptions(catalog.command('push'))), async (callApi, invocation) => {
+  register<PushOptions>(addJsonOption(addPushOptions(catalog.command('push'))), async (callApi, invocation) => {
     requireTransfers(invocation)
-    const options = invocation.options as unknown as PushOptions
+    const options = invocation.options
     if (options.machine === undefined && options.localPath === undefined)
       throw createMissingError('the machine with --machine or --local-path')
     if (options.machine !== undefined && options.localPath !== undefined)
@@ -157,6 +157,7 @@ export const addTransferCommands = (
       body: toPushBody(catalogId, connection, options),
       flags: transferFlags,
     })
+    // The reply of the endpoint that the job ran.
     const [manifest] = result as [CatalogManifest]
     const chunks = steps?.find(({ name }) => name === ('push_compress_stage' satisfies PushStep))?.message
     const form = chunks === undefined ? `, as a pack of ${byteSize(manifest.pack_size)}` : ` in ${chunks}`
@@ -166,9 +167,9 @@ export const addTransferCommands = (
         : `Pushed ${formatManifestName(manifest)}: ${byteSize(manifest.size)}${form}.`,
     )
   })
-  register(addJsonOption(addPullOptions(catalog.command('pull'))), async (callApi, invocation) => {
+  register<TextOptions>(addJsonOption(addPullOptions(catalog.command('pull'))), async (callApi, invocation) => {
     requireTransfers(invocation)
-    const { name, version, architecture, connection, start } = invocation.options as Record<string, string | undefined>
+    const { name, version, architecture, connection, start } = invocation.options
     const [catalogId] = invocation.args
     const { result } = await runTransfer(callApi, {
       kind: pullJob,
@@ -185,6 +186,7 @@ export const addTransferCommands = (
       },
       flags: transferFlags,
     })
+    // The reply of the endpoint that the job ran.
     const pulled = result as PullResult
     if (invocation.options['json']) return console.log(formatJson(pulled))
     console.log(
@@ -193,9 +195,9 @@ export const addTransferCommands = (
       ),
     )
   })
-  register(addImportOptions(catalog.command('import')), async (callApi, invocation) => {
+  register<TextOptions>(addImportOptions(catalog.command('import')), async (callApi, invocation) => {
     requireTransfers(invocation)
-    const { version, architecture, connection: option } = invocation.options as Record<string, string | undefined>
+    const { version, architecture, connection: option } = invocation.options
     const connection = (await readConnection(option)) ?? defaultConnection
     if (connection === undefined) throw createNoConnectionError()
     const [catalogId] = invocation.args

@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { waitAtMost } from '#lib/async/time-limit.ts'
 import { Command } from 'commander'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
 import { CatalogReferenceParams } from '#lib/catalog/reference.ts'
@@ -39,9 +39,9 @@ const describeSigners = async (
 ): Promise<string> => {
   try {
     const request = callApi<object>('GET', `${catalogPath(catalog_id, version, architecture)}/download?content=pieces`)
-    const sidecar = await Promise.race([request, wait(signatureTimeout, undefined, { ref: false })])
-    if (sidecar === undefined) return ''
-    const keys = findSigners(parseSidecar(JSON.stringify(sidecar)))
+    const sidecar = await waitAtMost(request, signatureTimeout)
+    if (!sidecar) return ''
+    const keys = findSigners(parseSidecar(JSON.stringify(sidecar.value)))
     return keys.length === 0 ? 'no' : `by ${keys.join(' ')}`
   } catch {
     return ''

@@ -24,6 +24,7 @@ const findRunningJob = async (
   callApi: ApiClient,
   { kind, schema, body, flags }: Transfer,
 ): Promise<Job | undefined> => {
+  // The kind and the schema are those of one endpoint, which the type of a transfer does not say.
   const about = kind.summarize?.(readRequest(schema, body, flags) as never)
   const jobs = await callApi<Job[]>('GET', '/jobs', undefined, { 'X-Filter': 'state=^(pending|running)$' })
   return jobs.find(

@@ -13,6 +13,15 @@ interface GrantOptions {
   readonly claim: readonly string[]
 }
 
+interface AddOptions extends GrantOptions {
+  readonly email: string
+  readonly name?: string
+  readonly superUser?: true
+  readonly generate?: true
+  /** False with --no-password. */
+  readonly password: boolean
+}
+
 const userPath = (user: string, ...rest: readonly string[]): string =>
   ['/auth/users', user, ...rest].map((part, index) => (index === 0 ? part : encodeURIComponent(part))).join('/')
 
@@ -55,7 +64,7 @@ export const usersCommand = (register: RegisterCommand): Command => {
       else console.log(formatTable([['USER', 'E-MAIL', 'NAME', 'ROLES', ''], ...all.map(toRow)]))
     },
   )
-  register(
+  register<AddOptions>(
     addGrantOptions(users.command('add').description('Add a user; a prompt or standard input gives the password'))
       .argument('<user>', 'user name')
       .option('--email <address>', 'e-mail address; without it, a terminal asks for the address')
@@ -69,12 +78,10 @@ export const usersCommand = (register: RegisterCommand): Command => {
       .option('--generate', 'generate a password and print it')
       .option('--no-password', 'add the user without a password; the user can only use API keys that others create'),
     async (callApi, { args: [username = ''], options, config }) => {
-      const { email, name, superUser, generate, role, claim } = options as unknown as GrantOptions &
-        Record<string, string>
-      const chosen =
-        options['password'] === false
-          ? undefined
-          : await choosePassword(`the password of ${username}`, Boolean(generate), config)
+      const { email, name, superUser, generate, role, claim } = options
+      const chosen = options.password
+        ? await choosePassword(`the password of ${username}`, Boolean(generate), config)
+        : undefined
       const user = await callApi<UserRecord>('POST', '/auth/users', {
         username,
         email,
@@ -89,17 +96,16 @@ export const usersCommand = (register: RegisterCommand): Command => {
     },
   )
   const forEachGrant = async (
-    options: Readonly<Record<string, unknown>>,
+    { role, claim }: GrantOptions,
     each: (kind: 'roles' | 'claims', name: string) => Promise<void>,
   ): Promise<void> => {
-    const { role, claim } = options as unknown as GrantOptions
     const all = [...role.map(name => ['roles', name] as const), ...claim.map(name => ['claims', name] as const)]
     const refusals: string[] = []
     // If one is refused, the others are still done.
     for (const [kind, name] of all) await each(kind, name).catch((error: unknown) => refusals.push(messageOf(error)))
     if (refusals.length > 0) throw new ServiceError('invalid', refusals.join('\n'))
   }
-  register(
+  register<GrantOptions>(
     requireGrant(users.command('grant').description('Grant roles and claims to a user')).argument('<user>'),
     async (callApi, { args: [user = ''], options }) =>
       forEachGrant(options, async (kind, name) => {
@@ -107,7 +113,7 @@ export const usersCommand = (register: RegisterCommand): Command => {
         console.log(`${user} has ${name}.`)
       }),
   )
-  register(
+  register<GrantOptions>(
     requireGrant(users.command('revoke').description('Revoke roles and claims of a user')).argument('<user>'),
     async (callApi, { args: [user = ''], options }) =>
       forEachGrant(options, async (kind, name) => {

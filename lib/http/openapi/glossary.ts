@@ -42,6 +42,7 @@ interface Operation {
 
 /** Adds descriptions to the parameters, the body and the replies of an operation, in the scope of its area. */
 export const describeOperation = (operation: object, glossary: Glossary): void => {
+  // `describeEndpoint` made it.
   const { tags, parameters, requestBody, responses } = operation as Operation
   const scope = tags[0] ?? ''
   for (const parameter of parameters) {

@@ -20,6 +20,7 @@ const withoutClasses = (pattern: string): string =>
 
 /** Whether a schema parses text to a boolean, as queries need it. */
 const isFlag = ({ _zod: { def } }: z.core.$ZodTypes): boolean =>
+  // zod types the parts of its schemas as the base class of all schemas.
   def.type === 'pipe' && (def.out as z.core.$ZodTypes)._zod.def.type === 'boolean'
 
 /** Matches a character that `String.prototype.trim` (ECMA-262) does not remove. */
@@ -62,6 +63,7 @@ export const jsonSchemaOf = (schema: z.ZodType, use: Use, components: Components
   )
   const suffix = io === 'input' ? 'Input' : ''
   const named = text.replaceAll(/#\/\$defs\/(\w+)/g, (_, name: string) => `#/components/schemas/${name}${suffix}`)
+  // What `z.toJSONSchema` makes.
   const { $schema: _, $defs, id, ...plain } = JSON.parse(named) as { $schema: string; $defs?: object; id?: string }
   const complete = (definition: object): object => (use === 'body' ? withNulls(definition) : definition)
   for (const [name, { id: __, ...definition }] of Object.entries<{ id?: string }>({ ...$defs }))

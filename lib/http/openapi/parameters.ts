@@ -11,6 +11,7 @@ interface Parameter {
 }
 
 const membersOf = (schema: z.ZodType, components: Components) => {
+  // The JSON Schema of a zod object.
   const { properties = {}, required = [] } = jsonSchemaOf(schema, 'parameters', components) as {
     properties?: Record<string, { description?: string }>
     required?: string[]

@@ -21,6 +21,7 @@ export const serve = async (port: MessagePort, data: object): Promise<void> => {
   const report = (message: WorkerEvent | WorkerReply): void => port.postMessage(message)
   let emulator: Emulator
   try {
+    // `worker-session.ts` starts the thread with it.
     emulator = await createEmulator(data as WorkerData, () => report({ event: 'halted' }))
   } catch (error) {
     if (!(error instanceof UnusableStateError)) throw error

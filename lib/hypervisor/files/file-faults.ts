@@ -3,7 +3,7 @@ import { exists, isDiskFull, isInside, isSystemError } from '#lib/platform/files
 
 /** True if the system denied the service access to a file in a folder. A program that may not be started is outside of it. */
 const isForbidden = (error: unknown, folder: string): boolean => {
-  const { path } = Object(error) as { path?: unknown }
+  const { path }: { path?: unknown } = Object(error)
   const isThere = typeof path === 'string' && (path === folder || isInside(folder, path))
   return isThere && (isSystemError(error, 'EPERM') || isSystemError(error, 'EACCES'))
 }

@@ -1,7 +1,7 @@
 import { type FileHandle, lchown, lstat, open } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
+import { waitAtMost } from '#lib/async/time-limit.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { listenPrivately } from '#lib/platform/local-socket.ts'
 import { copyStream } from '#lib/platform/processes.ts'
@@ -23,9 +23,7 @@ const syncInterval = 500
 /** Writes the data of the connection to the file until it ends or `signal` aborts. The file is durable when it resolves. */
 const writeConnection = async (connection: Socket, file: FileHandle, signal: AbortSignal): Promise<void> => {
   const copied = copyStream(connection, file.fd, signal)
-  const isCopying = (): Promise<boolean> =>
-    Promise.race([copied.then(() => false), wait(syncInterval, true, { ref: false })])
-  while (await isCopying()) await file.datasync()
+  while (!(await waitAtMost(copied, syncInterval))) await file.datasync()
   await file.sync()
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
+import { waitAtMost } from '#lib/async/time-limit.ts'
 import * as z from 'zod'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { exists } from '#lib/platform/files.ts'
@@ -192,7 +192,7 @@ export const createObserver = (context: LaunchContext, journal: OperationJournal
       }
       recovered = false
       onChange()
-      const isLate = await Promise.race([refreshing, wait(recoveryTimeout, true, { ref: false })])
+      const isLate = refreshing !== undefined && !(await waitAtMost(refreshing, recoveryTimeout))
       const view = machine.view()
       if (isLate && view.problem === undefined)
         machine.setView({ ...view, problem: `${noAnswerProblem}: it has not answered yet` })

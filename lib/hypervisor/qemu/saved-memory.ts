@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { waitAtMost } from '#lib/async/time-limit.ts'
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
 import { renameSynced } from '#lib/platform/files.ts'
@@ -67,7 +68,10 @@ export const saveMemory = async (qmp: Qmp, owner: MemoryOwner, deadline: AbortSi
     const { status, 'error-desc': why } = await waitForEnd(qmp, isAborted).finally(() => deadline.throwIfAborted())
     if (status !== 'completed') {
       // An error of the receiver is the cause of the failed migration, but QEMU may report the failure first.
-      await Promise.race([receiver.received.catch(() => {}), wait(causeTimeout, undefined, { ref: false })])
+      await waitAtMost(
+        receiver.received.catch(() => {}),
+        causeTimeout,
+      )
       throw (
         receiver.failure() ??
         new ServiceError(

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import type { Storage } from '../port/connection.ts'
+import { parseSettings, type Storage } from '../port/connection.ts'
+import { RepositorySettings } from '../port/provider-settings.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { createOriginBoundFetch, retryRequests } from '../http/origin-bound-fetch.ts'
 import { drain, readJson, replyError } from '../http/response.ts'
@@ -37,7 +38,7 @@ const parseBaseUrl = (text: string): URL => {
   return url
 }
 
-const createAuthHeaders = ({ access_key, username, password }: Storage['meta']): Readonly<Record<string, string>> =>
+const createAuthHeaders = ({ access_key, username, password }: RepositorySettings): Readonly<Record<string, string>> =>
   access_key
     ? { 'X-JFrog-Art-Api': access_key }
     : { Authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
@@ -49,13 +50,14 @@ const repositoryInfo = z.object({ repo: z.string() })
  * Opens the repository of a connection and detects whether the server is an Artifactory. Throws `invalid`, and `upstream` when
  * the server cannot be reached or refuses the credentials.
  */
-export const openRepository = async ({ meta }: Storage, fetcher: Fetcher): Promise<Repository> => {
-  const base = parseBaseUrl(meta['url'] ?? '')
-  const repositoryPath = (meta['repo'] ?? '').split('/').filter(segment => segment !== '')
+export const openRepository = async (storage: Storage, fetcher: Fetcher): Promise<Repository> => {
+  const settings = parseSettings(RepositorySettings, storage)
+  const base = parseBaseUrl(settings.url)
+  const repositoryPath = settings.repo.split('/').filter(segment => segment !== '')
   if (repositoryPath.length === 0 || repositoryPath.some(segment => segment === '.' || segment === '..'))
     throw new ServiceError('invalid', 'The repo of the artifactory is not the name of a repository.')
   const { host } = base
-  const credentials = createAuthHeaders(meta)
+  const credentials = createAuthHeaders(settings)
   const sendWithoutRetry = createOriginBoundFetch(base, fetcher, () => credentials)
   const send = retryRequests(sendWithoutRetry)
   const createUrl = (prefix: readonly string[], segments: readonly string[], query = ''): URL => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ServiceError } from '#lib/errors.ts'
 import type { RequestBody } from '../http/request-body.ts'
-import { checkDigest } from '../port/check-digest.ts'
+import { checkDigest } from '../port/guard-writes.ts'
 import type { Source, WriteOptions } from '../port/provider.ts'
 
 /**

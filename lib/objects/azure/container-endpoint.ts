@@ -1,4 +1,5 @@
-import { invalidConnection, type Storage } from '../port/connection.ts'
+import { invalidConnection, parseSettings, type Storage } from '../port/connection.ts'
+import { ContainerSettings } from '../port/provider-settings.ts'
 import type { SharedKey } from './shared-key.ts'
 
 /** The address of a container and of its blobs, with the key of the account. */
@@ -22,13 +23,18 @@ const getServiceUrl = (account: string, endpoint: string | undefined): string =>
 const encodeComponent = (text: string): string => encodeURIComponent(text).replaceAll("'", '%27')
 
 /** Gives the endpoint of the container of a connection. Throws `invalid`. */
-export const parseContainerEndpoint = ({ meta }: Storage): ContainerEndpoint => {
-  const { storage_account_name: account = '', container_name: container = '', storage_account_key: key = '' } = meta
+export const parseContainerEndpoint = (storage: Storage): ContainerEndpoint => {
+  const {
+    storage_account_name: account,
+    container_name: container,
+    storage_account_key: key,
+    endpoint,
+  } = parseSettings(ContainerSettings, storage)
   if (!/^[a-z0-9]{3,24}$/.test(account)) throw invalidConnection('storage_account_name is not the name of an account')
   if (!/^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/.test(container))
     throw invalidConnection('container_name is not the name of a container')
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(key)) throw invalidConnection('storage_account_key is not in base64')
-  const base = `${getServiceUrl(account, meta['endpoint'])}/${container}`
+  const base = `${getServiceUrl(account, endpoint)}/${container}`
   return {
     host: new URL(base).host,
     sharedKey: { account, key },

@@ -2,7 +2,7 @@ import { isFault } from '#lib/errors.ts'
 import { forEachPart, MiB, minPartSize } from '../http/multipart.ts'
 import type { StorageClient } from '../http/storage-client.ts'
 import { findElements, findText, parseXml } from '../http/xml.ts'
-import { checkDigest } from '../port/check-digest.ts'
+import { checkDigest } from '../port/guard-writes.ts'
 import type { Source, WriteOptions } from '../port/provider.ts'
 
 const concurrency = 4
@@ -49,6 +49,7 @@ export const writeBlob = async (
   const isSmall = source.size <= minPartSize
   const stagedBlocks = isSmall ? new Set<string>() : await listStagedBlocks(client, key, signal)
   const ids: string[] = []
+  // A buffer of any memory, because a part brings its own.
   let [sentBytes, onlyBlock] = [0, Buffer.of() as Buffer]
   const partSize = getBlockSize(source.size)
   const options = { partSize, concurrency, partAlgorithm: 'md5', algorithms: ['sha256', 'md5'], signal } as const

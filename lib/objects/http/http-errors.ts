@@ -13,7 +13,7 @@ const certificateErrorCode = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)|^ERR_TLS/
  */
 export const transportError = (host: string, error: unknown, what = `The request to the storage ${host} failed`) => {
   if (error instanceof ServiceError) return error
-  const code = (error as NodeJS.ErrnoException).code ?? 'no reason'
+  const { code = 'no reason' }: { code?: string } = Object(error)
   const failed = `${what}: ${code}`
   if (certificateErrorCode.test(code))
     return new ServiceError(

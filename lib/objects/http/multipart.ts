@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { forEachConcurrent } from '#lib/async/for-each-concurrent.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { Source } from '../port/provider.ts'
 
@@ -80,26 +81,21 @@ export const forEachPart = async <A extends Algorithm>(
   const abortSignal = signal ? AbortSignal.any([signal, failure.signal]) : failure.signal
   const freeBuffers: Buffer[] = []
   const takeBuffer = (): Buffer => freeBuffers.pop() ?? Buffer.allocUnsafeSlow(Math.min(partSize, source.size))
-  const running = new Set<Promise<void>>()
   const parts = splitIntoParts(source, options, takeBuffer, bytes => {
     abortSignal.throwIfAborted()
     for (const [, digest] of wholeDigests) digest.update(bytes)
   })
-  try {
-    for await (const part of parts) {
-      const task = onPart(part, abortSignal)
-        .catch((error: unknown) => failure.abort(error))
-        .finally(() => {
-          running.delete(task)
-          if (part.bytes.length === partSize) freeBuffers.push(part.bytes)
-        })
-      running.add(task)
-      if (running.size === concurrency) await Promise.race(running)
+  await forEachConcurrent(parts, concurrency, async part => {
+    try {
+      await onPart(part, abortSignal)
+    } catch (error) {
+      failure.abort(error)
+    } finally {
+      if (part.bytes.length === partSize) freeBuffers.push(part.bytes)
     }
-  } finally {
-    await Promise.all(running)
-  }
+  })
   abortSignal.throwIfAborted()
+  // `Object.fromEntries` forgets the names of the members.
   return Object.fromEntries(wholeDigests.map(([algorithm, digest]) => [algorithm, digest.digest('hex')])) as Record<
     A,
     string

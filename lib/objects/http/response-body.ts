@@ -15,6 +15,7 @@ export const readText = async (host: string, body: Readable, limit = defaultText
   const chunks: Buffer[] = []
   let size = 0
   try {
+    // A stream of Node without an encoding gives buffers.
     for await (const chunk of body as AsyncIterable<Buffer>) {
       size += chunk.length
       if (size > limit) throw new ServiceError('upstream', `The storage ${host} sent more than ${limit} bytes of text.`)
@@ -49,6 +50,7 @@ export async function* readVerified(
       undefined,
     )
   try {
+    // As above.
     for await (const chunk of body as AsyncIterable<Buffer>) {
       received += chunk.length
       if (received > size) throw wrongSize('more')

@@ -41,7 +41,7 @@ export const replyError = (reply: Reply, what: string): ServiceError => {
 export const parseJson = (text: string): unknown => {
   if (!isWithinJsonLimits(Buffer.from(text))) return undefined
   try {
-    return JSON.parse(text) as unknown
+    return JSON.parse(text)
   } catch {
     return undefined
   }

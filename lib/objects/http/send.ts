@@ -87,6 +87,7 @@ export const createFetcher =
         ...headers,
         ...(body && { 'Content-Length': String(body.size) }),
       },
+      // Connections have addresses of http and https only.
       agent: agents[url.protocol as keyof typeof agents],
       rejectUnauthorized: !ignoreCertificate,
       lookup,

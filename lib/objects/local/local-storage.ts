@@ -8,7 +8,7 @@ import { isInside, isSystemError, renameSynced, syncFile, syncFolder } from '#li
 import { placeOf } from '#lib/platform/open-file.ts'
 import type { OpenFolder } from '#lib/platform/open-folder.ts'
 import { realPathOf } from '#lib/platform/real-path.ts'
-import { checkDigest } from '../port/check-digest.ts'
+import { checkDigest } from '../port/guard-writes.ts'
 import { checkVersion } from '../port/check-version.ts'
 import { toStorageError, withStorageErrors } from './storage-errors.ts'
 import { openFolderInside } from './folders.ts'
@@ -168,6 +168,7 @@ export const createLocalStorage = async (
     }
     if (written > 0)
       for await (const chunk of file.createReadStream({ start: 0, end: written - 1, autoClose: false }))
+        // A stream without an encoding gives buffers.
         digest.update(chunk as Buffer)
     onProgress?.(written)
     let synced = written
@@ -219,6 +220,7 @@ export const createLocalStorage = async (
       // From here on the stream closes the file.
       opened.move()
       const bounds = range && { start: range.start, end: range.end - 1 }
+      // Node and the DOM have one stream and two types of it.
       return Readable.toWeb(
         file.createReadStream({ ...bounds, highWaterMark: readSize, ...(signal && { signal }) }),
       ) as ReadableStream<Uint8Array>

@@ -1,7 +1,7 @@
 import { ServiceError } from '#lib/errors.ts'
 
 const getSystemErrorCode = (error: unknown): string | undefined => {
-  const { code, errno } = Object(error) as { code?: unknown; errno?: unknown }
+  const { code, errno }: { code?: unknown; errno?: unknown } = Object(error)
   return typeof code === 'string' && typeof errno === 'number' ? code : undefined
 }
 

@@ -1,9 +1,10 @@
-import type { Storage } from '../port/connection.ts'
+import { parseSettings, type Storage } from '../port/connection.ts'
+import { RegistrySettings } from '../port/provider-settings.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { toStream } from '../http/response-body.ts'
 import { createRangeHeader } from '../http/range.ts'
 import { createFetcher, type Fetcher } from '../http/send.ts'
-import { checkDigest } from '../port/check-digest.ts'
+import { checkDigest } from '../port/guard-writes.ts'
 import { checkVersion } from '../port/check-version.ts'
 import { isObjectPath, splitObjectPath } from '../port/object-path.ts'
 import type { ByteRange, ObjectStat, Provider, Source, WriteOptions } from '../port/provider.ts'
@@ -58,9 +59,9 @@ export const createOci = async (
   storage: Storage,
   { fetcher = createFetcher(), layerSize = 16 * 1024 * 1024 }: Options = {},
 ): Promise<Provider> => {
-  const registry = openRegistry(storage, fetcher)
-  const mountFrom = storage.meta['mount_from']
-  const blobs = createBlobs(registry, mountFrom && parseRepositoryName(mountFrom))
+  const settings = parseSettings(RegistrySettings, storage)
+  const registry = openRegistry(settings, fetcher)
+  const blobs = createBlobs(registry, settings.mount_from && parseRepositoryName(settings.mount_from))
   let cachedManifest:
     | { readonly path: string; readonly offset: number; readonly found: ObjectManifest | undefined }
     | undefined

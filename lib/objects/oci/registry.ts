@@ -1,4 +1,4 @@
-import type { Storage } from '../port/connection.ts'
+import type { RegistrySettings } from '../port/provider-settings.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { followRedirects } from '../http/follow-redirects.ts'
 import { createOriginBoundFetch, retryRequests } from '../http/origin-bound-fetch.ts'
@@ -45,10 +45,10 @@ export const parseRepositoryName = (text: string): string => {
 }
 
 /** Opens the repository of a connection; nothing is sent yet. Throws `invalid`. */
-export const openRegistry = ({ meta }: Storage, fetcher: Fetcher): Registry => {
-  const base = parseRegistryUrl(meta['registry'] ?? '')
-  const repository = parseRepositoryName(meta['repository'] ?? '')
-  const { username, password } = meta
+export const openRegistry = (settings: RegistrySettings, fetcher: Fetcher): Registry => {
+  const { username, password } = settings
+  const base = parseRegistryUrl(settings.registry)
+  const repository = parseRepositoryName(settings.repository)
   const signIn = createAuthenticator(base, { username, password }, createOriginBoundFetch(base, fetcher))
   let credentials: { readonly Authorization: string } | undefined
   let pendingSignIn: Promise<void> | undefined

@@ -1,4 +1,6 @@
 import { ServiceError } from '#lib/errors.ts'
+import type * as z from 'zod'
+import { findMissing } from './provider-settings.ts'
 import { getProviderKind, type ProviderType, findProviderType, providerTypes } from './provider-kinds.ts'
 
 /** A catalog of another service, with the credentials for it. */
@@ -48,8 +50,16 @@ const parseSegments = (text: string): ReadonlyMap<string, string> => {
   return found
 }
 
-const withoutEmpty = <T extends object>(value: T): T =>
-  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined && member !== '')) as T
+/** Leaves out credentials that are empty. */
+const toService = (
+  url: string,
+  { username, password, apiKey }: Partial<Record<'username' | 'password' | 'apiKey', string>>,
+): CatalogService => ({
+  url,
+  ...(username && { username }),
+  ...(password && { password }),
+  ...(apiKey && { apiKey }),
+})
 
 const scheme = /^[a-z][a-z0-9+.-]*:\/\//i
 
@@ -74,8 +84,7 @@ const parseHost = (text: string, port: string | undefined): CatalogService => {
     url.port = port
   }
   const colon = auth.indexOf(':')
-  return withoutEmpty({
-    url: url.origin,
+  return toService(url.origin, {
     username: colon < 0 ? '' : auth.slice(0, colon),
     password: colon < 0 ? '' : auth.slice(colon + 1),
     apiKey: colon < 0 ? auth : '',
@@ -90,11 +99,18 @@ const parseService = (
   const service = parseHost(segments.get('host')!, segments.get('port'))
   // When the host has credentials, those beside it belong to the storage.
   if (service.username !== undefined || service.apiKey !== undefined) return { service, usedKeys: ['host', 'port'] }
-  const [username, password, apiKey] = credentialKeys.map(key => segments.get(key) ?? '')
+  const [username = '', password = '', apiKey = ''] = credentialKeys.map(key => segments.get(key) ?? '')
   return {
-    service: withoutEmpty({ ...service, username, password, apiKey }) as CatalogService,
+    service: toService(service.url, { username, password, apiKey }),
     usedKeys: ['host', 'port', ...credentialKeys],
   }
+}
+
+/** Gives the settings of a storage by the schema of its provider. Throws `invalid` for a required one that is missing. */
+export const parseSettings = <Schema extends z.ZodType>(schema: Schema, { type, meta }: Storage): z.output<Schema> => {
+  const parsed = schema.safeParse(meta)
+  if (!parsed.success) throw invalidConnection(`the provider ${type} needs ${findMissing(parsed.error)}`)
+  return parsed.data
 }
 
 /** Checks the storage part of a connection. Throws `invalid` for an unknown provider and for a missing required key. */
@@ -103,8 +119,7 @@ export const parseStorage = (provider: string, meta: Readonly<Record<string, str
   if (!type) throw invalidConnection(`there is no provider of this name; choose one of ${providerTypes.join(', ')}`)
   if (Object.entries(meta).some(([key, value]) => !isKey(key) || /[;\p{Cc}]/u.test(value)))
     throw invalidConnection('its keys are words of letters, digits and underscores, and no value has a semicolon')
-  const missing = getProviderKind(type).findMissing(meta)
-  if (missing !== undefined) throw invalidConnection(`the provider ${type} needs ${missing}`)
+  parseSettings(getProviderKind(type).settings, { type, meta })
   return { type, meta }
 }
 

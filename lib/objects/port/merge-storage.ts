@@ -23,8 +23,10 @@ export const unmaskStorage = (storage: Storage, stored: Storage): Storage => {
   const { meta: known } = maskStorage(stored)
   const isMask = (key: string): boolean => known[key] === storage.meta[key] && known[key] !== stored.meta[key]
   if (!Object.keys(storage.meta).some(isMask)) return storage
-  const meta = Object.entries(storage.meta).map(([key, value]) => [key, isMask(key) ? stored.meta[key]! : value])
-  const unmasked = { ...storage, meta: Object.fromEntries(meta) as Storage['meta'] }
+  const meta = Object.entries(storage.meta).map(
+    ([key, value]) => [key, isMask(key) ? stored.meta[key]! : value] as const,
+  )
+  const unmasked = { ...storage, meta: Object.fromEntries(meta) }
   if (!isSameStorage(stored, unmasked))
     throw invalidConnection('its masked values belong to another storage; send all credentials of this one')
   return unmasked

@@ -1,35 +1,27 @@
-interface ProviderKind {
+import type * as z from 'zod'
+import { keysOf } from '#lib/keys-of.ts'
+import {
+  AwsSettings,
+  ContainerSettings,
+  LocalSettings,
+  MinioSettings,
+  RegistrySettings,
+  RepositorySettings,
+} from './provider-settings.ts'
+
+interface Kind<Schema extends z.ZodType> {
   /** Other names that clients use for it. */
   readonly aliases: readonly string[]
+  /** The settings of a connection. Other settings are stored and have no effect. */
+  readonly settings: Schema
   /** Identifies the storage: the same path for each way to write its address. */
-  readonly storageKey: (meta: Readonly<Record<string, string>>) => string
-  /** Keys whose values are no secret: where the storage is and how it is reached. */
-  readonly publicKeys: readonly string[]
-  /** Names the first required key that is missing, or says in words what is wrong. */
-  readonly findMissing: (meta: Readonly<Record<string, string>>) => string | undefined
+  readonly storageKey: (settings: Readonly<Partial<z.input<Schema>>>) => string
+  /** Settings that are no secret: where the storage is and how it is reached. */
+  readonly publicKeys: readonly (keyof z.input<Schema>)[]
 }
 
-type Meta = Readonly<Record<string, string>>
-
-const isTrue = (value: string | undefined): boolean => value?.toLowerCase() === 'true'
-
-const findEmptyKey = (meta: Meta, keys: readonly string[]): string | undefined =>
-  keys.find(key => (meta[key] ?? '') === '')
-
-const findMissingForBucket =
-  (...keys: readonly string[]) =>
-  (meta: Meta): string | undefined =>
-    findEmptyKey(meta, isTrue(meta['use_environment_authentication']) ? keys : [...keys, 'access_key', 'secret_key'])
-
-const findMissingForRepository = (meta: Meta): string | undefined => {
-  const without = findEmptyKey(meta, ['url', 'repo'])
-  if (without !== undefined) return without
-  const [key, username, password] = ['access_key', 'username', 'password'].map(name => (meta[name] ?? '') !== '')
-  if (key) return username || password ? 'an access_key or a username and password, not both' : undefined
-  if (!username && !password) return 'an access_key, or a username and password'
-  if (!username) return 'a username with the password'
-  return password ? undefined : 'a password with the username'
-}
+/** Binds the members of a kind to its schema. */
+const defineKind = <Schema extends z.ZodType>(kind: Kind<Schema>): Kind<Schema> => kind
 
 /** Removes the scheme, the default port and trailing slashes of an address. */
 const normalizeAddress = (address: string): string =>
@@ -42,7 +34,13 @@ const normalizeAddress = (address: string): string =>
     .join('/')
 
 /** The name of a bucket of AWS is unique, so all hosts of AWS give one key. */
-const getBucketKey = ({ bucket = '', endpoint = '' }: Meta): string => {
+const getBucketKey = ({
+  bucket = '',
+  endpoint = '',
+}: {
+  readonly bucket?: string | undefined
+  readonly endpoint?: string | undefined
+}): string => {
   const host = normalizeAddress(endpoint)
   return `/s3/${host === '' || /(^|\.)amazonaws\.com(\.cn)?$/.test(host) ? 'aws' : host}/${bucket.toLowerCase()}`
 }
@@ -51,9 +49,10 @@ const getContainerKey = ({
   storage_account_name: account = '',
   container_name: name = '',
   endpoint = '',
-}: Meta): string => `/azure/${normalizeAddress(endpoint || `${account}.blob.core.windows.net`)}/${account}/${name}`
+}: Readonly<Partial<ContainerSettings>>): string =>
+  `/azure/${normalizeAddress(endpoint || `${account}.blob.core.windows.net`)}/${account}/${name}`
 
-const getRepositoryKey = ({ url = '', repo = '' }: Meta): string =>
+const getRepositoryKey = ({ url = '', repo = '' }: Readonly<Partial<RepositorySettings>>): string =>
   `/artifactory/${normalizeAddress(url).replace(/\/artifactory$/, '')}/${normalizeAddress(repo)}`
 
 const s3PublicKeys = [
@@ -65,50 +64,58 @@ const s3PublicKeys = [
   'use_environment_authentication',
 ] as const
 
-/** The kinds of storage by their names, with their connection keys. */
+/** The kinds of storage by their names. */
 const providerKinds = {
-  'local-storage': {
+  'local-storage': defineKind({
     aliases: ['local'],
+    settings: LocalSettings,
     storageKey: ({ catalog_path: path = '' }) => path,
     publicKeys: ['catalog_path'],
-    findMissing: () => undefined,
-  },
-  'aws-s3': {
+  }),
+  'aws-s3': defineKind({
     aliases: ['s3'],
+    settings: AwsSettings,
     storageKey: getBucketKey,
     publicKeys: s3PublicKeys,
-    findMissing: findMissingForBucket('bucket', 'region'),
-  },
-  minio: {
+  }),
+  minio: defineKind({
     aliases: [],
+    settings: MinioSettings,
     storageKey: getBucketKey,
     publicKeys: s3PublicKeys,
-    findMissing: findMissingForBucket('bucket', 'endpoint'),
-  },
-  'azure-storage-account': {
+  }),
+  'azure-storage-account': defineKind({
     aliases: ['azure', 'azurestorageprovider'],
+    settings: ContainerSettings,
     storageKey: getContainerKey,
     publicKeys: ['storage_account_name', 'container_name', 'endpoint'],
-    findMissing: meta => findEmptyKey(meta, ['storage_account_name', 'container_name', 'storage_account_key']),
-  },
-  artifactory: {
+  }),
+  artifactory: defineKind({
     aliases: [],
+    settings: RepositorySettings,
     storageKey: getRepositoryKey,
     publicKeys: ['url', 'repo', 'port'],
-    findMissing: findMissingForRepository,
-  },
-  oci: {
+  }),
+  oci: defineKind({
     aliases: [],
+    settings: RegistrySettings,
     storageKey: ({ registry = '', repository = '' }) =>
       `/oci/${normalizeAddress(registry)}/${repository.toLowerCase()}`,
     publicKeys: ['registry', 'repository', 'mount_from'],
-    findMissing: meta => findEmptyKey(meta, ['registry', 'repository']),
-  },
-} as const satisfies Readonly<Record<string, ProviderKind>>
+  }),
+}
+
+/** A kind as those see it who handle all kinds alike. */
+interface ProviderKind {
+  readonly aliases: readonly string[]
+  readonly settings: z.ZodType
+  readonly storageKey: (settings: Readonly<Record<string, string>>) => string
+  readonly publicKeys: readonly string[]
+}
 
 export type ProviderType = keyof typeof providerKinds
 
-export const providerTypes = Object.keys(providerKinds) as readonly ProviderType[]
+export const providerTypes: readonly ProviderType[] = keysOf(providerKinds)
 
 export const getProviderKind = (type: ProviderType): ProviderKind => providerKinds[type]
 

@@ -1,5 +1,5 @@
 import { ServiceError } from '#lib/errors.ts'
-import type { Storage } from '../port/connection.ts'
+import type { BucketSettings } from '../port/provider-settings.ts'
 
 export interface Credentials {
   readonly accessKeyId: string
@@ -17,17 +17,14 @@ export interface BucketEndpoint {
 
 const bad = (why: string): ServiceError => new ServiceError('invalid', `The connection is not valid: ${why}.`)
 
-export const isTrue = (value: string | undefined): boolean => value?.toLowerCase() === 'true'
-
 /** URI encoding of AWS SigV4: everything but letters, digits and `-._~`. */
 const encodeComponent = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, found => `%${found.charCodeAt(0).toString(16).toUpperCase()}`)
 
-/** The scheme is that of `use_ssl`, else that of `endpoint`, else the default of the type. */
-const parseOrigin = ({ type, meta }: Storage): string => {
-  const [, scheme, authority] = /^(?:(https?):\/\/)?(.*?)\/?$/i.exec(meta['endpoint']!)!
-  const defaultScheme = scheme?.toLowerCase() ?? (type === 'minio' ? 'http' : 'https')
-  const ssl = meta['use_ssl'] === undefined ? defaultScheme === 'https' : isTrue(meta['use_ssl'])
+/** The scheme is that of `use_ssl`, else that of the endpoint, else the default. */
+const parseOrigin = (endpoint: string, useSsl: boolean | undefined, defaultScheme: 'http' | 'https'): string => {
+  const [, scheme, authority] = /^(?:(https?):\/\/)?(.*?)\/?$/i.exec(endpoint) ?? []
+  const ssl = useSsl ?? (scheme?.toLowerCase() ?? defaultScheme) === 'https'
   const address = `${ssl ? 'https' : 'http'}://${authority}`
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (!url || url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.username !== '')
@@ -36,16 +33,17 @@ const parseOrigin = ({ type, meta }: Storage): string => {
 }
 
 /** Gives the endpoint of the bucket of a connection. Throws `invalid`. */
-export const parseBucketEndpoint = (storage: Storage): BucketEndpoint => {
-  const { meta } = storage
-  const [bucket = '', region = 'us-east-1'] = [meta['bucket'], meta['region']]
+export const parseBucketEndpoint = (
+  { bucket, region = 'us-east-1', endpoint, use_ssl }: BucketSettings,
+  defaultScheme: 'http' | 'https',
+): BucketEndpoint => {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/.test(bucket)) throw bad('bucket is not the name of one')
   if (!/^[a-z0-9-]{1,32}$/.test(region)) throw bad('region is not the name of one')
   const aws = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
   // Certificates of AWS cover one label before the name, and host names have no capitals; other buckets go into the path.
   const base =
-    meta['endpoint'] !== undefined
-      ? `${parseOrigin(storage)}/${bucket}`
+    endpoint !== undefined
+      ? `${parseOrigin(endpoint, use_ssl, defaultScheme)}/${bucket}`
       : /^[a-z0-9-]+$/.test(bucket)
         ? `https://${bucket}.${aws}`
         : `https://${aws}/${bucket}`
@@ -63,11 +61,11 @@ export const parseBucketEndpoint = (storage: Storage): BucketEndpoint => {
 }
 
 /** Gives the credentials of a connection, or those of the environment when the connection says so. Throws `invalid`. */
-export const getCredentials = ({ meta }: Storage, environment: NodeJS.ProcessEnv): Credentials => {
-  const fromEnvironment = isTrue(meta['use_environment_authentication'])
+export const getCredentials = (settings: BucketSettings, environment: NodeJS.ProcessEnv): Credentials => {
+  const fromEnvironment = settings.use_environment_authentication === true
   const [accessKeyId, secretAccessKey, sessionToken] = fromEnvironment
     ? ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'].map(name => environment[name])
-    : ['access_key', 'secret_key', 'session_token'].map(name => meta[name])
+    : [settings.access_key, settings.secret_key, settings.session_token]
   if (!accessKeyId || !secretAccessKey)
     throw bad(
       fromEnvironment

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isFault, ServiceError } from '#lib/errors.ts'
-import type { Storage } from '../port/connection.ts'
+import { parseSettings, type Storage } from '../port/connection.ts'
+import { AwsSettings, MinioSettings } from '../port/provider-settings.ts'
 import { createVerifiedStream } from '../http/response-body.ts'
 import { createRangeHeader, getBodySize } from '../http/range.ts'
 import { getContentLength, parseModifiedAt, checkObjectSize } from '../http/response.ts'
@@ -8,7 +9,7 @@ import { createFetcher, type Fetcher } from '../http/send.ts'
 import { isObjectPath, splitObjectPath } from '../port/object-path.ts'
 import type { ObjectStat, Provider } from '../port/provider.ts'
 import { createS3Client } from './client.ts'
-import { getCredentials, isTrue, parseBucketEndpoint } from './bucket-endpoint.ts'
+import { getCredentials, parseBucketEndpoint } from './bucket-endpoint.ts'
 import { removeMany } from './remove-many.ts'
 import { createMultipartUploads } from './multipart-uploads.ts'
 import { createWrite } from './write.ts'
@@ -40,11 +41,14 @@ const getSha256 = (headers: IncomingHttpHeaders): string | undefined =>
  */
 export const createS3 = async (
   storage: Storage,
-  fetcher: Fetcher = createFetcher({ ignoreCertificate: isTrue(storage.meta['ignore_cert']) }),
+  fetcher?: Fetcher,
   environment: NodeJS.ProcessEnv = {},
 ): Promise<Provider> => {
-  const endpoint = parseBucketEndpoint(storage)
-  const client = createS3Client(endpoint, getCredentials(storage, environment), fetcher)
+  const isMinio = storage.type === 'minio'
+  const settings = parseSettings(isMinio ? MinioSettings : AwsSettings, storage)
+  const endpoint = parseBucketEndpoint(settings, isMinio ? 'http' : 'https')
+  const send = fetcher ?? createFetcher({ ignoreCertificate: settings.ignore_cert === true })
+  const client = createS3Client(endpoint, getCredentials(settings, environment), send)
   const uploads = createMultipartUploads(client)
   const write = createWrite(client, uploads)
   let bucketExists = false

@@ -1,5 +1,5 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { checkDigest } from '../port/check-digest.ts'
+import { checkDigest } from '../port/guard-writes.ts'
 import { preconditionFailed } from '../port/check-version.ts'
 import { forEachPart, MiB, type Part, minPartSize } from '../http/multipart.ts'
 import type { Source, WriteOptions } from '../port/provider.ts'

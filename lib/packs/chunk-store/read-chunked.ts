@@ -1,4 +1,4 @@
-import type { ZeroRun } from '../sparse-file.ts'
+import type { ZeroRun } from '../hole-finder.ts'
 import type { Chunk, ChunkedContent } from '../chunks/chunk-index.ts'
 import type { FetchChunk } from './stored-chunk.ts'
 

@@ -3,7 +3,7 @@ import { messageOf, ServiceError } from '#lib/errors.ts'
 import { firstMistake } from '#lib/schema-errors.ts'
 import { isWithinJsonLimits } from '#lib/json-limits.ts'
 import { createNameSet } from '../file-names.ts'
-import type { ZeroRun } from '../sparse-file.ts'
+import type { ZeroRun } from '../hole-finder.ts'
 import { imageChunkSizes } from './chunker.ts'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
@@ -46,7 +46,7 @@ export interface ListedFile extends IndexedFile, ListedContent {
 const format = 'vmhost-chunks-1'
 
 const isCount = (value: unknown, max: number): boolean =>
-  Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= max
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= max
 
 const isIndexEntry = (value: unknown): value is IndexEntry => {
   if (typeof value !== 'object' || value === null) return false

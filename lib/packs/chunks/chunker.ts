@@ -1,7 +1,6 @@
 import { createCutter } from './cutter.ts'
 import type { ChunkSizes } from './cutter.ts'
-import { createHoleFinder } from './hole-finder.ts'
-import type { Segment } from './hole-finder.ts'
+import { createHoleFinder, type Segment } from '../hole-finder.ts'
 
 /** The chunk sizes of disk images. With other sizes new chunks would share nothing with those that are stored already. */
 export const imageChunkSizes: ChunkSizes = { min: 256 * 1024, average: 1024 * 1024, max: 4 * 1024 * 1024 }

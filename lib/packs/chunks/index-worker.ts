@@ -32,6 +32,7 @@ const listBuffers = (result: IndexResult): readonly ArrayBuffer[] => {
 
 /** Serves `index-parser.ts` in a worker thread: parses one index and ends. */
 export const serve = (port: MessagePort, data: object): void => {
+  // `index-parser.ts` starts the thread with it.
   const result = parseIndex(data as IndexJob)
   port.postMessage(result, listBuffers(result))
 }

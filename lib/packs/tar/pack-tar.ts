@@ -144,6 +144,7 @@ export const packTar = (
   compression: Compression,
   options: PackTarOptions = {},
 ): ReadableStream<Uint8Array> =>
+  // Node and the DOM have one stream and two types of it.
   WebStream.from(
     compression.kind === 'none' ? writeTar(files, options) : compress(writeTar(files, options), compression),
   ) as ReadableStream<Uint8Array>

@@ -1,3 +1,4 @@
+import { abortable } from '#lib/async/abortable.ts'
 import type { ProgressOptions } from '#lib/async/progress.ts'
 import type { FetchChunk } from '#lib/packs/chunk-store/stored-chunk.ts'
 import { type ChunkDownload, createLocalChunkFetcher, openChunkDownload } from './fetched-chunks.ts'
@@ -29,16 +30,13 @@ export interface Downloads {
 const readSize = 1024 * 1024
 
 const createStream = (download: RangeDownload, signal: AbortSignal): ReadableStream<Uint8Array> => {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  aborted.catch(() => {})
-  signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   let offset = 0
   return new ReadableStream(
     {
       async pull(controller) {
         signal.throwIfAborted()
         if (offset >= download.size) return controller.close()
-        const end = await Promise.race([download.waitFor(offset), aborted])
+        const end = await abortable(download.waitFor(offset), signal)
         const chunk = await download.read(offset, Math.min(readSize, end - offset))
         offset += chunk.length
         controller.enqueue(chunk)

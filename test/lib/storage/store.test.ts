@@ -4,8 +4,16 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'
+import { createStorage } from 'unstorage'
+import { createStore } from '#lib/storage/create-store.ts'
 import { createMemoryStore } from '#lib/storage/memory-store.ts'
-import { openStore } from '#lib/storage/open-store.ts'
+import { migrations, newestVersionOf } from '#lib/storage/migrations.ts'
+import { openStore, storeFile } from '#lib/storage/open-store.ts'
+import { prepareDatabase } from '#lib/storage/prepare-database.ts'
+import { noReserve } from '#lib/storage/reserve.ts'
+import { createDatabase } from '#lib/storage/rewrite.ts'
+import { sqliteDriver } from '#lib/storage/sqlite-driver.ts'
+import { openWriter } from '#lib/storage/writer.ts'
 import { storeContract } from '../../contracts/store.ts'
 
 storeContract('memory', async () => ({ open: createMemoryStore, durable: false, close: async () => {} }))
@@ -15,6 +23,41 @@ const folderOf = (): Promise<string> => mkdtemp(join(tmpdir(), 'vmhost-store-'))
 storeContract('SQLite', async () => {
   const folder = await folderOf()
   return { open: () => openStore({ folder }), durable: true, close: () => rm(folder, { recursive: true }) }
+})
+
+const version = newestVersionOf(migrations)
+/** The driver of the database in a folder. */
+const openDriver = async (folder: string) => {
+  const file = storeFile(folder)
+  return sqliteDriver(openWriter(file, await prepareDatabase(file, undefined, version), noReserve, undefined))
+}
+
+storeContract('SQLite, with nothing but createStorage({ driver })', async () => {
+  const folder = await folderOf()
+  await createDatabase(storeFile(folder), version, undefined)
+  return {
+    open: async () => createStore(createStorage({ driver: await openDriver(folder) })),
+    durable: true,
+    close: () => rm(folder, { recursive: true }),
+  }
+})
+
+test('the SQLite driver is a driver of unstorage: what its own methods write, a commit reads, and the other way round', async () => {
+  const folder = await folderOf()
+  await createDatabase(storeFile(folder), version, undefined)
+  const driver = await openDriver(folder)
+  const storage = createStorage({ driver })
+  await storage.setItem('items:a', { id: 'a', rev: 1 })
+  await driver.commit([{ key: 'items:b', value: '{"id":"b","rev":1}' }], false)
+  expect((await storage.getKeys()).toSorted()).toEqual(['items:a', 'items:b'])
+  expect(await storage.getKeys('items')).toHaveLength(2)
+  expect(await storage.getItem('items:b')).toEqual({ id: 'b', rev: 1 })
+  await driver.commit([{ key: 'items:a', value: undefined }], false)
+  expect(await storage.hasItem('items:a')).toBe(false)
+  await storage.removeItem('items:b')
+  expect(await storage.getItem('items:b')).toBeNull()
+  await storage.dispose()
+  await rm(folder, { recursive: true })
 })
 
 const Item = z.object({ id: z.string(), value: z.string() })

@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest'
+import { parseSettings } from '#lib/objects/port/connection.ts'
+import { AwsSettings, MinioSettings } from '#lib/objects/port/provider-settings.ts'
 import { getCredentials, parseBucketEndpoint } from '#lib/objects/s3/bucket-endpoint.ts'
 
-const aws = (meta: Record<string, string>) =>
-  parseBucketEndpoint({ type: 'aws-s3', meta: { region: 'eu-central-1', ...meta } })
-const minio = (meta: Record<string, string>) =>
-  parseBucketEndpoint({ type: 'minio', meta: { bucket: 'packs', ...meta } })
+const own = { access_key: 'A', secret_key: 'S', session_token: 'T' }
+const readAws = (meta: Record<string, string>) =>
+  parseSettings(AwsSettings, { type: 'aws-s3', meta: { region: 'eu-central-1', ...meta } })
+const readMinio = (meta: Record<string, string>) =>
+  parseSettings(MinioSettings, { type: 'minio', meta: { bucket: 'packs', ...meta } })
+const aws = (meta: Record<string, string>) => parseBucketEndpoint(readAws({ ...own, ...meta }), 'https')
+const minio = (meta: Record<string, string>) => parseBucketEndpoint(readMinio({ ...own, ...meta }), 'http')
 
 describe('the endpoint of a bucket', () => {
   test.each([
@@ -47,17 +52,16 @@ describe('the endpoint of a bucket', () => {
 
 test('gives the credentials of a connection or of the environment', () => {
   const environment = { AWS_ACCESS_KEY_ID: 'EA', AWS_SECRET_ACCESS_KEY: 'ES', AWS_SESSION_TOKEN: 'ET' }
-  const own = { access_key: 'A', secret_key: 'S', session_token: 'T' }
-  expect(getCredentials({ type: 'aws-s3', meta: own }, environment)).toEqual({
+  expect(getCredentials(readAws({ bucket: 'packs', ...own }), environment)).toEqual({
     accessKeyId: 'A',
     secretAccessKey: 'S',
     sessionToken: 'T',
   })
-  const asked = { ...own, use_environment_authentication: 'true' }
-  expect(getCredentials({ type: 'aws-s3', meta: asked }, environment)).toEqual({
+  const asked = { bucket: 'packs', ...own, use_environment_authentication: 'true' }
+  expect(getCredentials(readAws(asked), environment)).toEqual({
     accessKeyId: 'EA',
     secretAccessKey: 'ES',
     sessionToken: 'ET',
   })
-  expect(() => getCredentials({ type: 'aws-s3', meta: { access_key: 'A' } }, environment)).toThrow('secret_key')
+  expect(() => readAws({ bucket: 'packs', access_key: 'A' })).toThrow('secret_key')
 })

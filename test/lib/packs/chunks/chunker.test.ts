@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { splitIntoChunks, imageChunkSizes } from '#lib/packs/chunks/chunker.ts'
 import { createCutter } from '#lib/packs/chunks/cutter.ts'
-import type { Segment } from '#lib/packs/chunks/hole-finder.ts'
+import type { Segment } from '#lib/packs/hole-finder.ts'
 import { noise, split } from '../chunk-store/bytes.ts'
 
 /** As those of disk images, but small enough for many of them. */

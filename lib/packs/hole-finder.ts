@@ -1,5 +1,10 @@
-/** A part of a file: data, or a number of zeros that nobody has to store. */
-export type Segment<Data extends Uint8Array = Uint8Array> = { readonly data: Data } | { readonly zeros: number }
+/** A run of zeros in a content. Nobody has to store it. */
+export interface ZeroRun {
+  readonly zeros: number
+}
+
+/** A part of a file: data, or a run of zeros. */
+export type Segment<Data extends Uint8Array = Uint8Array> = { readonly data: Data } | ZeroRun
 
 /** Bytes of one comparison. */
 const blockSize = 64 * 1024
@@ -37,8 +42,8 @@ const findDataEnd = (bytes: Uint8Array, at: number, minSize: number): number => 
 
 /**
  * Separates holes from data: a run of at least `minSize` zeros is a hole wherever it begins, a shorter one is data. The
- * segments do not depend on the parts in which the bytes arrive, except for where data is split. Data is valid until the
- * next call.
+ * segments do not depend on the parts in which the bytes arrive, except for where data is split. Data is valid as long as the
+ * bytes that were pushed.
  */
 export const createHoleFinder = (minSize: number) => {
   const shortRun = new Uint8Array(minSize - 1)
@@ -62,6 +67,10 @@ export const createHoleFinder = (minSize: number) => {
         at = findDataEnd(bytes, start, minSize)
         yield { data: bytes.subarray(start, at) }
       }
+    },
+    /** Adds zeros that are in no bytes. */
+    pushZeros(count: number): void {
+      pending += count
     },
     end: flush,
   }
