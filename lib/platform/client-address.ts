@@ -5,7 +5,7 @@ import { memoize } from '#lib/async/memoize.ts'
 export type ClientAddress = (peer: string, forwardedFor: string | undefined) => string
 
 /** An address without brackets, port, zone, or the clothing of IPv4 in IPv6; undefined for what is none. */
-const plainAddress = (text: string): string | undefined => {
+const parsePlainAddress = (text: string): string | undefined => {
   const trimmed = text.trim()
   const bare =
     /^\[([^\]]+)\](?::\d+)?$/.exec(trimmed)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(trimmed)?.[1] ?? trimmed
@@ -14,7 +14,7 @@ const plainAddress = (text: string): string | undefined => {
 }
 
 /** Whether an address is one of these, or in one of these ranges: rules that `isAddressRule` passes. */
-export const addressMatcher = (rules: readonly string[]): ((address: string) => boolean) => {
+export const createAddressMatcher = (rules: readonly string[]): ((address: string) => boolean) => {
   const list = new BlockList()
   for (const rule of rules) {
     const [address = '', bits] = rule.split('/')
@@ -27,16 +27,16 @@ export const addressMatcher = (rules: readonly string[]): ((address: string) => 
 
 /** `trusted`: the addresses and ranges of proxies that are believed when they say whom they speak for. Others are not. */
 export const createClientAddress = (trusted: readonly string[]): ClientAddress => {
-  const isProxy = addressMatcher(trusted)
+  const isProxy = createAddressMatcher(trusted)
   // The same few connections send all requests.
-  const addressOf = memoize(1_000, peer => plainAddress(peer) ?? peer)
+  const addressOf = memoize(1_000, peer => parsePlainAddress(peer) ?? peer)
 
   return (peer, forwardedFor) => {
     let address = addressOf(peer)
     if (forwardedFor === undefined || trusted.length === 0) return address
     // Each proxy adds whom it heard at the end: what stands left of the first one that is not trusted may be made up.
     for (const hop of forwardedFor.split(',').toReversed()) {
-      const said = plainAddress(hop)
+      const said = parsePlainAddress(hop)
       if (said === undefined || !isProxy(address)) return address
       address = said
     }

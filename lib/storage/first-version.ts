@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { plainCodecV1, type Codec, entryAssociatedData } from './codec.ts'
+import { plainCodecV1, type Codec, formatEntryAssociatedData } from './codec.ts'
 import type { RawContent } from './database-file.ts'
 import { parseRawDocument } from './documents.ts'
 import { createSealState, createRowMac } from './seal-state.ts'
@@ -20,9 +20,9 @@ const verifyLogs = (file: string, { logs }: RawContent, codec: Codec): void => {
   const counts = new Map<string, number>()
   for (const row of database.prepare('SELECT name, seq, value FROM log').iterate()) {
     const { name, seq, value } = row as { name: string; seq: number; value: Uint8Array }
-    const text = codec.decode(entryAssociatedData(name, seq), value)
+    const text = codec.decode(formatEntryAssociatedData(name, seq), value)
     // A plain entry has no checksum, so this is the only check.
-    if (!text.startsWith('{')) throw new Error(`${entryAssociatedData(name, seq)} is damaged`)
+    if (!text.startsWith('{')) throw new Error(`${formatEntryAssociatedData(name, seq)} is damaged`)
     counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   for (const [name, { first, last }] of logs)

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type CollectedGarbage, CollectGarbage } from '#lib/catalog/chunk-garbage.ts'
 import type { Job } from '#lib/jobs/schemas.ts'
-import { byteSize } from '#lib/byte-size.ts'
+import { formatByteSize } from '#lib/byte-size.ts'
 import { connectionHelp, readConnection } from '../admin/read-connection.ts'
 import { followJob } from '../admin/follow-job.ts'
 import { toJobError } from '../admin/job-failure.ts'
@@ -41,7 +41,7 @@ export const addCleanCommand = (
       const { kept, young, removed, bytes } = job.result as CollectedGarbage
       const age = hours === 1 ? '1 hour' : `${hours} hours`
       const youngText = young === 0 ? '' : `, ${young} of them only for being younger than ${age}`
-      const amount = `${formatChunks(removed)} of ${byteSize(bytes)}`
+      const amount = `${formatChunks(removed)} of ${formatByteSize(bytes)}`
       console.log(
         `${remove ? `Removed ${amount}` : `${amount} can be removed, with --remove`}; ${formatChunks(kept)} ${kept === 1 ? 'stays' : 'stay'}${youngText}.`,
       )

@@ -5,7 +5,7 @@ import { ImportManifest, PullManifest, type PullResult, PushManifest } from '#li
 import type { PushStep } from '#lib/transfers/steps.ts'
 import { type ImportResult } from '#lib/catalog/schemas.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { byteSize } from '#lib/byte-size.ts'
+import { formatByteSize } from '#lib/byte-size.ts'
 import { connectionHelp, readConnection } from '../admin/read-connection.ts'
 import { formatJson, escapeControls } from '../admin/text-table.ts'
 import { formatManifestName } from './catalog-text.ts'
@@ -159,11 +159,11 @@ export const addTransferCommands = (
     })
     const [manifest] = result as [CatalogManifest]
     const chunks = steps?.find(({ name }) => name === ('push_compress_stage' satisfies PushStep))?.message
-    const form = chunks === undefined ? `, as a pack of ${byteSize(manifest.pack_size)}` : ` in ${chunks}`
+    const form = chunks === undefined ? `, as a pack of ${formatByteSize(manifest.pack_size)}` : ` in ${chunks}`
     console.log(
       options.json
         ? formatJson(manifest)
-        : `Pushed ${formatManifestName(manifest)}: ${byteSize(manifest.size)}${form}.`,
+        : `Pushed ${formatManifestName(manifest)}: ${formatByteSize(manifest.size)}${form}.`,
     )
   })
   register(addJsonOption(addPullOptions(catalog.command('pull'))), async (callApi, invocation) => {
@@ -202,6 +202,6 @@ export const addTransferCommands = (
     const body = { catalog_id: catalogId, version, architecture, connection }
     readRequest(ImportManifest, body, transferFlags)
     const { manifest } = await callApi<ImportResult>('PUT', '/catalog/import', body)
-    console.log(`Imported ${formatManifestName(manifest)}: a pack of ${byteSize(manifest.pack_size)}.`)
+    console.log(`Imported ${formatManifestName(manifest)}: a pack of ${formatByteSize(manifest.pack_size)}.`)
   })
 }

@@ -13,7 +13,7 @@ interface GrantOptions {
   readonly claim: readonly string[]
 }
 
-const userPath = (user: string, ...rest: readonly string[]): string =>
+const toUserPath = (user: string, ...rest: readonly string[]): string =>
   ['/auth/users', user, ...rest].map((part, index) => (index === 0 ? part : encodeURIComponent(part))).join('/')
 
 const addGrantOptions = (command: Command): Command =>
@@ -37,7 +37,7 @@ const toRow = (user: UserRecord): readonly string[] => [
 ]
 
 /** `vmhost users …` */
-export const usersCommand = (register: RegisterCommand): Command => {
+export const createUsersCommand = (register: RegisterCommand): Command => {
   const users = new Command('users').description('Users: the people who can sign in')
   /** Reads or generates the password. `show` prints a generated one; call it after the service has accepted it. */
   const choosePassword = async (whose: string, generate: boolean, config: Config) => {
@@ -103,7 +103,7 @@ export const usersCommand = (register: RegisterCommand): Command => {
     requireGrant(users.command('grant').description('Grant roles and claims to a user')).argument('<user>'),
     async (callApi, { args: [user = ''], options }) =>
       forEachGrant(options, async (kind, name) => {
-        await callApi('POST', userPath(user, kind), { name })
+        await callApi('POST', toUserPath(user, kind), { name })
         console.log(`${user} has ${name}.`)
       }),
   )
@@ -111,7 +111,7 @@ export const usersCommand = (register: RegisterCommand): Command => {
     requireGrant(users.command('revoke').description('Revoke roles and claims of a user')).argument('<user>'),
     async (callApi, { args: [user = ''], options }) =>
       forEachGrant(options, async (kind, name) => {
-        await callApi('DELETE', userPath(user, kind, name))
+        await callApi('DELETE', toUserPath(user, kind, name))
         console.log(`${user} does not have ${name} any more.`)
       }),
   )
@@ -123,7 +123,7 @@ export const usersCommand = (register: RegisterCommand): Command => {
       .option('--generate', 'generate a password and print it'),
     async (callApi, { args: [user = ''], options, config }) => {
       const { secret, show } = await choosePassword(`the new password of ${user}`, options['generate'] === true, config)
-      await callApi('PUT', userPath(user), { password: secret })
+      await callApi('PUT', toUserPath(user), { password: secret })
       show()
       console.log(`${user} has a new password; every token of theirs has ended.`)
     },
@@ -131,14 +131,14 @@ export const usersCommand = (register: RegisterCommand): Command => {
   register(
     users.command('unlock').description('Let a user sign in again after too many wrong passwords').argument('<user>'),
     async (callApi, { args: [user = ''] }) => {
-      await callApi('DELETE', userPath(user, 'lock'))
+      await callApi('DELETE', toUserPath(user, 'lock'))
       console.log(`${user} can sign in again, except from addresses that are locked.`)
     },
   )
   register(
     users.command('remove').description('Delete a user with their API keys and settings').argument('<user>'),
     async (callApi, { args: [user = ''] }) => {
-      await callApi('DELETE', userPath(user))
+      await callApi('DELETE', toUserPath(user))
       console.log(`Removed ${user}.`)
     },
   )

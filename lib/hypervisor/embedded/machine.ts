@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { renameSynced } from '#lib/platform/files.ts'
-import type { Log } from '#lib/platform/log.ts'
+import type { Logger } from '#lib/platform/log.ts'
 import { openFile } from '#lib/platform/open-file.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import type { Definition } from '../definition.ts'
@@ -29,7 +29,7 @@ interface MachineOptions {
   readonly hostFiles: HostFileOpener
   readonly claims: DiskClaims
   readonly serialLogSize: number
-  readonly log: Log
+  readonly log: Logger
   readonly report: (event: DriverEvent) => void
 }
 
