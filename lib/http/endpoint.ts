@@ -113,5 +113,6 @@ export const endpoint = <
       context: HandlerContext<P, Q, B>,
       services: Pick<Services, U>,
     ) => HandlerReply<R> | Promise<HandlerReply<R>>,
+    // `Endpoint` has no type parameters: the app parses each request with the contract before it calls the handler.
   ): Endpoint => ({ ...contract, handle }) as unknown as Endpoint,
 })

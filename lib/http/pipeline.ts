@@ -19,6 +19,7 @@ export type Run = (context: RequestContext) => unknown
 export const pickServices = ({ id, endpoint }: Route, services: Partial<Services>): Services => {
   const missing = endpoint.uses.filter(name => !services[name])
   if (missing.length > 0) throw new Error(`${id} uses ${missing.join(', ')}, which this program does not provide`)
+  // The handler sees only the services in `uses`, and the check above has found all of them.
   return Object.fromEntries(endpoint.uses.map(name => [name, services[name]])) as unknown as Services
 }
 

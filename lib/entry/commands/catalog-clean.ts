@@ -2,11 +2,11 @@ import type { Command } from 'commander'
 import { type CollectedGarbage, CollectGarbage } from '#lib/catalog/chunk-garbage.ts'
 import type { Job } from '#lib/jobs/schemas.ts'
 import { formatByteSize } from '#lib/byte-size.ts'
-import { connectionHelp, readConnection } from '../admin/read-connection.ts'
+import { connectionHelp } from '../admin/read-connection.ts'
 import { followJob } from '../admin/follow-job.ts'
 import { toJobError } from '../admin/job-failure.ts'
 import { createProgress } from '../admin/job-progress.ts'
-import { createNoConnectionError, requireTransfers } from './catalog-transfers.ts'
+import { requireConnection, requireTransfers } from './transfer-options.ts'
 import { readRequest } from './read-request.ts'
 import type { RegisterCommand } from './invocation.ts'
 
@@ -29,11 +29,11 @@ export const addCleanCommand = (
       .option('--remove', 'remove the chunks; without it the command only counts them'),
     async (callApi, invocation) => {
       requireTransfers(invocation)
-      const { connection: option, graceHours, remove } = invocation.options as Record<string, string | undefined>
-      const connection = (await readConnection(option)) ?? defaultConnection
-      if (connection === undefined) throw createNoConnectionError()
-      const hours = Number(graceHours!.trim() || undefined)
-      const body = { connection, dry_run: !remove, grace_hours: hours }
+      // Commander reads the options that are declared above; `--grace-hours` has a default.
+      const options = invocation.options as { connection?: string; graceHours: string; remove?: true }
+      const connection = await requireConnection(options.connection, defaultConnection)
+      const hours = Number(options.graceHours.trim() || undefined)
+      const body = { connection, dry_run: options.remove !== true, grace_hours: hours }
       readRequest(CollectGarbage, body, { connection: '--connection', grace_hours: '--grace-hours' })
       const { id } = await callApi<Job>('POST', '/catalog/garbage', body, { Prefer: 'respond-async' })
       const job = await followJob(callApi, { id, operation, isRepeatable: false }, createProgress(process.stderr))
@@ -43,7 +43,7 @@ export const addCleanCommand = (
       const youngText = young === 0 ? '' : `, ${young} of them only for being younger than ${age}`
       const amount = `${formatChunks(removed)} of ${formatByteSize(bytes)}`
       console.log(
-        `${remove ? `Removed ${amount}` : `${amount} can be removed, with --remove`}; ${formatChunks(kept)} ${kept === 1 ? 'stays' : 'stay'}${youngText}.`,
+        `${options.remove ? `Removed ${amount}` : `${amount} can be removed, with --remove`}; ${formatChunks(kept)} ${kept === 1 ? 'stays' : 'stay'}${youngText}.`,
       )
     },
   )

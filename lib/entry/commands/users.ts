@@ -69,6 +69,7 @@ export const createUsersCommand = (register: RegisterCommand): Command => {
       .option('--generate', 'generate a password and print it')
       .option('--no-password', 'add the user without a password; the user can only use API keys that others create'),
     async (callApi, { args: [username = ''], options, config }) => {
+      // Commander reads the options that are declared above.
       const { email, name, superUser, generate, role, claim } = options as unknown as GrantOptions &
         Record<string, string>
       const chosen =

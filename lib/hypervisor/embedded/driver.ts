@@ -44,7 +44,7 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
   const folders = createMachineFolders(folder)
   const claims = createDiskClaims()
   const createFromView = (view: MachineView): Machine =>
-    createMachine({ view, folders, startWorker, hostFiles, claims, serialLogSize, log, report: base.report })
+    createMachine({ view, folders, startWorker, hostFiles, claims, serialLogSize, log, onEvent: base.report })
   const base = createBaseDriver({
     folders,
     createMachine: definition => createFromView(createStoppedView(definition, folders.home(definition.id))),
