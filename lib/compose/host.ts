@@ -6,7 +6,7 @@ import { messageOf, ServiceError } from '#lib/errors.ts'
 import { createAuditCheck, createFolderCheck, createStoreCheck } from './health-checks.ts'
 import { createHealth } from '#lib/health/health.ts'
 import { createReadiness } from '#lib/health/readiness.ts'
-import { createApp } from '#lib/http/app.ts'
+import { type App, createApp } from '#lib/http/app.ts'
 import type { RequestContext } from '#lib/http/context.ts'
 import type { Outcome } from '#lib/http/outcome.ts'
 import { createCors } from '#lib/http/cors.ts'
@@ -258,10 +258,13 @@ export const openHost = async (
   removeUnused().catch((error: unknown) => getAreaLogger('catalog').warning('{reason}', { reason: messageOf(error) }))
   // Only the owner of the state folder can open the socket, and the owner can do everything. So the command line acts as root.
   const allRoutes = selectServedRoutes({ ...config, routes_include: [], routes_exclude: [] })
-  const localApp = createApp({ ...appOptions, routes: allRoutes, authenticate: identity.root })
+  // Made at the first request, because most services never get one.
+  let localApp: App | undefined
+  const openLocalApp = (): App =>
+    (localApp ??= createApp({ ...appOptions, routes: allRoutes, authenticate: identity.root }))
   try {
     const socket = await openLocalSocket(getSocketPath(config), request =>
-      localApp.fetch(request, { address: 'local' }),
+      openLocalApp().fetch(request, { address: 'local' }),
     )
     shutdown.add('socket of the command line', 'connections', () => socket[Symbol.asyncDispose]())
   } catch (error) {

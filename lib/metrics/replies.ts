@@ -48,7 +48,7 @@ export const createReplyCounter = (
         for (const [status, count] of statuses) this.inc({ operation, status }, count)
     },
   })
-  // The registry calls only `get`. A histogram of the library itself would count each reply a second time.
+  // The registry calls only `get`; a histogram of the library would cost too much (see above).
   registry.registerMetric({
     name: durationName,
     get: async () => ({
