@@ -6,7 +6,7 @@ import { globSync, statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Metafile } from 'esbuild'
 import { routes as edgeRoutes } from '#functions/routes.edge.gen.ts'
-import { exposedRoutes } from '#lib/http/exposure.ts'
+import { selectExposedRoutes } from '#lib/http/exposure.ts'
 import { buildEdge } from './edge.ts'
 import { buildHost } from './host.ts'
 import { readRoutes } from './table.ts'
@@ -33,7 +33,10 @@ const table = (metafile: Metafile): string =>
     .join('\n')
 
 if (!values['if-stale'] || !isFresh()) {
-  const routes = exposedRoutes(await readRoutes(), { include: listOf(values.include), exclude: listOf(values.exclude) })
+  const routes = selectExposedRoutes(await readRoutes(), {
+    include: listOf(values.include),
+    exclude: listOf(values.exclude),
+  })
   const host = await buildHost('dist', routes)
   const edge = await buildEdge('dist/edge.mjs', edgeRoutes)
   const built = `Built ${routes.length} endpoints, ${edgeRoutes.length} of them for the edge too`

@@ -1,7 +1,7 @@
 const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const
 
 /** Bytes as people say them, in powers of a thousand: `1.3 GB`. */
-export const byteSize = (bytes: number): string => {
+export const formatByteSize = (bytes: number): string => {
   let value = bytes
   let unit = 0
   // 999.95 would be written 1000.0.

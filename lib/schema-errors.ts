@@ -29,7 +29,7 @@ const counted = (origin: string): string | undefined =>
   origin === 'string' ? 'characters' : origin === 'array' ? 'entries' : undefined
 
 /** All that a value may be which is none of several kinds, where that can be said in one breath; else what the last asks for. */
-const noneOf = (wrong: readonly (readonly z.core.$ZodIssue[])[]): string => {
+const describeUnionMistake = (wrong: readonly (readonly z.core.$ZodIssue[])[]): string => {
   const reasons = [...new Set(wrong.flatMap(issues => issues[0]?.message ?? []))]
   const kinds = reasons.flatMap(reason => /^must be (.+)$/.exec(reason)?.[1] ?? [])
   return kinds.length === reasons.length && kinds.length > 0
@@ -61,7 +61,7 @@ const describe: z.core.$ZodErrorMap = issue => {
     case 'unrecognized_keys':
       return `has members that are not known here: ${issue.keys.join(', ')}`
     case 'invalid_union':
-      return noneOf(issue.errors)
+      return describeUnionMistake(issue.errors)
     default:
       return mustBe(undefined)
   }
@@ -71,5 +71,5 @@ const describe: z.core.$ZodErrorMap = issue => {
 z.config({ customError: describe })
 
 /** What is wrong first with a value that its schema has refused, and where: for messages. It tells nothing of the value. */
-export const firstMistake = ({ issues: [issue] }: z.ZodError): string =>
+export const describeFirstMistake = ({ issues: [issue] }: z.ZodError): string =>
   [issue?.path.join('.'), issue?.message].filter(Boolean).join(' ')

@@ -1,6 +1,6 @@
 import { groupAddress } from '#lib/auth/lockout-policy.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
-import type { Log as ServiceLog } from '#lib/platform/log.ts'
+import type { Logger as ServiceLog } from '#lib/platform/log.ts'
 import type { Store } from '#lib/storage/store.ts'
 import { AuditEntry, type AuditFacts } from './entry.ts'
 import { createRateLimiter } from './rate-limiter.ts'
@@ -81,7 +81,7 @@ export const openAudit = ({ store, log, retention }: Options): Audit => {
     },
     async record(facts) {
       if (facts.outcome === 'done') await writer.write(facts)
-      else if (rateLimiter.allow(`${facts.operation} ${facts.user_id}`, groupAddress(facts.address), facts))
+      else if (rateLimiter.admit(`${facts.operation} ${facts.user_id}`, groupAddress(facts.address), facts))
         writer.add(facts)
     },
     failure: writer.failure,

@@ -1,48 +1,52 @@
-/** The most refusals of one kind that get entries of their own in a window. The others are counted for each address. */
+/** The most refusals of one kind that get their own entries in a window. The rate limiter only counts the others. */
 const maxPerWindow = 60
+/** Milliseconds. */
 const windowLength = 60_000
+/** The most addresses for which refusals are counted separately, which bounds the memory. */
 const maxAddresses = 10_000
 
-/** Limits the entries of refusals, so that clients that are refused cannot fill the disk, from one address or from many. */
+/**
+ * Limits how many refusals the audit records, so that refused clients cannot fill the disk, whether they come from one address
+ * or from many.
+ */
 export interface RateLimiter<T> {
-  /** Whether a refusal of this kind gets an entry of its own. If not, it is counted. */
-  allow(kind: string, address: string, facts: T): boolean
+  /** Returns true if this refusal gets its own entry. Else it is counted for the entry at the end of the window. */
+  admit(kind: string, address: string, facts: T): boolean
   /** Reports the counted refusals, and stops. */
   close(): void
 }
 
-interface Suppressed<T> {
+interface CountedRefusals<T> {
   count: number
-  last: T
+  /** What is known of the last one. */
+  facts: T
 }
 
 /**
- * Makes a rate limiter. At the end of a window `report` gets, for each address, the last refusal without an entry and the
- * number of such refusals.
+ * Creates a rate limiter. At the end of a window it calls `onCounted` for each address with the facts of the last refusal that
+ * got no entry of its own, and with the number of such refusals.
  */
-export const createRateLimiter = <T>(report: (facts: T, count: number) => void): RateLimiter<T> => {
-  const allowed = new Map<string, number>()
-  const suppressed = new Map<string, Suppressed<T>>()
+export const createRateLimiter = <T>(onCounted: (facts: T, count: number) => void): RateLimiter<T> => {
+  const admittedCounts = new Map<string, number>()
+  const counted = new Map<string, CountedRefusals<T>>()
   const endWindow = (): void => {
-    const ended = [...suppressed.values()]
-    allowed.clear()
-    suppressed.clear()
-    for (const { count, last } of ended) report(last, count)
+    const ended = [...counted.values()]
+    admittedCounts.clear()
+    counted.clear()
+    for (const { facts, count } of ended) onCounted(facts, count)
   }
   const timer = setInterval(endWindow, windowLength)
   timer.unref()
   return {
-    allow(kind, address, facts) {
-      const before = allowed.get(kind) ?? 0
-      if (before < maxPerWindow) {
-        allowed.set(kind, before + 1)
+    admit(kind, address, facts) {
+      const admittedCount = admittedCounts.get(kind) ?? 0
+      if (admittedCount < maxPerWindow) {
+        admittedCounts.set(kind, admittedCount + 1)
         return true
       }
-      const key = `${kind} ${suppressed.size < maxAddresses ? address : 'others'}`
-      const counted = suppressed.get(key) ?? { count: 0, last: facts }
-      counted.count += 1
-      counted.last = facts
-      suppressed.set(key, counted)
+      const key = `${kind} ${counted.size < maxAddresses ? address : 'others'}`
+      const count = (counted.get(key)?.count ?? 0) + 1
+      counted.set(key, { count, facts })
       return false
     },
     close() {

@@ -1,5 +1,5 @@
 import { messageOf } from '#lib/errors.ts'
-import type { Log as ServiceLog } from '#lib/platform/log.ts'
+import type { Logger as ServiceLog } from '#lib/platform/log.ts'
 import type { Log, Store } from '#lib/storage/store.ts'
 import { type AuditEntry, type AuditFacts, chainEntry } from './entry.ts'
 

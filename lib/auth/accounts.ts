@@ -3,7 +3,7 @@ import type { Stored } from '#lib/storage/store.ts'
 import { claimNames } from '#lib/access/claims.ts'
 import type { Directory } from './directory.ts'
 import type { User } from './directory-schemas.ts'
-import { userEvent } from './identity-events.ts'
+import { createUserEvent } from './identity-events.ts'
 import type { PasswordRules } from './password-policy.ts'
 import type { Passwords } from './passwords.ts'
 import type { Principal } from '#lib/access/principal.ts'
@@ -52,7 +52,7 @@ export const createAccounts = ({ directory, passwords, rules }: Options): Accoun
       created_at: now,
       updated_at: now,
     }
-    await directory.runExclusive(() => directory.commit([users.put(root), publish(userEvent('ADDED', id))]))
+    await directory.runExclusive(() => directory.commit([users.put(root), publish(createUserEvent('ADDED', id))]))
   }
   const setPassword = async ({ id, generation }: User & Stored, password: string): Promise<void> => {
     const hash = await passwords.hash(password)
@@ -62,7 +62,7 @@ export const createAccounts = ({ directory, passwords, rules }: Options): Accoun
         throw new ServiceError('conflict', 'The password was changed meanwhile; sign in again.')
       return { ...user, password: hash, generation: generation + 1, updated_at: new Date().toISOString() }
     }
-    await users.update(id, change, [publish(userEvent('UPDATED', id))], { essential: true })
+    await users.update(id, change, [publish(createUserEvent('UPDATED', id))], { essential: true })
   }
 
   return {

@@ -4,11 +4,11 @@ import type { Publish } from '#lib/events/events.ts'
 import type { Collection, Store, Stored, Write } from '#lib/storage/store.ts'
 import type { Accounts } from './accounts.ts'
 import { ApiKey, ApiKeyRecord, type CreateApiKey } from './api-key-schemas.ts'
-import { unknownClaimError } from './claim-records.ts'
+import { createUnknownClaimError } from './claim-records.ts'
 import { canonicalizeClaim, plannedClaims } from '#lib/access/claims.ts'
 import type { Directory } from './directory.ts'
 import { checkMayChange } from './grants.ts'
-import { apiKeyEvent } from './identity-events.ts'
+import { createApiKeyEvent } from './identity-events.ts'
 import { normalizeName } from '#lib/access/normal-name.ts'
 import type { Principal } from '#lib/access/principal.ts'
 
@@ -40,8 +40,8 @@ type StoredKey = ApiKey & Stored
 /** The record of a stored key. The schema drops the members that clients must not see, above all the digest. */
 const toRecord = (key: StoredKey, encoded = ''): ApiKeyRecord => ApiKeyRecord.parse({ ...key, encoded })
 
-const unauthenticatedError = (message: string): ServiceError => new ServiceError('unauthenticated', message)
-const invalidKeyError = (): ServiceError => unauthenticatedError('The API key is not valid.')
+const createUnauthenticatedError = (message: string): ServiceError => new ServiceError('unauthenticated', message)
+const createInvalidKeyError = (): ServiceError => createUnauthenticatedError('The API key is not valid.')
 
 /** Splits a credential into key and secret; undefined when it is not base64 of `key:secret`. */
 export const parseCredential = (credential: string): { readonly key: string; readonly secret: string } | undefined => {
@@ -109,7 +109,7 @@ export const createApiKeys = ({ store, publish, accounts, directory, rootId, pep
 
   // Stored keys and principals are immutable, so the principal of a key can be cached by both.
   const principalCache = new WeakMap<Principal, WeakMap<StoredKey, Principal>>()
-  const cachedPrincipal = (owner: Principal, key: StoredKey): Principal => {
+  const getCachedPrincipal = (owner: Principal, key: StoredKey): Principal => {
     const known = principalCache.get(owner)?.get(key)
     if (known) return known
     const made = narrowPrincipal(owner, key)
@@ -117,12 +117,12 @@ export const createApiKeys = ({ store, publish, accounts, directory, rootId, pep
     return made
   }
   const authorizeKey = async (key: StoredKey): Promise<Principal> => {
-    if (key.revoked) throw unauthenticatedError('The API key has been revoked.')
+    if (key.revoked) throw createUnauthenticatedError('The API key has been revoked.')
     if (key.expires_at !== undefined && Date.parse(key.expires_at) <= Date.now())
-      throw unauthenticatedError('The API key has expired.')
+      throw createUnauthenticatedError('The API key has expired.')
     const owner = await accounts.principal(key.user_id)
-    if (!owner) throw unauthenticatedError('The owner of the API key does not exist any more.')
-    return cachedPrincipal(owner, key)
+    if (!owner) throw createUnauthenticatedError('The owner of the API key does not exist any more.')
+    return getCachedPrincipal(owner, key)
   }
 
   const findOwner = async (reference: string): Promise<Principal> => {
@@ -134,7 +134,7 @@ export const createApiKeys = ({ store, publish, accounts, directory, rootId, pep
   const resolveClaims = (given: readonly string[]): readonly string[] => {
     const names = [...new Set(given.map(name => canonicalizeClaim(normalizeName(name))))]
     for (const name of names) {
-      if (!directory.claimExists(name)) throw unknownClaimError(name, 'invalid')
+      if (!directory.claimExists(name)) throw createUnknownClaimError(name, 'invalid')
       if (plannedClaims.has(name))
         throw new ServiceError('invalid', `The claim ${name} is of a feature that is not there yet; leave it out.`)
     }
@@ -168,11 +168,13 @@ export const createApiKeys = ({ store, publish, accounts, directory, rootId, pep
         ...(request.expires_at && { expires_at: request.expires_at }),
         ...(claims && { claims: [...claims] }),
       }
-      await store.commit([keys.put(made), publish(apiKeyEvent('ADDED', id, owner.id))]).catch((error: unknown) => {
-        throw isFault(error, 'conflict')
-          ? new ServiceError('conflict', `There is an API key with the name ${made.name} or the key ${key} already.`)
-          : error
-      })
+      await store
+        .commit([keys.put(made), publish(createApiKeyEvent('ADDED', id, owner.id))])
+        .catch((error: unknown) => {
+          throw isFault(error, 'conflict')
+            ? new ServiceError('conflict', `There is an API key with the name ${made.name} or the key ${key} already.`)
+            : error
+        })
       return toRecord({ ...made, rev: 1 }, Buffer.from(`${key}:${secret}`).toString('base64'))
     },
     list: async () => (await keys.list()).map(key => toRecord(key)),
@@ -186,24 +188,24 @@ export const createApiKeys = ({ store, publish, accounts, directory, rootId, pep
         revoked_at: key.revoked_at ?? now,
         updated_at: now,
       })
-      await keys.update(id, revoke, [publish(apiKeyEvent('REVOKED', id, owner))], { essential: true })
+      await keys.update(id, revoke, [publish(createApiKeyEvent('REVOKED', id, owner))], { essential: true })
     },
     async remove(reference, caller) {
       const { id, user_id: owner } = await findToChange(reference, caller)
-      await store.commit([keys.remove({ id }), publish(apiKeyEvent('REMOVED', id, owner))], { essential: true })
+      await store.commit([keys.remove({ id }), publish(createApiKeyEvent('REMOVED', id, owner))], { essential: true })
     },
     async principal(credential) {
       const given = parseCredential(credential)
-      if (!given) throw unauthenticatedError('X-Api-Key must be base64 of KEY:SECRET.')
+      if (!given) throw createUnauthenticatedError('X-Api-Key must be base64 of KEY:SECRET.')
       const key = await keys.find('key', given.key)
       const digest = key ? Buffer.from(key.digest, 'base64') : unmatchableDigest
       // An unknown key is compared too, so that neither the message nor the time tells it from a wrong secret.
-      if (!timingSafeEqual(computeDigest(key?.key ?? '', given.secret), digest) || !key) throw invalidKeyError()
+      if (!timingSafeEqual(computeDigest(key?.key ?? '', given.secret), digest) || !key) throw createInvalidKeyError()
       return authorizeKey(key)
     },
     async principalOf(id) {
       const key = await keys.get(id)
-      if (!key) throw unauthenticatedError('The API key does not exist any more.')
+      if (!key) throw createUnauthenticatedError('The API key does not exist any more.')
       return authorizeKey(key)
     },
     prepareRemoval: async userId => (await keys.list()).filter(key => key.user_id === userId).map(keys.remove),

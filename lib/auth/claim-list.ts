@@ -1,10 +1,10 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { toClaimRecord, unknownClaimError, serviceClaimRecords } from './claim-records.ts'
+import { toClaimRecord, createUnknownClaimError, serviceClaimRecords } from './claim-records.ts'
 import { canonicalizeClaim, plannedClaims, roleClaims } from '#lib/access/claims.ts'
 import type { Directory } from './directory.ts'
 import type { CustomClaim } from './directory-schemas.ts'
 import { checkClaimGrant } from './grants.ts'
-import { claimEvent } from './identity-events.ts'
+import { createClaimEvent } from './identity-events.ts'
 import { normalizeName } from '#lib/access/normal-name.ts'
 import type { Principal } from '#lib/access/principal.ts'
 import type { ClaimGroup, ClaimRecord, ClaimWithUsers, CreateClaim } from './role-schemas.ts'
@@ -36,8 +36,8 @@ const listUsable = async (directory: Directory): Promise<readonly ClaimRecord[]>
   (await listAll(directory)).filter(({ name }) => !plannedClaims.has(name))
 
 /** Groups items by a key. The groups are in the order in which their keys first appear. */
-const groupBy = <T>(items: readonly T[], keyOf: (item: T) => string): readonly (readonly [string, readonly T[]])[] => [
-  ...Map.groupBy(items, keyOf),
+const groupBy = <T>(items: readonly T[], getKey: (item: T) => string): readonly (readonly [string, readonly T[]])[] => [
+  ...Map.groupBy(items, getKey),
 ]
 
 export const createClaims = (directory: Directory): Claims => {
@@ -48,7 +48,7 @@ export const createClaims = (directory: Directory): Claims => {
   const find = async (reference: string): Promise<ClaimRecord> => {
     const name = canonicalizeClaim(normalizeName(reference))
     const found = (await listAll(directory)).find(claim => claim.name === name)
-    if (!found) throw unknownClaimError(name)
+    if (!found) throw createUnknownClaimError(name)
     return found
   }
 
@@ -68,8 +68,9 @@ export const createClaims = (directory: Directory): Claims => {
     add: ({ name: given, description }) =>
       directory.runExclusive(async () => {
         const name = canonicalizeClaim(normalizeName(given))
-        const conflictError = (): ServiceError => new ServiceError('conflict', `The claim ${name} exists already.`)
-        if (directory.claimExists(name)) throw conflictError()
+        const createConflictError = (): ServiceError =>
+          new ServiceError('conflict', `The claim ${name} exists already.`)
+        if (directory.claimExists(name)) throw createConflictError()
         if (name in roleClaims)
           throw new ServiceError(
             'conflict',
@@ -77,9 +78,9 @@ export const createClaims = (directory: Directory): Claims => {
           )
         const claim: CustomClaim = { id: crypto.randomUUID(), name, ...(description && { description }) }
         await directory
-          .commit([directory.claims.put(claim), directory.publish(claimEvent('ADDED', name))])
+          .commit([directory.claims.put(claim), directory.publish(createClaimEvent('ADDED', name))])
           .catch((error: unknown) => {
-            throw isFault(error, 'conflict') ? conflictError() : error
+            throw isFault(error, 'conflict') ? createConflictError() : error
           })
         return toClaimRecord(name, claim)
       }),
@@ -100,7 +101,7 @@ export const createClaims = (directory: Directory): Claims => {
         await directory.commit(
           [
             directory.claims.remove(claim),
-            directory.publish(claimEvent('REMOVED', name)),
+            directory.publish(createClaimEvent('REMOVED', name)),
             ...roles.map(role => directory.roles.put({ ...role, claims: role.claims.filter(one => one !== name) })),
           ],
           { essential: true },

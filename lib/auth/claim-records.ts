@@ -36,7 +36,7 @@ export const serviceClaimRecords: readonly ClaimRecord[] = [...serviceClaims.val
 export const isServiceClaim = (name: string): boolean => serviceClaims.has(canonicalizeClaim(name))
 
 /** The error for the name of a claim that does not exist. It suggests the closest name. */
-export const unknownClaimError = (name: string, fault: Fault = 'not-found'): ServiceError => {
+export const createUnknownClaimError = (name: string, fault: Fault = 'not-found'): ServiceError => {
   const closest = findClosestName(
     name,
     serviceClaimRecords.map(claim => claim.name).filter(claim => !plannedClaims.has(claim)),

@@ -2,12 +2,12 @@ import { ServiceError } from '#lib/errors.ts'
 import type { RoleClaims } from './effective-claims.ts'
 import type { Principal } from '#lib/access/principal.ts'
 
-const notHeldError = (what: string): ServiceError =>
+const createNotHeldError = (what: string): ServiceError =>
   new ServiceError('forbidden', `You cannot give or take ${what}, because you do not hold it yourself.`)
 
 /** Passes a claim that the caller may grant and revoke, which is a claim that they hold. Throws `forbidden`. */
 export const checkClaimGrant = (caller: Principal, claim: string): void => {
-  if (!caller.superUser && !caller.claims.has(claim)) throw notHeldError(`the claim ${claim}`)
+  if (!caller.superUser && !caller.claims.has(claim)) throw createNotHeldError(`the claim ${claim}`)
 }
 
 /**
@@ -18,7 +18,7 @@ export const checkClaimGrant = (caller: Principal, claim: string): void => {
 export const checkRoleGrant = (caller: Principal, role: string, roles: RoleClaims): void => {
   if (caller.superUser || caller.roles.includes(role)) return
   const holdsAllClaims = roles.get(role)?.claims.every(claim => caller.claims.has(claim)) ?? false
-  if (role !== 'USER' || !holdsAllClaims) throw notHeldError(`the role ${role}`)
+  if (role !== 'USER' || !holdsAllClaims) throw createNotHeldError(`the role ${role}`)
 }
 
 /**

@@ -1,10 +1,12 @@
-/** How new passwords are hashed (spec 5.9). `cost` is that of bcrypt, or the iterations of PBKDF2 with SHA-256. */
+/** How a password is hashed (spec 5.9). */
 export interface HashMethod {
+  /** `sha256` is PBKDF2 with HMAC-SHA-256. Settings and the specification call it so. */
   readonly kind: 'bcrypt' | 'sha256'
+  /** The binary logarithm of the rounds of bcrypt, or the iterations of PBKDF2. */
   readonly cost: number
 }
 
-/** bcrypt: each step doubles the time. PBKDF2: the iterations that OWASP's password storage cheat sheet recommends. */
+/** The costs of new hashes. For PBKDF2 it is what OWASP's password storage cheat sheet recommends. */
 export const defaultCost = { bcrypt: 12, sha256: 600_000 } as const
 
 /** Bytes of a SHA-256 digest. */
@@ -29,14 +31,17 @@ export const parsePbkdf2Hash = (
   }
 }
 
-/** The method and cost that a hash was made with. */
+/** Reads from a hash with which method and cost it was made. */
 export const detectHashMethod = (hash: string): HashMethod => {
-  const sha256 = parsePbkdf2Hash(hash)
+  const pbkdf2 = parsePbkdf2Hash(hash)
   // A bcrypt hash begins with $2b$ and two digits of the cost.
-  return sha256 ? { kind: 'sha256', cost: sha256.iterations } : { kind: 'bcrypt', cost: Number(hash.slice(4, 6)) }
+  return pbkdf2 ? { kind: 'sha256', cost: pbkdf2.iterations } : { kind: 'bcrypt', cost: Number(hash.slice(4, 6)) }
 }
 
-/** A hash that no password matches. For unknown users it is compared instead, so that the time does not tell who exists. */
+/**
+ * Makes a hash that no password is known for. When a user does not exist, the sign-in compares the password with this hash, so
+ * that the time of its reply does not show which users exist.
+ */
 export const createDummyHash = ({ kind, cost }: HashMethod): string =>
   kind === 'bcrypt'
     ? `$2b$${String(cost).padStart(2, '0')}$C6UzMDM.H6dfI/f/IKcEeO7ZbqTrTvgA8oAdqEoxQuVVBpyxTJL8e`

@@ -89,7 +89,7 @@ export const openKeyRing = async (options: Options): Promise<KeyRing> => {
   const retired = new Map<string, TokenKey & { readonly expiresAt: number }>()
   let { privateKey } = options
 
-  const currentKey = async (): Promise<SigningKey> =>
+  const getCurrentKey = async (): Promise<SigningKey> =>
     createTokenKey(algorithm, usesSharedSecret(algorithm) ? await loadSecret(files.secret) : privateKey)
   const loadRetired = async (): Promise<void> => {
     const names = await readdir(files.retired).catch((error: unknown) => {
@@ -128,7 +128,7 @@ export const openKeyRing = async (options: Options): Promise<KeyRing> => {
   await rm(files.nextKey, { force: true })
   await removeUnfinished(folder)
   await loadRetired()
-  let current = await currentKey()
+  let current = await getCurrentKey()
   let rotation: Promise<string> | undefined
 
   const rotate = async (): Promise<string> => {
@@ -140,7 +140,7 @@ export const openKeyRing = async (options: Options): Promise<KeyRing> => {
     await replace(next, () => renameSynced(files.nextKey, files.key))
     privateKey = next
     if (usesSharedSecret(algorithm)) await writeFileAtomic(files.secret, randomBytes(secretSize))
-    current = await currentKey()
+    current = await getCurrentKey()
     return current.id
   }
 

@@ -39,7 +39,7 @@ interface Semaphore {
 
 const isAddress = (subject: string): boolean => subject.startsWith('address ')
 
-const lockedOutError = (subject: string, until: number): ServiceError => {
+const createLockedOutError = (subject: string, until: number): ServiceError => {
   const seconds = Math.max(1, Math.ceil((until - Date.now()) / 1000))
   return new ServiceError(
     'locked-out',
@@ -101,7 +101,7 @@ export const openLockout = async (store: Store, policy: LockoutPolicy): Promise<
   const acquire = async (subject: string): Promise<void> => {
     for (;;) {
       const until = getLockEnd(subject)
-      if (until !== undefined) throw lockedOutError(subject, until)
+      if (until !== undefined) throw createLockedOutError(subject, until)
       const semaphore = semaphores.get(subject) ?? { running: 0, waiting: [] }
       semaphores.set(subject, semaphore)
       // Before a lock as many checks run as may still fail; after it one at a time.

@@ -63,8 +63,9 @@ export const createPasswordRules = ({ minLength, maxBytes, requiredKinds }: Pass
     },
     generate() {
       for (;;) {
-        const letters = (): string => Array.from({ length: 6 }, () => alphabet[randomInt(alphabet.length)]).join('')
-        const password = Array.from({ length: groups }, letters).join('-').slice(0, length)
+        const generateLetters = (): string =>
+          Array.from({ length: 6 }, () => alphabet[randomInt(alphabet.length)]).join('')
+        const password = Array.from({ length: groups }, generateLetters).join('-').slice(0, length)
         if (findBrokenRules(password).length === 0) return password
       }
     },

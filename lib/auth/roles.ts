@@ -1,11 +1,11 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
 import type { Stored } from '#lib/storage/store.ts'
-import { toClaimRecord, isServiceClaim, unknownClaimError } from './claim-records.ts'
+import { toClaimRecord, isServiceClaim, createUnknownClaimError } from './claim-records.ts'
 import { canonicalizeClaim } from '#lib/access/claims.ts'
 import type { Directory } from './directory.ts'
 import type { Role, User } from './directory-schemas.ts'
 import { checkClaimGrant } from './grants.ts'
-import { roleClaimEvent, roleEvent } from './identity-events.ts'
+import { createRoleClaimEvent, createRoleEvent } from './identity-events.ts'
 import { normalizeName } from '#lib/access/normal-name.ts'
 import type { Principal } from '#lib/access/principal.ts'
 import type { ClaimRecord, CreateRole, RoleRecord } from './role-schemas.ts'
@@ -29,7 +29,7 @@ export interface Roles {
 export const listHolders = (users: readonly User[], has: (user: User) => boolean): Holder[] =>
   users.filter(has).map(({ id, username, name, email }) => ({ id, username, name, email }))
 
-const byName = (a: Role, b: Role): number => (a.name < b.name ? -1 : 1)
+const compareByName = (a: Role, b: Role): number => (a.name < b.name ? -1 : 1)
 
 export const createRoles = (directory: Directory): Roles => {
   const find = (reference: string): Role & Stored => {
@@ -52,13 +52,13 @@ export const createRoles = (directory: Directory): Roles => {
   }
   const resolveClaim = (given: string, caller: Principal): string => {
     const name = canonicalizeClaim(normalizeName(given))
-    if (!directory.claimExists(name)) throw unknownClaimError(name)
+    if (!directory.claimExists(name)) throw createUnknownClaimError(name)
     checkClaimGrant(caller, name)
     return name
   }
 
   return {
-    list: async () => Promise.all([...directory.roleTable().values()].toSorted(byName).map(toRecord)),
+    list: async () => Promise.all([...directory.roleTable().values()].toSorted(compareByName).map(toRecord)),
     show: async reference => toRecord(find(reference)),
     add: (request, caller) =>
       directory.runExclusive(async () => {
@@ -78,7 +78,7 @@ export const createRoles = (directory: Directory): Roles => {
           claims,
         }
         await directory
-          .commit([directory.roles.put(role), directory.publish(roleEvent('ADDED', name))])
+          .commit([directory.roles.put(role), directory.publish(createRoleEvent('ADDED', name))])
           .catch((error: unknown) => {
             throw isFault(error, 'conflict') ? new ServiceError('conflict', `The role ${name} exists already.`) : error
           })
@@ -94,9 +94,12 @@ export const createRoles = (directory: Directory): Roles => {
             'conflict',
             `The role ${role.name} is still that of ${users.map(({ username }) => username).join(', ')}. Take it from them first.`,
           )
-        await directory.commit([directory.roles.remove(role), directory.publish(roleEvent('REMOVED', role.name))], {
-          essential: true,
-        })
+        await directory.commit(
+          [directory.roles.remove(role), directory.publish(createRoleEvent('REMOVED', role.name))],
+          {
+            essential: true,
+          },
+        )
       }),
     addClaim: (reference, claim, caller) =>
       directory.runExclusive(async () => {
@@ -107,7 +110,7 @@ export const createRoles = (directory: Directory): Roles => {
           throw new ServiceError('conflict', `The role ${role.name} has the claim ${name} already.`)
         await directory.commit([
           directory.roles.put({ ...role, claims: [...role.claims, name] }),
-          directory.publish(roleClaimEvent('ADDED', role.name, name)),
+          directory.publish(createRoleClaimEvent('ADDED', role.name, name)),
         ])
         return toClaimRecord(name)
       }),
@@ -122,7 +125,7 @@ export const createRoles = (directory: Directory): Roles => {
         await directory.commit(
           [
             directory.roles.put({ ...role, claims: role.claims.filter(one => one !== name) }),
-            directory.publish(roleClaimEvent('REMOVED', role.name, name)),
+            directory.publish(createRoleClaimEvent('REMOVED', role.name, name)),
           ],
           { essential: true },
         )

@@ -23,7 +23,7 @@ interface Options {
   readonly apiKeys: Pick<ApiKeys, 'principalOf'>
 }
 
-const invalidTokenError = (message: string): ServiceError =>
+const createInvalidTokenError = (message: string): ServiceError =>
   new ServiceError('unauthenticated', message, { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } })
 
 export const createSessions = (options: Options): Sessions => {
@@ -31,13 +31,13 @@ export const createSessions = (options: Options): Sessions => {
 
   /** The present principal of a verified token. This is never cached, so that changes of rights take effect at once. */
   const findPrincipal = (claims: TokenClaims): MaybePromise<Principal> => {
-    if (revocations.has(claims.jti)) throw invalidTokenError('This token was signed out; sign in again.')
+    if (revocations.has(claims.jti)) throw createInvalidTokenError('This token was signed out; sign in again.')
     if (claims.api_key_id !== undefined) return apiKeys.principalOf(claims.api_key_id)
     const user = directory.users.getSync(claims.uid)
-    if (!user) throw invalidTokenError('The user of this token does not exist any more.')
+    if (!user) throw createInvalidTokenError('The user of this token does not exist any more.')
     // Tokens from before generations existed belong to the first one.
     if ((claims.gen ?? 0) !== user.generation)
-      throw invalidTokenError('The password was changed meanwhile; sign in again.')
+      throw createInvalidTokenError('The password was changed meanwhile; sign in again.')
     return directory.principal(user)
   }
   const verify = (token: string, connection?: object): MaybePromise<TokenClaims> =>

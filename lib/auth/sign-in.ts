@@ -26,9 +26,9 @@ export type SignIn = (
   setActor?: (who: Pick<Principal, 'id' | 'username'>) => void,
 ) => Promise<{ readonly email: string; readonly expires_at: number; readonly token: string }>
 
-const invalidRequestError = (message: string): ServiceError => new ServiceError('invalid', message)
+const createInvalidRequestError = (message: string): ServiceError => new ServiceError('invalid', message)
 
-const unauthenticatedError = (message = 'Invalid User or Password'): ServiceError =>
+const createUnauthenticatedError = (message = 'Invalid User or Password'): ServiceError =>
   new ServiceError('unauthenticated', message, { extra: { error: 'invalid_grant', error_description: message } })
 
 /** What a token was issued for: a generation of the password, or an API key. The token ends with it. */
@@ -52,14 +52,14 @@ export const createSignIn = ({ accounts, apiKeys, passwords, lockout, tokens }: 
     const matches = await lockout.guard({ userId: user?.id, identifier, address }, () =>
       passwords.verify(password, user?.password),
     )
-    if (!matches || !user?.password) throw unauthenticatedError()
+    if (!matches || !user?.password) throw createUnauthenticatedError()
     // The password was right, even if its new hash cannot be stored.
     if (passwords.isOutdated(user.password)) await accounts.rehash(user, password).catch(() => undefined)
     return user
   }
   const checkApiKey = async (credential: string, address: string): Promise<Principal> => {
     const given = parseCredential(credential)
-    if (!given) throw invalidRequestError('api_key must be base64 of KEY:SECRET.')
+    if (!given) throw createInvalidRequestError('api_key must be base64 of KEY:SECRET.')
     let found: Principal | undefined
     let failure: unknown
     await lockout.guard({ userId: undefined, identifier: `api key ${given.key}`, address }, async () => {
@@ -70,7 +70,7 @@ export const createSignIn = ({ accounts, apiKeys, passwords, lockout, tokens }: 
       return found !== undefined
     })
     if (found) return found
-    throw isFault(failure, 'unauthenticated') ? unauthenticatedError(failure.message) : failure
+    throw isFault(failure, 'unauthenticated') ? createUnauthenticatedError(failure.message) : failure
   }
   const issue = async ({ id: uid, email, username, roles, claims }: Principal, basis: TokenBasis) => {
     const user = { uid, email, username, roles: [...roles], claims: [...claims] }
@@ -85,13 +85,13 @@ export const createSignIn = ({ accounts, apiKeys, passwords, lockout, tokens }: 
       return issue(principal, { api_key_id: principal.apiKeyId! })
     }
     const identifier = email || username
-    if (!identifier) throw invalidRequestError('Either email, username or api_key must be provided.')
-    if (!password) throw invalidRequestError(`Password is required for ${email ? 'email' : 'username'} login.`)
+    if (!identifier) throw createInvalidRequestError('Either email, username or api_key must be provided.')
+    if (!password) throw createInvalidRequestError(`Password is required for ${email ? 'email' : 'username'} login.`)
     const found = await accounts.find(identifier)
     if (found) setActor(found)
     const user = await checkPassword(found, { identifier, password, address })
     const principal = await accounts.principal(user.id)
-    if (!principal) throw unauthenticatedError()
+    if (!principal) throw createUnauthenticatedError()
     return issue(principal, { gen: user.generation })
   }
 }

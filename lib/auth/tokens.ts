@@ -58,12 +58,12 @@ const maxLength = 16 * 1024
 const maxIssuedLength = 12 * 1024
 const maxCached = 10_000
 
-const invalidTokenError = (message: string, cause?: unknown): ServiceError =>
+const createInvalidTokenError = (message: string, cause?: unknown): ServiceError =>
   new ServiceError('unauthenticated', message, {
     cause,
     headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
   })
-const expiredTokenError = (): ServiceError => invalidTokenError('The token is expired; sign in again.')
+const createExpiredTokenError = (): ServiceError => createInvalidTokenError('The token is expired; sign in again.')
 
 /** Issues and verifies tokens. Verified tokens are cached by digest, so that each signature is checked once. */
 export const createTokens = ({ keys, lifetime, sha256 }: Options): Tokens => {
@@ -91,13 +91,13 @@ export const createTokens = ({ keys, lifetime, sha256 }: Options): Tokens => {
       )
       return TokenClaims.parse(payload)
     } catch (error) {
-      if (error instanceof errors.JWTExpired) throw expiredTokenError()
-      throw invalidTokenError('The token is not valid; sign in again.', error)
+      if (error instanceof errors.JWTExpired) throw createExpiredTokenError()
+      throw createInvalidTokenError('The token is not valid; sign in again.', error)
     }
   }
 
   const getByDigest = (token: string): TokenClaims | undefined => {
-    if (token.length > maxLength) throw invalidTokenError('The token is not valid: it is too long.')
+    if (token.length > maxLength) throw createInvalidTokenError('The token is not valid: it is too long.')
     const key = sha256(token)
     const claims = verified.get(key)
     verified.delete(key)
@@ -112,7 +112,7 @@ export const createTokens = ({ keys, lifetime, sha256 }: Options): Tokens => {
     const last = connection && lastByConnection.get(connection)
     const isLast = last?.token === token
     const claims = isLast ? last.claims : getByDigest(token)
-    if (claims && claims.exp * 1000 <= Date.now()) throw expiredTokenError()
+    if (claims && claims.exp * 1000 <= Date.now()) throw createExpiredTokenError()
     if (connection && claims && !isLast) lastByConnection.set(connection, { token, claims })
     return claims
   }

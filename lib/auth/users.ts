@@ -1,12 +1,12 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
 import type { CommitOptions, Stored, Write } from '#lib/storage/store.ts'
-import { unknownClaimError } from './claim-records.ts'
+import { createUnknownClaimError } from './claim-records.ts'
 import { canonicalizeClaim, claimNames } from '#lib/access/claims.ts'
 import type { Directory } from './directory.ts'
 import type { User } from './directory-schemas.ts'
 import { listEffectiveClaims } from './effective-claims.ts'
 import { checkClaimGrant, checkMayChange, checkRoleGrant } from './grants.ts'
-import { userEvent, userGrantEvent } from './identity-events.ts'
+import { createUserEvent, createUserGrantEvent } from './identity-events.ts'
 import type { Lockout } from './lockout.ts'
 import { normalizeName } from '#lib/access/normal-name.ts'
 import type { PasswordRules } from './password-policy.ts'
@@ -33,7 +33,7 @@ export interface Users {
   unlock(reference: string, caller: Principal): Promise<void>
 }
 
-const byName = (a: User, b: User): number => (a.username.toLowerCase() < b.username.toLowerCase() ? -1 : 1)
+const compareByName = (a: User, b: User): number => (a.username.toLowerCase() < b.username.toLowerCase() ? -1 : 1)
 
 /** The claims that every new user holds directly, as existing clients expect. */
 const initialClaims = ['READ_ONLY', 'LIST_CATALOG_MANIFEST', 'LIST_PACKER_TEMPLATE', 'LIST_VM', 'LIST'] as const
@@ -84,19 +84,21 @@ export const createUsers = (options: Options): Users => {
     for (const name of names) {
       const exists = kind === 'roles' ? directory.roleTable().has(name) : directory.claimExists(name)
       if (!exists)
-        throw kind === 'roles' ? new ServiceError('not-found', `There is no role ${name}.`) : unknownClaimError(name)
+        throw kind === 'roles'
+          ? new ServiceError('not-found', `There is no role ${name}.`)
+          : createUnknownClaimError(name)
       if (kind === 'roles') checkRoleGrant(caller, name, directory.roleTable())
       else checkClaimGrant(caller, name)
     }
     return [...new Set(names)]
   }
-  const userExistsError = (): ServiceError => {
+  const createUserExistsError = (): ServiceError => {
     const message = 'A user with this user name or e-mail address exists already.'
     return new ServiceError('conflict', message, { extra: { error: 'user_exists', error_description: message } })
   }
   const commit = (writes: readonly Write[], options?: CommitOptions): Promise<void> =>
     directory.commit(writes, options).catch((error: unknown) => {
-      throw isFault(error, 'conflict') ? userExistsError() : error
+      throw isFault(error, 'conflict') ? createUserExistsError() : error
     })
 
   const grant = (kind: GrantKind, reference: string, given: string, caller: Principal): Promise<void> =>
@@ -106,7 +108,7 @@ export const createUsers = (options: Options): Users => {
       if (user[kind].includes(name)) throw new ServiceError('conflict', `${user.username} has ${name} already.`)
       await directory.commit([
         directory.users.put({ ...user, [kind]: [...user[kind], name], updated_at: new Date().toISOString() }),
-        directory.publish(userGrantEvent(kind, 'ADDED', user.id, name)),
+        directory.publish(createUserGrantEvent(kind, 'ADDED', user.id, name)),
       ])
     })
   const revoke = (kind: GrantKind, reference: string, given: string, caller: Principal): Promise<void> =>
@@ -123,14 +125,14 @@ export const createUsers = (options: Options): Users => {
             [kind]: user[kind].filter(one => one !== name),
             updated_at: new Date().toISOString(),
           }),
-          directory.publish(userGrantEvent(kind, 'REMOVED', user.id, name)),
+          directory.publish(createUserGrantEvent(kind, 'REMOVED', user.id, name)),
         ],
         { essential: true },
       )
     })
 
   return {
-    list: async () => (await directory.users.list()).toSorted(byName).map(toRecord),
+    list: async () => (await directory.users.list()).toSorted(compareByName).map(toRecord),
     show: async reference => toRecord(await find(reference)),
     async add(request, caller) {
       if (request.password !== undefined) rules.check(request.password, 'The password')
@@ -155,7 +157,7 @@ export const createUsers = (options: Options): Users => {
           created_at: now,
           updated_at: now,
         }
-        await commit([directory.users.put(user), directory.publish(userEvent('ADDED', user.id))])
+        await commit([directory.users.put(user), directory.publish(createUserEvent('ADDED', user.id))])
         return toRecord(user)
       })
     },
@@ -176,7 +178,7 @@ export const createUsers = (options: Options): Users => {
         await commit(
           [
             directory.users.put({ ...next, updated_at: new Date().toISOString() }),
-            directory.publish(userEvent('UPDATED', user.id)),
+            directory.publish(createUserEvent('UPDATED', user.id)),
           ],
           { essential: hash !== undefined },
         )
@@ -190,7 +192,7 @@ export const createUsers = (options: Options): Users => {
         checkCallerMayChange(caller, user)
         const ownedWrites = await Promise.all(onRemoveUser.map(writes => writes(user.id)))
         await directory.commit(
-          [directory.users.remove(user), ...ownedWrites.flat(), directory.publish(userEvent('REMOVED', user.id))],
+          [directory.users.remove(user), ...ownedWrites.flat(), directory.publish(createUserEvent('REMOVED', user.id))],
           { essential: true },
         )
       })

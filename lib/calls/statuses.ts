@@ -31,10 +31,10 @@ const oauthTypes: Readonly<Record<number, string>> = {
   429: 'user_blocked',
 }
 
-export const statusOf = (fault: Fault): number => statuses[fault]
+export const toStatus = (fault: Fault): number => statuses[fault]
 
 /** The fault of a status: the first in the table when several share the status. */
-export const faultOf = (status: number): Fault =>
+export const toFault = (status: number): Fault =>
   keysOf(statuses).find(fault => statuses[fault] === status) ?? (status < 500 ? 'invalid' : 'internal')
 
 /**
@@ -42,7 +42,7 @@ export const faultOf = (status: number): Fault =>
  * type to a 400 too.
  */
 export const createErrorBody = (error: ServiceError, oauthRequest = false): Record<string, unknown> => {
-  const code = statusOf(error.fault)
+  const code = toStatus(error.fault)
   const oauth = oauthTypes[code] ?? (oauthRequest && code === 400 ? 'invalid_request' : undefined)
   return {
     code,

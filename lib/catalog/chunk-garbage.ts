@@ -54,14 +54,14 @@ const findIndexPaths = async (provider: Provider, signal: AbortSignal | undefine
   }
   await forEachConcurrent(candidates(), concurrency, async object => {
     const isIndex =
-      object.path.endsWith(indexSuffix) || (await isChunkIndexObject(provider, object, signal).catch(falseIfNotFound))
+      object.path.endsWith(indexSuffix) || (await isChunkIndexObject(provider, object, signal).catch(ignoreNotFound))
     if (isIndex) found.push(object.path)
   })
   return found
 }
 
 /** Gives false for an object that was deleted meanwhile. Rethrows any other error, because the object could be an index. */
-const falseIfNotFound = (error: unknown): false => {
+const ignoreNotFound = (error: unknown): false => {
   if (isFault(error, 'not-found')) return false
   throw error
 }
@@ -73,7 +73,7 @@ const readIndexes = async function* (
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ChunkedContent> {
   for (const path of await findIndexPaths(provider, signal)) {
-    const files = await readChunkIndex(provider, path, parser, { signal }).catch(falseIfNotFound)
+    const files = await readChunkIndex(provider, path, parser, { signal }).catch(ignoreNotFound)
     if (files === undefined)
       throw new ServiceError(
         'upstream',

@@ -3,7 +3,7 @@ import type { ContentStore, ManifestContents } from './contents.ts'
 import { isWithinJsonLimits } from '#lib/json-limits.ts'
 import type { StoredManifest } from './manifest-schema.ts'
 import { toMetadataPath, requireStorage } from './manifest-objects.ts'
-import { readBytes, sourceFromBytes } from '#lib/objects/port/bytes.ts'
+import { readBytes, toSource } from '#lib/objects/port/bytes.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
 import { getStorage } from './view.ts'
 import type { Storages } from '#lib/objects/storages.ts'
@@ -98,7 +98,7 @@ export const writeMetadata = async (
   signal?: AbortSignal,
   replaces?: string | null,
 ): Promise<void> => {
-  const source = sourceFromBytes(Buffer.from(JSON.stringify(metadata, undefined, 2)))
+  const source = toSource(Buffer.from(JSON.stringify(metadata, undefined, 2)))
   const options = { ...(signal && { signal }), ...(replaces !== undefined && { replaces }) }
   await provider.write(path, source, options).catch((error: unknown) => {
     if (!isFault(error, 'precondition-failed')) throw error

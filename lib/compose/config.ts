@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { parse as parseToml } from 'smol-toml'
 import type * as z from 'zod'
 import { findClosestName } from '#lib/access/closest-name.ts'
-import { systemReason } from '#lib/platform/system-errors.ts'
+import { describeSystemError } from '#lib/platform/system-errors.ts'
 // Sets the texts of schema issues.
 import '#lib/schema-errors.ts'
 import { settings } from './settings.ts'
@@ -58,7 +58,7 @@ const readConfigFile = ({ flags, environment, files = [] }: Sources): { values: 
   try {
     return { values: Object.entries(parseToml(readFileSync(file, 'utf8'))), file }
   } catch (error) {
-    throw new ConfigError(`${file} cannot be read: ${systemReason(error)}`)
+    throw new ConfigError(`${file} cannot be read: ${describeSystemError(error)}`)
   }
 }
 

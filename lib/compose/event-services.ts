@@ -8,8 +8,8 @@ import { createInProcessGateway } from '#lib/events/in-process.ts'
 import { createEventStreams, type EventStreams } from '#lib/events/stream.ts'
 import { createSubscriptions, type Subscriptions } from '#lib/events/subscriptions.ts'
 import { publishStatistics } from '#lib/metrics/statistics.ts'
-import { socketPath } from '#lib/platform/local-socket.ts'
-import { logOf, onLogLine } from '#lib/platform/log.ts'
+import { openSocketPath } from '#lib/platform/local-socket.ts'
+import { getAreaLogger, onLogLine } from '#lib/platform/log.ts'
 import type { OpenedStore } from '#lib/storage/open-store.ts'
 
 interface Options {
@@ -34,10 +34,10 @@ export const openEventServices = ({ config, entry, store, events }: Options): Ev
     config.events === 'process'
       ? createOutOfProcessGateway({
           program: fileURLToPath(new URL('events.mjs', entry)),
-          socket: stack.use(socketPath(config.state, 'events.sock')).path,
+          socket: stack.use(openSocketPath(config.state, 'events.sock')).path,
           events,
           reading: store.logAccess,
-          log: logOf('events'),
+          log: getAreaLogger('events'),
         })
       : undefined
   const broadcast = (event: NewEvent): void => {

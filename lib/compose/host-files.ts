@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import type { Config } from './config.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { type HostFiles, openHostFiles } from '#lib/platform/host-files.ts'
-import { logOf } from '#lib/platform/log.ts'
-import { systemReason } from '#lib/platform/system-errors.ts'
+import { getAreaLogger } from '#lib/platform/log.ts'
+import { describeSystemError } from '#lib/platform/system-errors.ts'
 
 /** Returns the folder of images and bundles that callers may name by default. */
 export const getAttachFolder = ({ state }: Pick<Config, 'state'>): string => join(state, 'attach')
@@ -19,7 +19,7 @@ const resolveFolder = (folder: string): string => {
   } catch (error) {
     throw new ServiceError(
       'invalid',
-      `allowed_folders names ${folder}, which cannot be used: ${systemReason(error)}. Create the folder, or remove it from the setting.`,
+      `allowed_folders names ${folder}, which cannot be used: ${describeSystemError(error)}. Create the folder, or remove it from the setting.`,
     )
   }
 }
@@ -46,7 +46,7 @@ export const openMachineHostFiles = async (config: Config): Promise<HostFiles> =
   const attach = getAttachFolder(config)
   const configured = resolveAllowedFolders(config)
   if (configured === 'any')
-    logOf('entry').warning(
+    getAreaLogger('entry').warning(
       'allowed_folders is *: users who may create machines or push can use every file of this host that the service can open.',
     )
   return openHostFiles({

@@ -28,8 +28,8 @@ import { createClientAddress } from '#lib/platform/client-address.ts'
 import { readHostFacts } from '#lib/platform/host-facts.ts'
 import { openListener } from '#lib/listener/listener.ts'
 import { openLocalSocket } from '#lib/platform/local-socket.ts'
-import { type Log, logOf } from '#lib/platform/log.ts'
-import { workersFrom } from '#lib/platform/workers.ts'
+import { type Logger, getAreaLogger } from '#lib/platform/log.ts'
+import { createStartWorker } from '#lib/platform/workers.ts'
 import { createResolveHost } from '#lib/ssh/allowed-hosts.ts'
 import { createHostKeyChecks } from '#lib/ssh/host-keys.ts'
 import { createSsh } from '#lib/ssh/ssh.ts'
@@ -61,7 +61,7 @@ export interface RunningHost {
  * that would cost a tenth of a small request. An expected failure is a warning; any other is a defect and has its stack trace.
  */
 const createRequestLogger =
-  (log: Log, logAll: boolean) =>
+  (log: Logger, logAll: boolean) =>
   ({ method, route, caller }: RequestContext, { requestId, status, error }: Outcome): void => {
     if (status < 500 && !logAll) return
     const fields = { requestId, method, operation: route?.id, caller: caller?.id, status }
@@ -88,8 +88,8 @@ export const openHost = async (
   entry: URL,
   onPasswordGenerated: (password: string) => void,
 ): Promise<RunningHost> => {
-  await using shutdown = createShutdown(logOf('entry'))
-  const startWorker = workersFrom(entry)
+  await using shutdown = createShutdown(getAreaLogger('entry'))
+  const startWorker = createStartWorker(entry)
   const facts = readHostFacts()
   // Errors of the configuration must come before anything is opened.
   const signingKey = await readPackSigningKey(config)
@@ -106,7 +106,7 @@ export const openHost = async (
       folder: config.backup_folder ?? join(config.state, 'backups'),
       hours: config.backup_hours,
       keep: config.backup_keep,
-      log: logOf('storage'),
+      log: getAreaLogger('storage'),
     })
     shutdown.add('backups', 'rest', () => backups[Symbol.asyncDispose]())
   }
@@ -130,9 +130,10 @@ export const openHost = async (
     stopTimeout: config.stop_timeout * 1000,
     store,
     publish: events.publish,
-    onPublishFailed: error => logOf('events').error('An event was lost: {reason}', { reason: messageOf(error) }),
+    onPublishFailed: error =>
+      getAreaLogger('events').error('An event was lost: {reason}', { reason: messageOf(error) }),
     onResumeFailed: error =>
-      logOf('machines').error('A machine that was suspended for a push could not be resumed: {reason}', {
+      getAreaLogger('machines').error('A machine that was suspended for a push could not be resumed: {reason}', {
         reason: messageOf(error),
       }),
   })
@@ -169,7 +170,8 @@ export const openHost = async (
     store,
     publish: events.publish,
     onEnded: metrics.countJob,
-    onDefect: error => logOf('jobs').error('A job failed unexpectedly: {reason}', { reason: messageOf(error), error }),
+    onDefect: error =>
+      getAreaLogger('jobs').error('A job failed unexpectedly: {reason}', { reason: messageOf(error), error }),
   })
   // Only for a start that fails later. A shutdown has closed the jobs before (see `work under way`) and has logged the rest.
   shutdown.add('jobs', 'work', deadline => jobs.close(deadline).catch(() => {}))
@@ -197,7 +199,7 @@ export const openHost = async (
     resident_memory_bytes: ['Resident memory of the service in bytes', () => process.memoryUsage.rss()],
     uptime_seconds: ['Seconds since the start', () => Math.round(process.uptime())],
   })
-  const logRequest = createRequestLogger(logOf('http'), config.log === 'debug')
+  const logRequest = createRequestLogger(getAreaLogger('http'), config.log === 'debug')
 
   const appOptions = {
     routes,
@@ -253,7 +255,7 @@ export const openHost = async (
     // Jobs that are left for the next start may need their work folders.
     if (await resumed.finished) await catalogParts.removeUnused()
   }
-  removeUnused().catch((error: unknown) => logOf('catalog').warning('{reason}', { reason: messageOf(error) }))
+  removeUnused().catch((error: unknown) => getAreaLogger('catalog').warning('{reason}', { reason: messageOf(error) }))
   // Only the owner of the state folder can open the socket, and the owner can do everything. So the command line acts as root.
   const allRoutes = selectServedRoutes({ ...config, routes_include: [], routes_exclude: [] })
   // Made at the first request, because most services never get one.
@@ -267,7 +269,7 @@ export const openHost = async (
     shutdown.add('socket of the command line', 'connections', () => socket[Symbol.asyncDispose]())
   } catch (error) {
     // The service works without the socket. The command line then works only while the service is stopped.
-    logOf('entry').warning('The command line cannot reach this service: {reason}', { reason: messageOf(error) })
+    getAreaLogger('entry').warning('The command line cannot reach this service: {reason}', { reason: messageOf(error) })
   }
   const listener = await openListener({
     address: config.listen,

@@ -14,8 +14,8 @@ import type { Config } from './config.ts'
 import type { HypervisorDriver } from '#lib/hypervisor/driver.ts'
 import type { Machines } from '#lib/machines/machines.ts'
 import type { HostFiles } from '#lib/platform/host-files.ts'
-import { logOf } from '#lib/platform/log.ts'
-import { systemReason } from '#lib/platform/system-errors.ts'
+import { getAreaLogger } from '#lib/platform/log.ts'
+import { describeSystemError } from '#lib/platform/system-errors.ts'
 import { createOutgoing } from '#lib/platform/outgoing.ts'
 import { privateNetworks } from '#lib/platform/outgoing-addresses.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
@@ -49,7 +49,7 @@ export const readPackSigningKey = async ({
   const fail = (reason: string): never => {
     throw new ServiceError('invalid', `pack_signing_key is ${file}, which cannot be used: ${reason}`)
   }
-  const pem = await readFile(file, 'utf8').catch((error: unknown) => fail(`${systemReason(error)}.`))
+  const pem = await readFile(file, 'utf8').catch((error: unknown) => fail(`${describeSystemError(error)}.`))
   try {
     parseSigningKey(pem)
   } catch (error) {
@@ -103,7 +103,7 @@ export const openCatalogServices = async (
     hostFiles,
     trust: { policy: config.pack_trust, keys: config.pack_trusted_keys },
     signingKey,
-    warn: text => logOf('catalog').warning('{text}', { text }),
+    warn: text => getAreaLogger('catalog').warning('{text}', { text }),
   })
   return { catalog: createCatalog(catalog), catalogCache, transfers, removeUnused: folders.removeUnused }
 }

@@ -9,7 +9,7 @@ import { createQemuDriver } from '#lib/hypervisor/qemu/driver.ts'
 import { findQemu } from '#lib/hypervisor/qemu/programs.ts'
 import { exists } from '#lib/platform/files.ts'
 import type { HostFiles } from '#lib/platform/host-files.ts'
-import { logOf } from '#lib/platform/log.ts'
+import { getAreaLogger } from '#lib/platform/log.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 
 interface Parts {
@@ -34,7 +34,7 @@ export const openDriver = async (
   { driver: kind, serial_log_size, qemu_user }: Pick<Config, 'driver' | 'serial_log_size' | 'qemu_user'>,
   { folder, entry, hostFiles, startWorker }: Parts,
 ): Promise<OpenedDriver> => {
-  const log = logOf('hypervisor')
+  const log = getAreaLogger('hypervisor')
   const serialLogSize = serial_log_size * 2 ** 20
   const programs = kind === 'embedded' ? undefined : await findQemu()
   if (!programs && kind === 'qemu')

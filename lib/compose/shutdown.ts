@@ -1,5 +1,5 @@
 import { messageOf } from '#lib/errors.ts'
-import type { Log } from '#lib/platform/log.ts'
+import type { Logger } from '#lib/platform/log.ts'
 import { abortable } from '#lib/async/abortable.ts'
 
 /** The time limit of each kind of parts, in milliseconds since the shutdown began. */
@@ -34,7 +34,7 @@ export interface Shutdown extends AsyncDisposable {
 }
 
 /** Closes a part of a shutdown that began at `startedAt`. Returns false if that failed or took too long. */
-const closePart = async ({ name, kind, close }: Part, startedAt: number, log: Log): Promise<boolean> => {
+const closePart = async ({ name, kind, close }: Part, startedAt: number, log: Logger): Promise<boolean> => {
   const remaining = startedAt + shutdownTimes[kind] - performance.now()
   const waitLimit = AbortSignal.timeout(Math.max(Math.round(remaining + gracePeriod), minimumTime))
   try {
@@ -48,7 +48,7 @@ const closePart = async ({ name, kind, close }: Part, startedAt: number, log: Lo
 }
 
 /** Creates a shutdown, by default without parts. */
-export const createShutdown = (log: Log, parts: Part[] = []): Shutdown => {
+export const createShutdown = (log: Logger, parts: Part[] = []): Shutdown => {
   const end = async (): Promise<boolean> => {
     const startedAt = performance.now()
     const results: boolean[] = []

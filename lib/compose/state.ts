@@ -14,10 +14,10 @@ import { ServiceError } from '#lib/errors.ts'
 import { makePrivateFolder, removeUnfinished } from '#lib/platform/files.ts'
 import { openIdempotency, type RunIdempotent } from '#lib/idempotency/idempotency.ts'
 import { type ManagerRecords, openManagerRecords } from '#lib/remote-catalogs/managers/records.ts'
-import { logOf } from '#lib/platform/log.ts'
+import { getAreaLogger } from '#lib/platform/log.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
-import { restoredMarkerFile } from '#lib/storage/restore.ts'
-import { type OpenedStore, openStore, storeFile } from '#lib/storage/open-store.ts'
+import { getRestoredMarkerFile } from '#lib/storage/restore.ts'
+import { type OpenedStore, openStore, getStoreFile } from '#lib/storage/open-store.ts'
 import type { SealSecrets } from '#lib/storage/wrapped-key.ts'
 import { openUserConfigs, type UserConfigs } from '#lib/user-configs/user-configs.ts'
 
@@ -47,7 +47,7 @@ export const createSealSecretsLoader = (config: Config): (() => Promise<SealSecr
   if (password === undefined) return undefined
   return async () => {
     const keyFile = getKeyFile(config)
-    if (existsSync(storeFile(config.state)) && !existsSync(keyFile))
+    if (existsSync(getStoreFile(config.state)) && !existsSync(keyFile))
       throw new ServiceError(
         'unavailable',
         `${keyFile} is missing, and the store may be encrypted for it. Nothing was changed; restore the key.`,
@@ -76,7 +76,7 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
   // `openKeyRing` does the same for the folder of the keys.
   for (const name of ['tls', 'ssh']) await removeUnfinished(join(config.state, name))
   if (store.plainCopy)
-    logOf('storage').warning(
+    getAreaLogger('storage').warning(
       'The store is encrypted now. When everything works, delete its copies that are not encrypted: {files}',
       {
         files: listPlainCopies(config),
@@ -96,7 +96,7 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
       await store.removeOtherKeys(next)
     },
   })
-  const restored = restoredMarkerFile(config.state)
+  const restored = getRestoredMarkerFile(config.state)
   const events = await openEvents(store, {
     restored: existsSync(restored),
     retention: { days: config.events_days, entries: config.events_kept },
@@ -135,7 +135,11 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
     onRemoveUser: [userConfigs.prepareRemoval, managerRecords.prepareRemoval],
   })
   const audit = stack.adopt(
-    openAudit({ store, log: logOf('audit'), retention: { days: config.audit_days, entries: config.audit_kept } }),
+    openAudit({
+      store,
+      log: getAreaLogger('audit'),
+      retention: { days: config.audit_days, entries: config.audit_kept },
+    }),
     resource => resource.close(),
   )
   const resources = stack.move()

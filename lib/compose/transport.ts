@@ -4,8 +4,8 @@ import {
   type Certificate,
   type CertificateFiles,
   type CertificateWatch,
-  certificateFilesIn,
-  daysLeft,
+  getCertificateFiles,
+  countDaysLeft,
   ensureCertificate,
   isSelfSigned,
   readCertificate,
@@ -13,7 +13,7 @@ import {
 } from '#lib/platform/certificate.ts'
 import type { Listener } from '#lib/listener/listener.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { logOf } from '#lib/platform/log.ts'
+import { getAreaLogger } from '#lib/platform/log.ts'
 
 /** How clients reach the service: over plain HTTP, or over TLS with a certificate. */
 export interface Transport {
@@ -51,7 +51,7 @@ const readConfiguredCertificate = async (files: CertificateFiles): Promise<Certi
  * @param hostName the name of this host, for the self-signed certificate
  */
 export const openTransport = async (config: Config, hostName: string): Promise<Transport> => {
-  const log = logOf('transport')
+  const log = getAreaLogger('transport')
   if (config.listen.protocol === 'http:') {
     if (config.plain_http === 'anywhere')
       log.warning(
@@ -62,7 +62,7 @@ export const openTransport = async (config: Config, hostName: string): Promise<T
   const { tls_certificate: cert, tls_key: key, state, listen } = config
   const folder = join(state, 'tls')
   const configured = cert !== undefined && key !== undefined ? { cert, key } : undefined
-  const files = configured ?? certificateFilesIn(folder)
+  const files = configured ?? getCertificateFiles(folder)
   const certificate = configured
     ? await readConfiguredCertificate(configured)
     : await ensureCertificate(folder, [listen.hostname, hostName])
@@ -74,7 +74,7 @@ export const openTransport = async (config: Config, hostName: string): Promise<T
     // A browser with this header refuses every certificate that it does not trust, so a self-signed one would lock it out.
     headers: selfSigned ? {} : { 'Strict-Transport-Security': 'max-age=31536000' },
     health: async () => {
-      const days = daysLeft(current)
+      const days = countDaysLeft(current)
       if (days < 0) throw new Error('it has expired')
       return `good for ${days} days`
     },

@@ -2,15 +2,15 @@ import { Command, Option, type OptionValues } from 'commander'
 import { type Config, ConfigError, readConfig } from '#lib/compose/config.ts'
 import { settings } from '#lib/compose/settings.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
-import { auditCommand } from './commands/audit.ts'
-import { catalogCommand } from './commands/catalog.ts'
-import { claimsCommand } from './commands/claims.ts'
-import { jobsCommand } from './commands/jobs.ts'
-import { keysCommand } from './commands/keys.ts'
-import { rolesCommand } from './commands/roles.ts'
+import { createAuditCommand } from './commands/audit.ts'
+import { createCatalogCommand } from './commands/catalog.ts'
+import { createClaimsCommand } from './commands/claims.ts'
+import { createJobsCommand } from './commands/jobs.ts'
+import { createKeysCommand } from './commands/keys.ts'
+import { createRolesCommand } from './commands/roles.ts'
 import type { CommandWork, RegisterCommand } from './commands/invocation.ts'
-import { type RegisterFileCommand, storageCommand } from './commands/storage.ts'
-import { usersCommand } from './commands/users.ts'
+import { type RegisterFileCommand, createStorageCommand } from './commands/storage.ts'
+import { createUsersCommand } from './commands/users.ts'
 import { openLog } from '#lib/platform/log.ts'
 import { version } from '#lib/compose/version.ts'
 
@@ -127,10 +127,10 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
     (needs?: 'catalog'): RegisterCommand =>
     <Options extends OptionValues>(command: Command, work: CommandWork<Options>) =>
       addSettingOptions(command, ['state'], serviceSettings).action(async () => {
-        const { withService } = await import('./admin/admin-client.ts')
+        const { runCommand } = await import('./admin/admin-client.ts')
         const options = command.opts<Options>()
         const config = loadConfig(selectSettings(options))
-        await withService(config, entry, {
+        await runCommand(config, entry, {
           needs,
           work: (callApi, isRunning) => work(callApi, { args: command.args, options, config, isRunning }),
         })
@@ -140,11 +140,17 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
       await openLog('warning')
       await work(loadConfig(selectSettings(command.opts())), command.args)
     })
-  program.addCommand(storageCommand(registerFileCommand))
-  for (const createCommand of [usersCommand, rolesCommand, claimsCommand, keysCommand, auditCommand])
+  program.addCommand(createStorageCommand(registerFileCommand))
+  for (const createCommand of [
+    createUsersCommand,
+    createRolesCommand,
+    createClaimsCommand,
+    createKeysCommand,
+    createAuditCommand,
+  ])
     program.addCommand(createCommand(createRegister()))
-  program.addCommand(catalogCommand(createRegister('catalog')))
-  program.addCommand(jobsCommand(createRegister()))
+  program.addCommand(createCatalogCommand(createRegister('catalog')))
+  program.addCommand(createJobsCommand(createRegister()))
   program.addHelpText('afterAll', exitCodesHelp)
   configureUsageErrors(program, program.name())
 

@@ -5,14 +5,14 @@
  */
 import { messageOf } from '#lib/errors.ts'
 import { serveRecorder } from '#lib/hypervisor/qemu/recorder/server.ts'
-import { logOf, openLog } from '#lib/platform/log.ts'
+import { getAreaLogger, openLog } from '#lib/platform/log.ts'
 
 const [folder = '', limit = ''] = process.argv.slice(2)
 
 // The log of the recorder may be on a full disk; the recorder must continue.
 process.stderr.on('error', () => {})
 await openLog('info')
-const log = logOf('recorder')
+const log = getAreaLogger('recorder')
 try {
   await serveRecorder({ folder, limit: Number(limit), log })
 } catch (error) {

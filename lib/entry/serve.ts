@@ -1,7 +1,7 @@
 import type { Config } from '#lib/compose/config.ts'
 import { closeInherited } from '#lib/platform/inherited.ts'
 import { leave } from '#lib/platform/leave.ts'
-import { logOf, openLog } from '#lib/platform/log.ts'
+import { getAreaLogger, openLog } from '#lib/platform/log.ts'
 import { withFullDiskError } from '#lib/storage/full-disk.ts'
 import { openHost, type RunningHost } from '#lib/compose/host.ts'
 
@@ -39,7 +39,7 @@ const waitForEndSignal = (): Promise<void> =>
     const onSignal = (): void => {
       for (const signal of signals) process.off(signal, onSignal)
       const exitByForce = (): void => {
-        logOf('entry').error('The service did not end within {seconds} seconds and is terminated.', {
+        getAreaLogger('entry').error('The service did not end within {seconds} seconds and is terminated.', {
           seconds: maxShutdownTime / 1000,
         })
         leave(1)

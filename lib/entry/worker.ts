@@ -14,7 +14,7 @@ const modules: Record<Role, () => Promise<WorkerModule>> = {
   'chunk-index': () => import('#lib/packs/chunks/index-worker.ts'),
 }
 
-/** Runs this thread in the role that `workersFrom` gave it. */
+/** Runs this thread in the role that `createStartWorker` gave it. */
 export const runWorker = async ({ role, data }: { role: Role; data: object }, port: MessagePort): Promise<void> => {
   await (await modules[role]()).serve(port, data)
 }

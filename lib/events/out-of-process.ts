@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ServiceError } from '#lib/errors.ts'
-import type { Log } from '#lib/platform/log.ts'
+import type { Logger } from '#lib/platform/log.ts'
 import type { Companion } from '#lib/platform/processes.ts'
 import { supervise } from '#lib/platform/supervised.ts'
 import type { Handshake } from '#lib/calls/upgrade.ts'
@@ -20,7 +20,7 @@ interface Options {
   readonly socket: string
   readonly events: Pick<Events, 'head' | 'onCommit'>
   readonly reading: LogAccess
-  readonly log: Log
+  readonly log: Logger
 }
 
 /** Milliseconds that a client waits for the events process to start. */

@@ -7,14 +7,14 @@ import { clientClosedRequest } from '#lib/calls/statuses.ts'
 import { FetchContext, type Origin } from './fetch-context.ts'
 import { attempt, continueWith, type MaybePromise } from '#lib/async/maybe-promise.ts'
 import { memoize } from '#lib/async/memoize.ts'
-import { createMethodTable, methodPathsOf } from './method-table.ts'
+import { createMethodTable, listMethodPaths } from './method-table.ts'
 import type { AppOptions } from './options.ts'
 import type { Outcome } from './outcome.ts'
 import { normalizePath, toPathPattern, toRouterPath, toServedPath } from '#lib/calls/paths.ts'
-import { pipeline, type Run } from './pipeline.ts'
+import { createPipeline, type Run } from './pipeline.ts'
 import { createReplay, type Replay } from './replay.ts'
 import { createReplies } from './reply.ts'
-import { statusesOf } from './endpoint-statuses.ts'
+import { listStatuses } from './endpoint-statuses.ts'
 import type { Upgrade } from '#lib/calls/upgrade.ts'
 import { createWaitLimit } from './wait-limit.ts'
 
@@ -24,18 +24,19 @@ export interface App {
   /** Answers a WebSocket upgrade request: gives an `Upgrade` that accepts the socket, or the refusal. */
   upgrade(request: Request, from: Origin): Promise<Upgrade | Response>
   /**
-   * Answers a request without a `Request` object. `path` is in its normal form without escapes. Gives undefined, and does
-   * nothing, when the route may need more than a context has; call `fetch` then.
+   * Answers a request without a `Request` object. `path` is in its normal form without escapes. Returns undefined, and does
+   * nothing, when the route may need more than a context has. The caller then calls `fetch`.
    */
   direct(context: RequestContext, path: string): MaybePromise<Outcome> | undefined
-  /** Whether this request target (path and query) is a WebSocket endpoint. The upgrade header is ignored everywhere else. */
+  /** True if a request target (path and query) is a WebSocket endpoint. All other endpoints ignore the upgrade header. */
   isWebSocket(target: string): boolean
+  /** Runs the handler of a stored request again, for a job that a restart interrupted. */
   readonly replay: Replay
 }
 
 /** Throws when a route answered with a status that its contract does not declare. */
 const assertDocumentedStatus = ({ id, endpoint }: Route, { status }: Outcome): void => {
-  if (!statusesOf(endpoint).includes(status) && status !== clientClosedRequest)
+  if (!listStatuses(endpoint).includes(status) && status !== clientClosedRequest)
     throw new Error(`${id} answered ${status}, which its contract does not say`)
 }
 
@@ -45,11 +46,12 @@ const toResponse = ({ status, headers, body }: Outcome): Response => new Respons
 
 type Serve = (context: RequestContext) => MaybePromise<Outcome>
 
-/** Path parameters from the router's match. The router gives either a value or the index of one in `values`. */
+/** Returns the path parameters of a match. The router gives either a value or the index of one in `values`. */
 const resolveParams = (matched: Readonly<Record<string, number | string>>, values: readonly string[] | undefined) => {
   const params: Record<string, string> = {}
   for (const name in matched) {
     const value = matched[name]!
+    // A match with an index has values.
     params[name] = typeof value === 'number' ? values![value]! : value
   }
   return params
@@ -59,7 +61,7 @@ const resolveParams = (matched: Readonly<Record<string, number | string>>, value
 const isDirect = ({ endpoint: { effect, media, tokenInQuery } }: Route): boolean =>
   effect === 'read' && media === undefined && tokenInQuery === undefined
 
-/** Mounts every route with the same steps around each handler. */
+/** Creates the application: mounts every route, with the same steps around each handler. */
 export const createApp = (options: AppOptions): App => {
   const app = new Hono<{ Bindings: Origin }>({ getPath: request => normalizePath(getPath(request)) })
   const { methodsOf, shadowed } = createMethodTable(options.routes)
@@ -80,7 +82,7 @@ export const createApp = (options: AppOptions): App => {
     return options.audit.record(context, outcome).then(() => outcome)
   }
 
-  /** Runs one request to its outcome, whatever happens. */
+  /** Runs a request and makes its outcome. An error becomes a refusal. */
   const answer = (context: RequestContext, run: Run): MaybePromise<Outcome> => {
     const startedAt = performance.now()
     const requestId = crypto.randomUUID()
@@ -94,7 +96,7 @@ export const createApp = (options: AppOptions): App => {
     })
   }
 
-  const noRoute =
+  const refuseUnknownRoute =
     (path: string, method: string): Run =>
     () => {
       const methods = methodsOf(path)
@@ -104,7 +106,7 @@ export const createApp = (options: AppOptions): App => {
       })
     }
   const refuse = (request: Request, context: RequestContext): MaybePromise<Response> =>
-    continueWith(answer(context, noRoute(normalizePath(getPath(request)), request.method)), toResponse)
+    continueWith(answer(context, refuseUnknownRoute(normalizePath(getPath(request)), request.method)), toResponse)
 
   // Only `assertDocumentedStatus` throws past `answer`, and it runs in tests alone.
   app.onError(error => {
@@ -112,23 +114,26 @@ export const createApp = (options: AppOptions): App => {
   })
   for (const { path, methods } of shadowed)
     app.on([...methods], toRouterPath(path), ({ req: { raw }, env }) => refuse(raw, new FetchContext(raw, env)))
-  const direct = new Map<unknown, { readonly route: Route; readonly serve: Serve }>()
+  const directRoutes = new Map<unknown, { readonly route: Route; readonly serve: Serve }>()
   for (const route of options.routes) {
-    const run = pipeline(route, options, limitWaiting)
+    const run = createPipeline(route, options, limitWaiting)
     const serve: Serve = context => {
       const outcome = answer(context, run)
       if (!options.checkReplies || context.acceptUpgrade) return outcome
-      return continueWith(outcome, outcome => (assertDocumentedStatus(route, outcome), outcome))
+      return continueWith(outcome, checked => {
+        assertDocumentedStatus(route, checked)
+        return checked
+      })
     }
-    for (const [method, path] of methodPathsOf(route.endpoint)) {
-      const handler = ({ req, env }: Context<{ Bindings: Origin }>): MaybePromise<Response> => {
+    for (const [method, path] of listMethodPaths(route.endpoint)) {
+      const handle = ({ req, env }: Context<{ Bindings: Origin }>): MaybePromise<Response> => {
         const context = new FetchContext(req.raw, env, { route, params: req.param() })
-        // The router serves HEAD by the GET handler, which must not act.
+        // The router answers HEAD with the handler for GET. A HEAD must not change anything.
         if (req.raw.method === 'HEAD' && route.endpoint.effect === 'change') return refuse(req.raw, context)
         return continueWith(serve(context), toResponse)
       }
-      if (isDirect(route)) direct.set(handler, { route, serve })
-      app.on(method, toRouterPath(toServedPath(path)), handler)
+      if (isDirect(route)) directRoutes.set(handle, { route, serve })
+      app.on(method, toRouterPath(toServedPath(path)), handle)
     }
   }
   // Clients poll the same paths, so the router's matches are cached.
@@ -136,16 +141,15 @@ export const createApp = (options: AppOptions): App => {
     memoize(1_000, path => {
       const [matches, values] = app.router.match(method, path)
       const [[handler] = [], indexes = {}] = matches[0] ?? []
-      const mounted = direct.get(handler)
+      const mounted = directRoutes.get(handler)
       return mounted ? { ...mounted, params: resolveParams(indexes, values) } : null
     })
-  const findGet = createRouteFinder('GET')
-  const findPost = createRouteFinder('POST')
+  const routeFinders = new Map(['GET', 'POST'].map(method => [method, createRouteFinder(method)] as const))
   app.notFound(({ req: { raw }, env }) => refuse(raw, new FetchContext(raw, env)))
 
   const webSockets = options.routes
     .filter(({ endpoint }) => endpoint.media === 'websocket')
-    .flatMap(({ endpoint }) => methodPathsOf(endpoint).map(([, path]) => toPathPattern(toServedPath(path))))
+    .flatMap(({ endpoint }) => listMethodPaths(endpoint).map(([, path]) => toPathPattern(toServedPath(path))))
 
   return {
     fetch(request, from = { address: '' }) {
@@ -158,11 +162,11 @@ export const createApp = (options: AppOptions): App => {
       return upgrade ?? response
     },
     direct(context, path) {
-      const matched = context.method === 'GET' ? findGet(path) : context.method === 'POST' ? findPost(path) : undefined
-      if (!matched) return undefined
-      context.route = matched.route
-      context.params = matched.params
-      return matched.serve(context)
+      const found = routeFinders.get(context.method)?.(path)
+      if (!found) return undefined
+      context.route = found.route
+      context.params = found.params
+      return found.serve(context)
     },
     isWebSocket(target) {
       const path = normalizePath(target.split('?', 1)[0]!)

@@ -1,6 +1,6 @@
 import type { ProgressReporter } from '#lib/async/progress.ts'
 import type { RequestContext } from './context.ts'
-import { statusOf, toServiceError } from '#lib/calls/statuses.ts'
+import { toStatus, toServiceError } from '#lib/calls/statuses.ts'
 import type { Outcome } from './outcome.ts'
 
 /** Records calls that changed something and calls that were refused. */
@@ -12,17 +12,17 @@ export interface Audit {
 
 /** Wraps the handler of a job so that the audit records its end. The reply of the request only says that the job started. */
 export const withAudit =
-  (audit: Audit | undefined, context: RequestContext, perform: (work: ProgressReporter) => unknown) =>
-  async (work: ProgressReporter): Promise<unknown> => {
+  (audit: Audit | undefined, context: RequestContext, perform: (progress: ProgressReporter) => unknown) =>
+  async (progress: ProgressReporter): Promise<unknown> => {
     const { essential, status } = context.route!.endpoint
-    const requestId = work.id ?? ''
+    const requestId = progress.id ?? ''
     let value: unknown
     try {
       audit?.admit(essential === true)
-      value = await perform(work)
+      value = await perform(progress)
     } catch (thrown) {
       const error = toServiceError(thrown, requestId)
-      await audit?.record(context, { requestId, status: statusOf(error.fault), value: undefined, error })
+      await audit?.record(context, { requestId, status: toStatus(error.fault), value: undefined, error })
       throw thrown
     }
     await audit?.record(context, { requestId, status: status ?? 200, value, error: undefined })

@@ -6,7 +6,7 @@ const defaultBodyLimit = 64 * 1024
 type BodySource = Pick<RequestContext, 'readBytes' | 'header'>
 
 /** The refusal of a body of more than `limit` bytes. */
-export const bodyTooLargeError = (limit: number): ServiceError =>
+export const createBodyTooLargeError = (limit: number): ServiceError =>
   new ServiceError('too-large', `The request body is larger than the ${limit} bytes that this endpoint reads.`, {
     // The rest of the body is not read, so the connection cannot serve another request.
     headers: { Connection: 'close' },
@@ -20,11 +20,11 @@ export const toBodyReadError = (error: unknown): ServiceError =>
 const maxDepth = 256
 
 /** Deletes members that are null, because null means absent. Throws a RangeError when the value is nested too deeply. */
-const withoutNulls = (value: unknown, depth = 0): unknown => {
+const omitNulls = (value: unknown, depth = 0): unknown => {
   if (typeof value !== 'object' || value === null) return value
   if (depth === maxDepth) throw new RangeError('nested too deeply')
   if (Array.isArray(value)) {
-    for (const item of value) withoutNulls(item, depth + 1)
+    for (const item of value) omitNulls(item, depth + 1)
     return value
   }
   // It is from `JSON.parse`: an object that is no array.
@@ -32,7 +32,7 @@ const withoutNulls = (value: unknown, depth = 0): unknown => {
   for (const key of Object.keys(members)) {
     const member = members[key]
     if (member === null) delete members[key]
-    else withoutNulls(member, depth + 1)
+    else omitNulls(member, depth + 1)
   }
   return value
 }
@@ -41,7 +41,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 const parseJson = (bytes: Uint8Array): unknown => {
   try {
-    return withoutNulls(JSON.parse(utf8.decode(bytes)))
+    return omitNulls(JSON.parse(utf8.decode(bytes)))
   } catch (error) {
     // The parser's message quotes the body, which may hold a password, so only the position is used.
     const at = /position (\d+)/.exec(messageOf(error))?.[1]

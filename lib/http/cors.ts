@@ -16,13 +16,13 @@ export const createCors = (origins: readonly string[]): Cors => {
   const allowsAll = origins.includes('*')
   const allowedOrigins = new Set(origins)
   const allows = (origin: string): boolean => allowsAll || allowedOrigins.has(origin)
-  const allowedOriginOf = (origin: string | null): string | undefined =>
+  const findAllowedOrigin = (origin: string | null): string | undefined =>
     origin !== null && allows(origin) ? (allowsAll ? '*' : origin) : undefined
   return {
     allows,
     preflight(request, methods) {
       if (request.method !== 'OPTIONS' || !request.headers.has('access-control-request-method')) return undefined
-      const origin = allowedOriginOf(request.headers.get('origin'))
+      const origin = findAllowedOrigin(request.headers.get('origin'))
       // Without the CORS headers the browser refuses the call.
       if (origin === undefined) return new Response(null, { status: 204, headers: { Vary: 'Origin' } })
       return new Response(null, {
@@ -38,7 +38,7 @@ export const createCors = (origins: readonly string[]): Cors => {
     },
     addHeaders(from, headers) {
       headers['Vary'] = headers['Vary'] === undefined ? 'Origin' : `${headers['Vary']}, Origin`
-      const origin = allowedOriginOf(from)
+      const origin = findAllowedOrigin(from)
       if (origin === undefined) return
       headers['Access-Control-Allow-Origin'] = origin
       headers['Access-Control-Expose-Headers'] = exposedHeaders

@@ -1,6 +1,6 @@
 import type { Fault } from '#lib/errors.ts'
 import type { Endpoint } from './endpoint.ts'
-import { statusOf } from '#lib/calls/statuses.ts'
+import { toStatus } from '#lib/calls/statuses.ts'
 
 /** The faults that every endpoint can answer with: a malformed request, a defect, a service that shuts down. */
 const commonFaults: readonly Fault[] = ['invalid', 'internal', 'unavailable']
@@ -31,20 +31,20 @@ export const faultsOf = ({
 ]
 
 /** The status of a success that is not a job; undefined for endpoints that always answer with a job. */
-export const successStatusOf = ({ status = 200, media, job }: Endpoint): number | undefined => {
+export const getSuccessStatus = ({ status = 200, media, job }: Endpoint): number | undefined => {
   if (job?.detached) return undefined
   return media === 'websocket' ? 101 : status
 }
 
 /** Every status that an endpoint can answer with, in order. */
-export const statusesOf = (endpoint: Endpoint): readonly number[] => {
-  const success = successStatusOf(endpoint)
+export const listStatuses = (endpoint: Endpoint): readonly number[] => {
+  const success = getSuccessStatus(endpoint)
   const all = [
     ...(success === undefined ? [] : [success]),
     ...(endpoint.job ? [202] : []),
     ...(endpoint.hasETag && endpoint.method === 'GET' ? [304] : []),
     ...(endpoint.media === 'application/octet-stream' ? [206, 304, 416] : []),
-    ...faultsOf(endpoint).map(statusOf),
+    ...faultsOf(endpoint).map(toStatus),
   ]
   return [...new Set(all)].sort((a, b) => a - b)
 }

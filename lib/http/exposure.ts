@@ -14,7 +14,7 @@ const toRegExp = (pattern: string): RegExp =>
   )
 
 /** The names that patterns are matched with: the id of a route, and each of its method and path pairs. */
-const namesOf = ({ id, endpoint }: Route): readonly string[] => [
+const listNames = ({ id, endpoint }: Route): readonly string[] => [
   id,
   `${endpoint.method} ${endpoint.path}`,
   ...(endpoint.also ?? []),
@@ -24,10 +24,13 @@ const namesOf = ({ id, endpoint }: Route): readonly string[] => [
  * The routes that are exposed. An empty `include` means all routes; `exclude` wins over `include`. Throws `invalid` with
  * each pattern that matches no route, so that a typing error does not expose or hide the wrong route.
  */
-export const exposedRoutes = <R extends Route>(routes: readonly R[], { include, exclude }: Exposure): readonly R[] => {
+export const selectExposedRoutes = <R extends Route>(
+  routes: readonly R[],
+  { include, exclude }: Exposure,
+): readonly R[] => {
   const matches = (pattern: string): readonly R[] => {
     const expression = toRegExp(pattern)
-    return routes.filter(route => namesOf(route).some(name => expression.test(name)))
+    return routes.filter(route => listNames(route).some(name => expression.test(name)))
   }
   for (const [setting, patterns] of Object.entries({ routes_include: include, routes_exclude: exclude })) {
     const unmatched = patterns.filter(pattern => matches(pattern).length === 0)

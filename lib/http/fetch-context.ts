@@ -1,4 +1,4 @@
-import { toBodyReadError, bodyTooLargeError } from './body.ts'
+import { toBodyReadError, createBodyTooLargeError } from './body.ts'
 import { RequestContext } from './context.ts'
 import type { Route } from './endpoint.ts'
 import type { Upgrade } from '#lib/calls/upgrade.ts'
@@ -40,7 +40,7 @@ export class FetchContext extends RequestContext {
 
   /** Refuses a body that is too large before holding it in memory. */
   async readBytes(limit: number): Promise<Uint8Array> {
-    if (Number(this.header('content-length')) > limit) throw bodyTooLargeError(limit)
+    if (Number(this.header('content-length')) > limit) throw createBodyTooLargeError(limit)
     const { body } = this.#request
     if (!body) return new Uint8Array()
     const chunks: Uint8Array[] = []
@@ -48,7 +48,7 @@ export class FetchContext extends RequestContext {
     try {
       for await (const chunk of body) {
         size += chunk.length
-        if (size > limit) throw bodyTooLargeError(limit)
+        if (size > limit) throw createBodyTooLargeError(limit)
         chunks.push(chunk)
       }
     } catch (error) {

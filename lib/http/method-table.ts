@@ -2,7 +2,7 @@ import type { Endpoint, Method, Path, Route } from './endpoint.ts'
 import { toPathPattern, toServedPath } from '#lib/calls/paths.ts'
 
 /** Every method and path that reaches an endpoint. */
-export const methodPathsOf = (endpoint: Endpoint): readonly [Method, Path][] => [
+export const listMethodPaths = (endpoint: Endpoint): readonly [Method, Path][] => [
   [endpoint.method, endpoint.path],
   // The type of a pair says what is on both sides of its only space.
   ...(endpoint.also ?? []).map(pair => pair.split(' ') as [Method, Path]),
@@ -18,9 +18,9 @@ interface Row {
 // `~` sorts after every letter, so a literal segment comes before a parameter at the same position.
 const sortKey = (path: string): string => path.replace(/\{\w+\}/g, '~')
 
-const rowsOf = (routes: readonly Route[]): readonly Row[] => {
+const createRows = (routes: readonly Route[]): readonly Row[] => {
   const pairs = routes.flatMap(({ endpoint }) =>
-    methodPathsOf(endpoint).map(([method, path]) => ({
+    listMethodPaths(endpoint).map(([method, path]) => ({
       path: toServedPath(path),
       methods: method === 'GET' && endpoint.effect === 'read' ? ['GET', 'HEAD'] : [method],
     })),
@@ -40,7 +40,7 @@ export interface MethodTable {
 
 /** When two paths match, the more literal one wins: `/v1/jobs/cleanup` is not `/v1/jobs/{id}` (OpenAPI 3.1, Paths Object). */
 export const createMethodTable = (routes: readonly Route[]): MethodTable => {
-  const rows = rowsOf(routes)
+  const rows = createRows(routes)
   const shadowed = rows.flatMap(({ path, methods }, at) => {
     const concrete = path.replace(/\{\w+\}/g, '~')
     // Only a path with a parameter matches another path.

@@ -17,7 +17,7 @@ export interface ApiDescription {
   readonly examples: Examples
 }
 
-const digest = async (text: string): Promise<string> => {
+const computeDigest = async (text: string): Promise<string> => {
   const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
   return Array.from(bytes.subarray(0, 12), byte => byte.toString(16).padStart(2, '0')).join('')
 }
@@ -31,7 +31,7 @@ export const createOpenApi = (
   const build = async (): Promise<PreparedBody> => {
     const { describeRoutes } = await import('./openapi/document.ts')
     const text = JSON.stringify(describeRoutes(routes, version, await loadDescription()))
-    return new PreparedBody(text, `"${await digest(text)}"`)
+    return new PreparedBody(text, `"${await computeDigest(text)}"`)
   }
   let built: Promise<PreparedBody> | undefined
   return { document: () => (built ??= build()) }

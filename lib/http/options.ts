@@ -25,7 +25,7 @@ export interface AppOptions {
   /** Answers a repeated Idempotency-Key with the reply of the first request. Without it the header is ignored. */
   readonly runIdempotent?: <T>(once: IdempotentRequest, work: () => Promise<T> | T) => Promise<T>
   /** Runs a call as a job. Without it `respond-async` is ignored. */
-  readonly startJob?: (request: JobRequest, work: (work: ProgressReporter) => unknown) => Promise<StartedJob>
+  readonly startJob?: (request: JobRequest, work: (progress: ProgressReporter) => unknown) => Promise<StartedJob>
   /** Records changes and refusals. The reply waits for the entry, and a change that cannot be recorded is not made. */
   readonly audit?: Audit
   /** Checks every reply against its schema. It costs one parse per reply, so it is for tests and development. */

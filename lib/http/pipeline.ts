@@ -7,7 +7,7 @@ import { AcceptedJob } from '#lib/calls/accepted-job.ts'
 import { continueWith } from '#lib/async/maybe-promise.ts'
 import type { AppOptions } from './options.ts'
 import { createChangeHandler } from './change-handler.ts'
-import { readFilter, stepsOf } from './steps.ts'
+import { readFilter, selectSteps } from './steps.ts'
 import { StreamReply } from '#lib/calls/stream-reply.ts'
 import { Upgrade } from '#lib/calls/upgrade.ts'
 import type { LimitWaiting } from './wait-limit.ts'
@@ -19,7 +19,7 @@ export type Run = (context: RequestContext) => unknown
 export const pickServices = ({ id, endpoint }: Route, services: Partial<Services>): Services => {
   const missing = endpoint.uses.filter(name => !services[name])
   if (missing.length > 0) throw new Error(`${id} uses ${missing.join(', ')}, which this program does not provide`)
-  // The handler sees of the services only those in `uses`, by its type.
+  // The handler sees only the services in `uses`, and the check above has found all of them.
   return Object.fromEntries(endpoint.uses.map(name => [name, services[name]])) as unknown as Services
 }
 
@@ -51,12 +51,12 @@ const createReplyFinisher = (
 }
 
 /** Joins the steps and the handler of a route into one function. It stays synchronous until a step gives a promise. */
-export const pipeline = (route: Route, options: AppOptions, limitWaiting: LimitWaiting): Run => {
+export const createPipeline = (route: Route, options: AppOptions, limitWaiting: LimitWaiting): Run => {
   const { endpoint } = route
   if (endpoint.filter && !options.parseFilter)
     throw new Error(`${route.id} takes a filter, but the program has no parseFilter`)
   const services = pickServices(route, options.services)
-  const steps = stepsOf(endpoint, options)
+  const steps = selectSteps(endpoint, options)
   const perform: Run =
     endpoint.effect === 'change'
       ? createChangeHandler(route, services, { ...options, limitWaiting })

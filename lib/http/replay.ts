@@ -19,7 +19,7 @@ interface StoredRequest {
 }
 
 /** Calls the endpoint of a stored request again, for a caller who may still call it. Throws the refusal. */
-export type Replay = (call: StoredRequest, work: ProgressReporter) => Promise<unknown>
+export type Replay = (call: StoredRequest, progress: ProgressReporter) => Promise<unknown>
 
 /** The context of a stored request, which has no connection, headers or raw body any more. */
 class ReplayContext extends RequestContext {
@@ -50,7 +50,7 @@ class ReplayContext extends RequestContext {
 
 export const createReplay =
   (options: AppOptions): Replay =>
-  async (call, work) => {
+  async (call, progress) => {
     const { operation, caller } = call
     const route = options.routes.find(({ id }) => id === operation)
     if (!route) throw new ServiceError('not-found', `${operation} is not served any more.`)
@@ -61,8 +61,8 @@ export const createReplay =
         `This needs ${refusal.missing}, which the owner of the job does not have any more.`,
       )
     const context = new ReplayContext(route, call)
-    context.progress = work
+    context.progress = progress
     return withAudit(options.audit, context, () =>
       route.endpoint.handle(context, pickServices(route, options.services)),
-    )(work)
+    )(progress)
   }

@@ -3,7 +3,7 @@ import { RangeReply } from '#lib/calls/range-reply.ts'
 import { replyRange } from './reply-range.ts'
 import type { RequestContext } from './context.ts'
 import { PreparedBody, PreparedParts } from '#lib/calls/prepared-body.ts'
-import { clientClosedRequest, createErrorBody, statusOf, toServiceError } from '#lib/calls/statuses.ts'
+import { clientClosedRequest, createErrorBody, toStatus, toServiceError } from '#lib/calls/statuses.ts'
 import { AcceptedJob } from '#lib/calls/accepted-job.ts'
 import type { MaybePromise } from '#lib/async/maybe-promise.ts'
 import type { Outcome } from './outcome.ts'
@@ -51,7 +51,7 @@ export const createReplies = (headers: Readonly<Record<string, string>> = {}): R
     'Cache-Control': 'private, no-cache',
     ...commonHeaders,
   }
-  const outcomeOf = (
+  const createOutcome = (
     value: unknown,
     requestId: string,
     reply: Pick<Outcome, 'status' | 'headers' | 'body'>,
@@ -70,13 +70,13 @@ export const createReplies = (headers: Readonly<Record<string, string>> = {}): R
     const isUnchanged =
       (context.method === 'GET' || context.method === 'HEAD') &&
       matchesETag(context.header('if-none-match'), value.etag)
-    if (isUnchanged) return outcomeOf(value, requestId, { status: 304, headers: ownHeaders, body: null })
+    if (isUnchanged) return createOutcome(value, requestId, { status: 304, headers: ownHeaders, body: null })
     const status = context.route?.endpoint.status ?? 200
     const body = value instanceof PreparedBody ? value.json : value.stream
-    return outcomeOf(value, requestId, { status, headers: { ...jsonType, ...ownHeaders }, body })
+    return createOutcome(value, requestId, { status, headers: { ...jsonType, ...ownHeaders }, body })
   }
   const replyJson = (value: unknown, requestId: string, status: number): Outcome =>
-    outcomeOf(value, requestId, {
+    createOutcome(value, requestId, {
       status,
       headers: { ...uncachedHeaders, 'X-Request-Id': requestId },
       body: JSON.stringify(value) ?? null,
@@ -92,7 +92,7 @@ export const createReplies = (headers: Readonly<Record<string, string>> = {}): R
           'X-Accel-Buffering': 'no',
           'X-Request-Id': requestId,
         }
-        return outcomeOf(value, requestId, {
+        return createOutcome(value, requestId, {
           status: 200,
           headers: ownHeaders,
           body: context.method === 'HEAD' ? value.cancel() : value.body,
@@ -100,7 +100,7 @@ export const createReplies = (headers: Readonly<Record<string, string>> = {}): R
       }
       if (value instanceof RangeReply)
         return replyRange(context, value.source, { ...taggedHeaders, 'X-Request-Id': requestId }).then(reply =>
-          outcomeOf(value, requestId, reply),
+          createOutcome(value, requestId, reply),
         )
       if (value instanceof AcceptedJob) {
         const ownHeaders = {
@@ -108,12 +108,12 @@ export const createReplies = (headers: Readonly<Record<string, string>> = {}): R
           Location: toServedPath(`/v1/jobs/${value.job.id}`),
           'X-Request-Id': requestId,
         }
-        return outcomeOf(value, requestId, { status: 202, headers: ownHeaders, body: JSON.stringify(value.job) })
+        return createOutcome(value, requestId, { status: 202, headers: ownHeaders, body: JSON.stringify(value.job) })
       }
       if (value instanceof Upgrade) {
         if (!context.acceptUpgrade) throw upgradeRequired()
         context.acceptUpgrade(value)
-        return outcomeOf(undefined, requestId, { status: 200, headers: {}, body: null })
+        return createOutcome(undefined, requestId, { status: 200, headers: {}, body: null })
       }
       return replyJson(value, requestId, context.route?.endpoint.status ?? 200)
     },
@@ -131,7 +131,7 @@ export const createReplies = (headers: Readonly<Record<string, string>> = {}): R
       const error = toServiceError(thrown, requestId)
       return {
         requestId,
-        status: statusOf(error.fault),
+        status: toStatus(error.fault),
         headers: { ...uncachedHeaders, 'X-Request-Id': requestId, ...error.headers },
         body: JSON.stringify(createErrorBody(error, context.route?.endpoint.oauth)),
         value: undefined,

@@ -74,7 +74,7 @@ const parsePart = (
  * The steps between the router and the handler of an endpoint, in order. A step is present only when the contract needs it.
  * Authorization comes before any part of the request is parsed.
  */
-export const stepsOf = (endpoint: Endpoint, options: AppOptions): readonly Step[] => {
+export const selectSteps = (endpoint: Endpoint, options: AppOptions): readonly Step[] => {
   const { access, effect, params, query, body, bodyLimit } = endpoint
   const steps: Step[] = []
   if (effect === 'change') steps.push(refuseUnintendedGet(origin => options.cors?.allows(origin) ?? false))

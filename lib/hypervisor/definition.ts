@@ -75,5 +75,5 @@ export const applyChanges = (definition: Definition, { network, ...fields }: Def
 })
 
 /** Returns the present value of a field that `set` can change. */
-export const currentValue = (definition: Definition, field: keyof DefinitionChanges): string | number =>
+export const getCurrentValue = (definition: Definition, field: keyof DefinitionChanges): string | number =>
   field === 'network' ? (definition.networks[0]?.mode ?? 'open') : definition[field]

@@ -6,7 +6,7 @@ import type { JobRequest } from '#lib/calls/accepted-job.ts'
 import type { Store, Write } from '#lib/storage/store.ts'
 import { abortable } from '#lib/async/abortable.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
-import { createRunner, type Runner } from './runner.ts'
+import { runJob, type RunningJob } from './running-job.ts'
 import { type Job, StoredJob } from './schemas.ts'
 
 /** The request of a job that is resumed after a restart. */
@@ -29,7 +29,7 @@ export interface Jobs {
   /** Starts the work. Gives its job and a promise of the result. Throws `unavailable` when the caller has too many jobs. */
   start(
     request: JobRequest,
-    work: (work: ProgressReporter) => unknown,
+    work: (progress: ProgressReporter) => unknown,
   ): Promise<{ readonly job: Job; readonly result: Promise<unknown> }>
   /** Lists the jobs that the caller may see, newest first. */
   list(caller: Principal): Promise<readonly Job[]>
@@ -48,7 +48,7 @@ export interface Jobs {
    * settles when all have ended: true, or false when the service ends first and some are left for the next start.
    */
   resume(
-    replay: (request: ReplayRequest, work: ProgressReporter) => Promise<unknown>,
+    replay: (request: ReplayRequest, progress: ProgressReporter) => Promise<unknown>,
   ): Promise<{ readonly finished: Promise<boolean> }>
   /**
    * Accepts no new jobs, aborts all and settles when none is running. Jobs that can be repeated are resumed at the next start.
@@ -86,7 +86,7 @@ const omitResult = (whole: Job): Job => {
 /** Whether a job may be about a manifest, which other users may not be allowed to see. */
 const isCatalogJob = ({ job_type: type }: Job): boolean => type === 'catalog'
 /** A job as users other than its owner see it. */
-const viewForOthers = (whole: Job): Job => {
+const createViewForOthers = (whole: Job): Job => {
   if (!isCatalogJob(whole)) return omitResult(whole)
   const { about: _, message: __, error: ___, result: ____, result_record_id: _____, ...job } = whole
   const { steps } = job
@@ -112,7 +112,7 @@ const countAttempt = ({ tries, reached = 0, ...job }: StoredJob): StoredJob => {
 /** Opens the jobs of a store. Removes old records from time to time, until it is closed. */
 export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): Promise<Jobs> => {
   const records = store.collection('jobs', StoredJob)
-  const running = new Map<string, Runner>()
+  const running = new Map<string, RunningJob>()
   /** Jobs whose first record is being written. */
   const starting = new Set<{ readonly owner: string; readonly finished: Promise<void> }>()
   let stopping = false
@@ -145,7 +145,7 @@ export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): 
   const viewFor =
     (caller: Principal) =>
     (job: StoredJob): Job =>
-      caller.superUser || job.owner === caller.id ? toJob(job) : viewForOthers(toJob(job))
+      caller.superUser || job.owner === caller.id ? toJob(job) : createViewForOthers(toJob(job))
   const mayControl = ({ owner }: Job, caller: Principal): boolean =>
     owner === caller.id || !findMissingRight({ claims: ['JOB_MANAGER_LIST', 'JOB_MANAGER_DELETE'] }, caller)
   const find = async (id: string, caller: Principal): Promise<StoredJob> => {
@@ -163,37 +163,37 @@ export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): 
     return job
   }
 
-  const run = (job: StoredJob, work: (work: ProgressReporter) => unknown): Runner => {
-    const runner = createRunner({
+  const run = (job: StoredJob, work: (progress: ProgressReporter) => unknown): RunningJob => {
+    const runningJob = runJob({
       job,
       work,
       onDefect,
       // A job that the next start resumes keeps its record.
       isResumable: error => stopping && job.request !== undefined && error.fault === 'unavailable',
-      save: (next, messages) =>
+      save: (next, eventNames) =>
         records
           .update(
             job.id,
             () => next,
-            messages.map(message => createEvent(message, next)),
+            eventNames.map(name => createEvent(name, next)),
             // Finished work must not be repeated because the disk was full when it ended.
             { essential: hasEnded(next) },
           )
           .catch(onDefect),
     })
-    running.set(job.id, runner)
-    const onRunnerEnded = async (): Promise<void> => {
-      const outcome = await runner.ended
+    running.set(job.id, runningJob)
+    const onJobEnded = async (): Promise<void> => {
+      const outcome = await runningJob.ended
       running.delete(job.id)
       if (outcome) onEnded({ operation: `${job.job_type}/${job.job_operation}`, outcome })
     }
-    void onRunnerEnded()
-    return runner
+    void onJobEnded()
+    return runningJob
   }
 
   let closing: Promise<void> | undefined
   const abortAll = async (): Promise<void> => {
-    const abortRunning = (): void => running.values().forEach(runner => runner.abort())
+    const abortRunning = (): void => running.values().forEach(runningJob => runningJob.abort())
     abortRunning()
     // Jobs whose first record was being written are running now, and are aborted too.
     await Promise.all([...starting].map(({ finished }) => finished))
@@ -246,9 +246,9 @@ export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): 
     show: async (id, caller) => viewFor(caller)(await find(id, caller)),
     async cancel(id, caller) {
       const job = await findControllable(id, caller)
-      const runner = running.get(job.id)
-      if (hasEnded(job) || !runner) throw new ServiceError('conflict', `The job has ended already: ${job.state}.`)
-      return viewFor(caller)(await runner.cancel(`The job was cancelled by ${caller.username}.`))
+      const runningJob = running.get(job.id)
+      if (hasEnded(job) || !runningJob) throw new ServiceError('conflict', `The job has ended already: ${job.state}.`)
+      return viewFor(caller)(await runningJob.cancel(`The job was cancelled by ${caller.username}.`))
     },
     async remove(id, caller) {
       const job = await findControllable(id, caller)
@@ -267,12 +267,12 @@ export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): 
         .map(found => {
           const job = countAttempt(found)
           const { request, cancelled, owner } = job
-          return run(job, work => {
+          return run(job, progress => {
             if (cancelled !== undefined) throw new ServiceError('conflict', cancelled)
             if (!request) throw new ServiceError('unavailable', interruptedMessage)
             if (job.tries!.count > maxAttempts) throw new ServiceError('timeout', formatNoProgress(job))
             const { operation, api_key_id: apiKeyId, params, query, body } = request
-            return replay({ operation, params, query, body, owner, apiKeyId }, work)
+            return replay({ operation, params, query, body, owner, apiKeyId }, progress)
           })
         })
       await removeOld()
@@ -285,7 +285,7 @@ export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): 
       closing ??= abortAll()
       await abortable(closing, deadline).catch(() => {
         const remaining = [...running.values()]
-        for (const runner of remaining) runner.abandon()
+        for (const runningJob of remaining) runningJob.abandon()
         throw new ServiceError(
           'timeout',
           `Jobs did not end after they were aborted: ${remaining.map(({ name }) => name).join(', ')}.`,

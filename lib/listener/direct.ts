@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import type { ReadableStream as NodeStream } from 'node:stream/web'
-import { toBodyReadError, bodyTooLargeError } from '#lib/http/body.ts'
+import { toBodyReadError, createBodyTooLargeError } from '#lib/http/body.ts'
 import { RequestContext } from '#lib/http/context.ts'
 import type { App } from '#lib/http/app.ts'
 import type { Outcome } from '#lib/http/outcome.ts'
 
 /** The value of a header. Repeated ones are joined as in `Headers`; Node itself keeps only the first of some headers. */
-const headerOf = ({ rawHeaders }: IncomingMessage, name: string): string | null => {
+const readHeader = ({ rawHeaders }: IncomingMessage, name: string): string | null => {
   let value: string | null = null
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const key = rawHeaders[at]!
@@ -30,7 +30,7 @@ class NodeContext extends RequestContext {
   }
 
   header(name: string): string | null {
-    return headerOf(this.#incoming, name)
+    return readHeader(this.#incoming, name)
   }
 
   searchParams(): URLSearchParams {
@@ -54,7 +54,7 @@ class NodeContext extends RequestContext {
 
   readBytes(limit: number): Promise<Uint8Array> {
     const incoming = this.#incoming
-    if (Number(this.header('content-length')) > limit) return Promise.reject(bodyTooLargeError(limit))
+    if (Number(this.header('content-length')) > limit) return Promise.reject(createBodyTooLargeError(limit))
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
     const chunks: Buffer[] = []
     incoming.on('data', (chunk: Buffer) => void chunks.push(chunk))
@@ -93,16 +93,16 @@ const plainLength = /^\d{1,5}$/
 const isPlain = (incoming: IncomingMessage): boolean => {
   const { method, url } = incoming
   if (method !== 'GET' && method !== 'POST') return false
-  if (!plainPath.test(url!) || !plainHost.test(headerOf(incoming, 'host') ?? '')) return false
+  if (!plainPath.test(url!) || !plainHost.test(readHeader(incoming, 'host') ?? '')) return false
   if (method === 'GET') return true
   return (
-    headerOf(incoming, 'transfer-encoding') === null && plainLength.test(headerOf(incoming, 'content-length') ?? '')
+    readHeader(incoming, 'transfer-encoding') === null && plainLength.test(readHeader(incoming, 'content-length') ?? '')
   )
 }
 
 interface Options {
   readonly direct: App['direct']
-  readonly addressOf: (incoming: IncomingMessage) => string
+  readonly getAddress: (incoming: IncomingMessage) => string
 }
 
 /**
@@ -110,10 +110,10 @@ interface Options {
  * small reply. Gives false, and does nothing, for any other request.
  */
 export const createDirectHandler =
-  ({ direct, addressOf }: Options) =>
+  ({ direct, getAddress }: Options) =>
   (incoming: IncomingMessage, outgoing: ServerResponse): boolean => {
     if (!isPlain(incoming)) return false
-    const outcome = direct(new NodeContext(incoming, outgoing, addressOf(incoming)), incoming.url!)
+    const outcome = direct(new NodeContext(incoming, outgoing, getAddress(incoming)), incoming.url!)
     if (!outcome) return false
     if (outcome instanceof Promise)
       outcome.then(

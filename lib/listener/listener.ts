@@ -10,7 +10,7 @@ import { createDirectHandler } from './direct.ts'
 import { refuseSecondHost } from '#lib/platform/one-host.ts'
 import type { App } from '#lib/http/app.ts'
 import type { Handshake } from '#lib/calls/upgrade.ts'
-import { acceptWebSockets, asksForWebSocket, refuseUpgrade } from '#lib/platform/web-sockets.ts'
+import { acceptWebSockets, isWebSocketRequest, refuseUpgrade } from '#lib/platform/web-sockets.ts'
 
 interface Options extends Pick<App, 'direct'> {
   /** `https:` needs a certificate. */
@@ -50,7 +50,7 @@ const refusals: Readonly<Record<string, readonly [code: number, reason: string, 
 }
 
 /** The plain connection below a failed TLS handshake, on which a plain HTTP reply can be sent. */
-const rawConnectionOf = (socket: Socket & { readonly _parent?: Socket }): Socket => {
+const getRawConnection = (socket: Socket & { readonly _parent?: Socket }): Socket => {
   // Node has no public name for it. Without it the connection is closed without a reply.
   const connection = socket._parent ?? socket
   connection.once('finish', () => connection.destroy())
@@ -59,7 +59,7 @@ const rawConnectionOf = (socket: Socket & { readonly _parent?: Socket }): Socket
 
 /** Answers input that is not HTTP, which never reaches the application, with an error in the documented shape. */
 const refuseNonHttp = (error: NodeJS.ErrnoException, socket: Socket): void => {
-  const connection = error.code === 'ERR_SSL_HTTP_REQUEST' ? rawConnectionOf(socket) : socket
+  const connection = error.code === 'ERR_SSL_HTTP_REQUEST' ? getRawConnection(socket) : socket
   if (error.code === 'ECONNRESET' || !connection.writable) return connection.destroy(error) && undefined
   const [code, reason, message] = refusals[error.code ?? ''] ?? [400, 'Bad Request', 'This is not an HTTP request.']
   const body = JSON.stringify({ code, message })
@@ -81,16 +81,16 @@ const listen = (server: Server, address: URL): Promise<void> =>
 /** Serves `fetch` over HTTP or HTTPS. Throws `unavailable` when it cannot listen on the address. */
 export const openListener = async (options: Options): Promise<Listener> => {
   const { address, tls, clientAddress, fetch, upgrade, direct, isWebSocket } = options
-  const addressOf = ({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string =>
+  const getAddress = ({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string =>
     clientAddress(socket.remoteAddress ?? '', headers['x-forwarded-for']?.toString())
   type Incoming = Pick<IncomingMessage, 'socket' | 'headers' | 'rawHeaders'>
   const answer = (request: Request, { incoming }: { incoming: Incoming }) =>
-    refuseSecondHost(incoming) ?? fetch(request, { address: addressOf(incoming) })
+    refuseSecondHost(incoming) ?? fetch(request, { address: getAddress(incoming) })
   const handle = getRequestListener(answer, {
     errorHandler: () =>
       Response.json({ code: 400, message: 'The address of this request is not valid.' }, { status: 400 }),
   })
-  const answerDirectly = createDirectHandler({ direct, addressOf })
+  const answerDirectly = createDirectHandler({ direct, getAddress })
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): unknown =>
     answerDirectly(incoming, outgoing) || handle(incoming, outgoing)
   // Requests without Host are refused later, like other bad addresses, with a body that says so.
@@ -99,7 +99,8 @@ export const openListener = async (options: Options): Promise<Listener> => {
     headersTimeout: 30_000,
     keepAliveTimeout: 60_000,
     requireHostHeader: false,
-    shouldUpgradeCallback: (incoming: IncomingMessage) => asksForWebSocket(incoming) && isWebSocket(incoming.url ?? ''),
+    shouldUpgradeCallback: (incoming: IncomingMessage) =>
+      isWebSocketRequest(incoming) && isWebSocket(incoming.url ?? ''),
   }
   const server: Server = tls
     ? createHttpsServer({ ...limits, ...tls, ...tlsLimits }, onRequest)
@@ -107,7 +108,7 @@ export const openListener = async (options: Options): Promise<Listener> => {
   server.on('clientError', refuseNonHttp)
   acceptWebSockets(
     server,
-    async (request, incoming) => refuseSecondHost(incoming) ?? upgrade(request, { address: addressOf(incoming) }),
+    async (request, incoming) => refuseSecondHost(incoming) ?? upgrade(request, { address: getAddress(incoming) }),
   )
   server.on('connect', (_, socket) => {
     socket.on('error', () => socket.destroy())

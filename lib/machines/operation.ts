@@ -3,41 +3,43 @@ import { abortableAfterGrace } from '#lib/async/abortable.ts'
 import type { WaitLimit } from '#lib/async/progress.ts'
 import type { TransientState } from './states.ts'
 
-/** An operation of a machine. A request with the same `key` joins it. */
+/** An operation of a machine. */
 export interface Operation {
   /** The name of the machine. */
   readonly name: string
+  /** A request with the same key joins the operation. */
   readonly key: string
+  /** True if the operation only reads. Such operations may run side by side. */
   readonly isShared: boolean
   /** The state that clients see now. */
   readonly transientState: TransientState
-  /** The state that messages name, if it is not the transient state. */
+  /** What messages say that the machine is, such as `being packed`, if it is not the transient state. */
   readonly label: string | undefined
   /** Settles as the work does. */
   readonly result: Promise<void>
   /** Starts the work. Call it once, after other operations can see this one. */
   begin(): void
   cancel(reason: ServiceError): void
-  /** Cancels the operation because another one takes its place, from whatever state it leaves the machine in. */
+  /** Cancels the operation because a forced one takes its place. The operation may then leave the machine in any stable state. */
   preempt(reason: ServiceError): void
 }
 
-/** The view that the work of an operation has of this operation. */
+/** The part of an operation that its work can see and change. */
 export interface OperationControl {
   /** Changes the state that clients see from now on. */
   setTransientState(state: TransientState): void
-  /** True if a forced operation waits for this one to end. Then the work may leave the machine in any stable state. */
+  /** True if a forced operation waits for this one to end. */
   isPreempted(): boolean
 }
 
-/** What an operation does to its machine; it depends on the state of the machine when the operation starts. */
+/** How an operation runs. The state of the machine at its start decides it: a start of a suspended machine is a resume. */
 export interface OperationMode {
   readonly transientState: TransientState
   /** True if the operation only reads. Such operations may run side by side. */
   readonly isShared: boolean
   /** Milliseconds until the operation is cancelled. */
   readonly timeLimit: number
-  /** A sentence for the message at the time limit: what else the caller can do. */
+  /** A sentence that the message at the time limit ends with. It says what the caller can do. */
   readonly timeoutAdvice?: string | undefined
 }
 
@@ -46,19 +48,19 @@ export interface OperationRequest {
   readonly id: string
   /** The name of the machine, for messages. */
   readonly name: string
-  /** The state that messages name, if it is not the transient state. */
+  /** What messages say that the machine is, if it is not the transient state. */
   readonly label?: string | undefined
   readonly key: string
   /**
-   * Chooses the mode for the present stable state of the machine. Returns undefined if there is nothing to do, and throws if
-   * the state does not allow the operation. With `isPreempting` the machine is not in a stable state yet.
+   * Chooses the mode for the present state of the machine. Returns undefined if there is nothing to do, and throws if the state
+   * does not allow the operation. With `isPreempting` other operations still run, so the state may change.
    */
   readonly chooseMode: (isPreempting: boolean) => OperationMode | undefined
   /** True if the operation cancels the running ones and takes their place. */
   readonly isForced?: boolean
-  /** Aborted when the caller cancels the operation. For a request that joined another one, only its wait ends. */
+  /** Aborts when the caller cancels the operation. If the request has joined an operation, only its wait ends. */
   readonly signal?: AbortSignal | undefined
-  /** How long to wait for a busy machine. Without a limit a busy machine is a conflict at once. */
+  /** How long the request waits for a busy machine. Without it, a busy machine is a conflict at once. */
   readonly waitLimit?: WaitLimit | undefined
   /** Does the work. It must end in a stable state soon after `deadline` aborts. */
   readonly work: (deadline: AbortSignal, control: OperationControl) => Promise<void>
@@ -85,7 +87,8 @@ const createTimeoutError = (
 /** Waits until preempted operations have left the machine in a stable state. */
 const waitForPreempted = async (preempted: readonly Operation[]): Promise<void> => {
   const ended = Promise.allSettled(preempted.map(({ result }) => result))
-  // An operation that hangs is left behind after the grace period: the driver ends it together with the machine.
+  // The signal is aborted from the beginning, so the wait ends after the grace period at the latest. The forced operation then
+  // starts although another one hangs: the driver ends that one together with the machine.
   await abortableAfterGrace(AbortSignal.abort(), ended).catch(() => {})
 }
 

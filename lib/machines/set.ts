@@ -1,5 +1,5 @@
 import { ServiceError } from '#lib/errors.ts'
-import { applyChanges, type DefinitionChanges, currentValue } from '#lib/hypervisor/definition.ts'
+import { applyChanges, type DefinitionChanges, getCurrentValue } from '#lib/hypervisor/definition.ts'
 import type { MachineView } from '#lib/hypervisor/driver.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
 import { assertWithinHost } from './capacity.ts'
@@ -58,7 +58,7 @@ const previewChanges = ({ definition }: MachineView, checked: readonly CheckedCh
   const operations = checked.map(({ outcome, change }) => {
     if (!change) return outcome
     const [field, to] = change
-    const from = currentValue(current, field)
+    const from = getCurrentValue(current, field)
     current = applyChanges(current, { [field]: to })
     return { ...outcome, change: { field, from, to } }
   })

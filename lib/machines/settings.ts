@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
 import { type DefinitionChanges, networkModes } from '#lib/hypervisor/definition.ts'
-import { firstMistake } from '#lib/schema-errors.ts'
+import { describeFirstMistake } from '#lib/schema-errors.ts'
 import { Description, MachineName, type SetMachine } from './schemas.ts'
 
 type Operation = SetMachine['operations'][number]
@@ -44,6 +44,6 @@ export const readSetting = ({
   }
   const parsed = setting.value.safeParse(value)
   if (!parsed.success)
-    throw new ServiceError('invalid', `The value of ${group} ${operation} ${firstMistake(parsed.error)}.`)
+    throw new ServiceError('invalid', `The value of ${group} ${operation} ${describeFirstMistake(parsed.error)}.`)
   return [setting.field, parsed.data]
 }

@@ -48,6 +48,7 @@ export const createReplyCounter = (
         for (const [status, count] of statuses) this.inc({ operation, status }, count)
     },
   })
+  // The registry calls only `get`; a histogram of the library would cost too much (see above).
   registry.registerMetric({
     name: durationName,
     get: async () => ({

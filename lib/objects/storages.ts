@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { isInside } from '#lib/platform/files.ts'
 import type { HostFiles } from '#lib/platform/host-files.ts'
-import { realPathOf } from '#lib/platform/real-path.ts'
+import { resolveRealPath } from '#lib/platform/real-path.ts'
 import { parseSettings, type Storage } from './port/connection.ts'
 import { getProviderKind, type ProviderType } from './port/provider-kinds.ts'
 import { LocalSettings } from './port/provider-settings.ts'
@@ -65,7 +65,7 @@ export const createStorages = ({ folder, hostFiles, environment = {} }: Options)
     if (type !== 'local-storage') return key
     const path = key || folder
     // A path that cannot be resolved has no objects.
-    return realPathOf(path).catch(() => resolve(path))
+    return resolveRealPath(path).catch(() => resolve(path))
   }
 
   const writing = new Set<string>()
@@ -77,7 +77,7 @@ export const createStorages = ({ folder, hostFiles, environment = {} }: Options)
     // Links may lead to one folder. The provider refuses a folder that cannot be resolved.
     const getKey = async (path: string): Promise<string> => {
       const parent = dirname(join(root, path))
-      return join(await realPathOf(parent).catch(() => parent), basename(path))
+      return join(await resolveRealPath(parent).catch(() => parent), basename(path))
     }
     return guardWrites(provider, { writing, getKey })
   }
@@ -87,7 +87,7 @@ export const createStorages = ({ folder, hostFiles, environment = {} }: Options)
     async getObjectLocations(storage, path) {
       const location = join(await getStorageKey(storage), path)
       return storage.type === 'local-storage'
-        ? [location, await realPathOf(location).catch(() => location)]
+        ? [location, await resolveRealPath(location).catch(() => location)]
         : [location]
     },
     open(storage) {

@@ -1,7 +1,7 @@
 import { ServiceError } from '#lib/errors.ts'
 
 /** The error for a pack that the service does not unpack. `why` completes the sentence. */
-export const invalidPack = (why: string): ServiceError =>
+export const createInvalidPackError = (why: string): ServiceError =>
   new ServiceError('invalid', `The pack cannot be unpacked: ${why}.`)
 
 /** Quotes a name of a pack for a message: shortened, and without characters that a terminal or a log would interpret. */

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import * as z from 'zod'
 import { messageOf, ServiceError } from '#lib/errors.ts'
-import { firstMistake } from '#lib/schema-errors.ts'
+import { describeFirstMistake } from '#lib/schema-errors.ts'
 import { isWithinJsonLimits } from '#lib/json-limits.ts'
 import { findNameProblem } from './file-names.ts'
 
@@ -56,7 +56,7 @@ export type Sidecar = z.infer<typeof Sidecar>
 /** Maximum number of bytes of a sidecar. The digests of a pack of 1 TiB take 8 MiB. */
 export const maxSidecarSize = 48 * 1024 * 1024
 
-const damagedSidecar = (why: string): ServiceError =>
+const createDamagedSidecarError = (why: string): ServiceError =>
   new ServiceError('upstream', `The sidecar of the pack is damaged: ${why}.`)
 
 /** Encodes a value as JSON with sorted keys and without spaces, so that equal values give equal texts. */
@@ -72,18 +72,18 @@ export const encodeSidecar = (sidecar: Sidecar): string => encodeCanonicalJson(s
 
 /** Parses the text of a sidecar that comes from a provider. Throws `upstream` for a damaged one. */
 export const parseSidecar = (text: string): Sidecar => {
-  if (text.length > maxSidecarSize) throw damagedSidecar(`it is longer than ${maxSidecarSize} bytes`)
+  if (text.length > maxSidecarSize) throw createDamagedSidecarError(`it is longer than ${maxSidecarSize} bytes`)
   if (!isWithinJsonLimits(Buffer.from(text)))
-    throw damagedSidecar('it has too many values, or they are nested too deeply')
+    throw createDamagedSidecarError('it has too many values, or they are nested too deeply')
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw damagedSidecar(messageOf(error))
+    throw createDamagedSidecarError(messageOf(error))
   }
   const parsed = Sidecar.safeParse(value)
   if (parsed.success) return parsed.data
-  throw damagedSidecar(firstMistake(parsed.error))
+  throw createDamagedSidecarError(describeFirstMistake(parsed.error))
 }
 
 /** Encodes what a signature covers: the sidecar without its signatures. */

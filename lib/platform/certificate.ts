@@ -3,9 +3,9 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { exists, makePrivateFolder, writeFileAtomic } from './files.ts'
-import type { Log } from './log.ts'
-import { selfSigned, selfSignedName } from './self-signed.ts'
-import { systemReason } from './system-errors.ts'
+import type { Logger } from './log.ts'
+import { createSelfSigned, selfSignedName } from './self-signed.ts'
+import { describeSystemError } from './system-errors.ts'
 
 export interface Certificate {
   /** PEM, with its chain. */
@@ -25,7 +25,7 @@ const day = 24 * 60 * 60 * 1000
 const soon = 30
 
 /** Days that a certificate is still good for; negative when it has expired. */
-export const daysLeft = ({ cert }: Certificate): number =>
+export const countDaysLeft = ({ cert }: Certificate): number =>
   Math.floor((Date.parse(new X509Certificate(cert).validTo) - Date.now()) / day)
 
 /** Whether a certificate is one that this service made for itself. */
@@ -34,26 +34,27 @@ export const isSelfSigned = ({ cert }: Certificate): boolean => {
   return subject === selfSignedName && issuer === selfSignedName
 }
 
-const unusable = (files: CertificateFiles, why: string): ServiceError =>
+const createUnusableError = (files: CertificateFiles, why: string): ServiceError =>
   new ServiceError('unavailable', `${files.cert} and ${files.key} cannot be used: ${why}.`)
 
 /** Reads a pair. Throws `unavailable` when a file is missing or open to others, they do not fit, or time is over. */
 export const readCertificate = async (files: CertificateFiles): Promise<Certificate> => {
   const readOne = (path: string): Promise<string> =>
     readFile(path, 'utf8').catch((error: unknown) => {
-      throw unusable(files, `of ${path} the system says that ${systemReason(error)}`)
+      throw createUnusableError(files, `of ${path} the system says that ${describeSystemError(error)}`)
     })
   const [cert, key] = await Promise.all([readOne(files.cert), readOne(files.key)])
   if (((await stat(files.key)).mode & 0o077) !== 0)
-    throw unusable(files, 'the key can be read by others than its owner; run chmod 600 on it')
+    throw createUnusableError(files, 'the key can be read by others than its owner; run chmod 600 on it')
   let fits = false
   try {
     fits = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))
   } catch {
     // Not readable is as bad as not fitting: the same advice helps.
   }
-  if (!fits) throw unusable(files, 'they are not a certificate and its key. Put a pair there that fits')
-  if (daysLeft({ cert, key }) < 0) throw unusable(files, 'the certificate has expired. Put a new one there')
+  if (!fits) throw createUnusableError(files, 'they are not a certificate and its key. Put a pair there that fits')
+  if (countDaysLeft({ cert, key }) < 0)
+    throw createUnusableError(files, 'the certificate has expired. Put a new one there')
   return { cert, key }
 }
 
@@ -62,21 +63,24 @@ export const readCertificate = async (files: CertificateFiles): Promise<Certific
  * under the same key before it ends. Throws `unavailable` for half a pair and for one that cannot be used.
  */
 export const ensureCertificate = async (folder: string, names: readonly string[]): Promise<Certificate> => {
-  const files = certificateFilesIn(folder)
+  const files = getCertificateFiles(folder)
   const there = [await exists(files.cert), await exists(files.key)]
   const all = [...new Set(['localhost', '127.0.0.1', '::1', ...names])]
   if (!there[0] && !there[1]) {
-    const made = await selfSigned(all)
+    const made = await createSelfSigned(all)
     await makePrivateFolder(folder)
     await writeFileAtomic(files.key, made.key)
     await writeFileAtomic(files.cert, made.cert, 0o644)
     return made
   }
   if (!there[0] || !there[1])
-    throw unusable(files, 'only one of them is there. Add the other, or remove it for a new self-signed pair')
+    throw createUnusableError(
+      files,
+      'only one of them is there. Add the other, or remove it for a new self-signed pair',
+    )
   const old = { cert: await readFile(files.cert, 'utf8'), key: await readFile(files.key, 'utf8') }
-  if (!isOurs(old) || daysLeft(old) >= soon) return readCertificate(files)
-  const renewed = await selfSigned(all, old.key)
+  if (!isOurs(old) || countDaysLeft(old) >= soon) return readCertificate(files)
+  const renewed = await createSelfSigned(all, old.key)
   await writeFileAtomic(files.cert, renewed.cert, 0o644)
   return renewed
 }
@@ -90,7 +94,7 @@ const isOurs = (pair: Certificate): boolean => {
 }
 
 /** The files of the pair in a folder. */
-export const certificateFilesIn = (folder: string): CertificateFiles => ({
+export const getCertificateFiles = (folder: string): CertificateFiles => ({
   cert: join(folder, 'cert.pem'),
   key: join(folder, 'key.pem'),
 })
@@ -100,7 +104,7 @@ interface WatchOptions {
   readonly certificate: Certificate
   /** Called with each new certificate that can be used. */
   readonly onChange: (certificate: Certificate) => void
-  readonly log: Pick<Log, 'info' | 'warning'>
+  readonly log: Pick<Logger, 'info' | 'warning'>
 }
 
 export interface CertificateWatch extends Disposable {
@@ -128,7 +132,7 @@ export const watchCertificate = ({ files, certificate, onChange, log }: WatchOpt
     try {
       current = await readCertificate(files)
       onChange(current)
-      log.info('A new certificate is in use, for {days} days', { days: daysLeft(current) })
+      log.info('A new certificate is in use, for {days} days', { days: countDaysLeft(current) })
       warn()
     } catch (error) {
       log.warning('The certificate was not taken over, and the old one stays in use: {reason}', {
@@ -137,7 +141,7 @@ export const watchCertificate = ({ files, certificate, onChange, log }: WatchOpt
     }
   }
   const warn = (): void => {
-    const days = daysLeft(current)
+    const days = countDaysLeft(current)
     if (days < soon) log.warning('The certificate {file} ends in {days} days', { file: files.cert, days })
   }
   warn()

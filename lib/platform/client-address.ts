@@ -1,11 +1,11 @@
 import { BlockList, isIP } from 'node:net'
 import { memoize } from '#lib/async/memoize.ts'
 
-/** The address that a request comes from, given that of the connection and the value of X-Forwarded-For. */
+/** Returns the address of the client of a request, from the address of the connection and the value of X-Forwarded-For. */
 export type ClientAddress = (peer: string, forwardedFor: string | undefined) => string
 
-/** An address without brackets, port, zone, or the clothing of IPv4 in IPv6; undefined for what is none. */
-const plainAddress = (text: string): string | undefined => {
+/** Parses an address without its brackets, port, zone and IPv6 mapping of IPv4. Returns undefined if the text is no address. */
+const parsePlainAddress = (text: string): string | undefined => {
   const trimmed = text.trim()
   const bare =
     /^\[([^\]]+)\](?::\d+)?$/.exec(trimmed)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(trimmed)?.[1] ?? trimmed
@@ -13,7 +13,7 @@ const plainAddress = (text: string): string | undefined => {
   return isIP(address) === 0 ? undefined : address
 }
 
-const blockListOf = (rules: readonly string[]): BlockList => {
+const createBlockList = (rules: readonly string[]): BlockList => {
   const list = new BlockList()
   for (const rule of rules) {
     const [address = '', bits] = rule.split('/')
@@ -24,33 +24,33 @@ const blockListOf = (rules: readonly string[]): BlockList => {
   return list
 }
 
-/** Whether an address is one of these, or in one of these ranges: rules that `isAddressRule` passes. */
-export const addressMatcher = (rules: readonly string[]): ((address: string) => boolean) => {
-  // Made at the first use, because it costs the start of the service several milliseconds.
+/** Creates the check whether an address matches one of these addresses and ranges, which `isAddressRule` has passed. */
+export const createAddressMatcher = (rules: readonly string[]): ((address: string) => boolean) => {
+  // Created at the first use, because it would cost the start of the service several milliseconds.
   let list: BlockList | undefined
-  return address => (list ??= blockListOf(rules)).check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  return address => (list ??= createBlockList(rules)).check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** `trusted`: the addresses and ranges of proxies that are believed when they say whom they speak for. Others are not. */
+/** Creates the function that finds the address of a client. It believes X-Forwarded-For of the proxies that `trusted` names. */
 export const createClientAddress = (trusted: readonly string[]): ClientAddress => {
-  const isProxy = addressMatcher(trusted)
-  // The same few connections send all requests.
-  const addressOf = memoize(1_000, peer => plainAddress(peer) ?? peer)
+  const isProxy = createAddressMatcher(trusted)
+  // Cached, because a few connections send all requests.
+  const getPeerAddress = memoize(1_000, peer => parsePlainAddress(peer) ?? peer)
 
   return (peer, forwardedFor) => {
-    let address = addressOf(peer)
+    let address = getPeerAddress(peer)
     if (forwardedFor === undefined || trusted.length === 0) return address
-    // Each proxy adds whom it heard at the end: what stands left of the first one that is not trusted may be made up.
+    // Each proxy appends the address of its peer. A client may have made up everything before the first address that is no proxy.
     for (const hop of forwardedFor.split(',').toReversed()) {
-      const said = plainAddress(hop)
-      if (said === undefined || !isProxy(address)) return address
-      address = said
+      const previous = parsePlainAddress(hop)
+      if (previous === undefined || !isProxy(address)) return address
+      address = previous
     }
     return address
   }
 }
 
-/** Whether a rule is an address or a range of them. */
+/** True if a rule is an address or a range of addresses. */
 export const isAddressRule = (rule: string): boolean => {
   const [address = '', bits, ...more] = rule.split('/')
   const family = isIP(address)

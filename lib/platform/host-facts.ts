@@ -18,13 +18,13 @@ export interface HostFacts {
 
 const machineIdFiles = ['/etc/machine-id', '/var/lib/dbus/machine-id']
 
-const machineId = (): string => {
+const readMachineId = (): string => {
   const file = machineIdFiles.find(existsSync)
   return (file && readFileSync(file, 'utf8').trim()) || hostname()
 }
 
 /** A UUID (version 8, RFC 9562) made from a text. */
-const uuidFrom = (text: string): string => {
+const deriveUuid = (text: string): string => {
   const hex = createHash('sha256').update(`vmhost ${text}`).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
@@ -32,7 +32,7 @@ const uuidFrom = (text: string): string => {
 /** Reads the facts; they do not change while the service runs. */
 export const readHostFacts = (): HostFacts => ({
   name: hostname(),
-  id: uuidFrom(machineId()),
+  id: deriveUuid(readMachineId()),
   externalAddress:
     Object.values(networkInterfaces())
       .flat()

@@ -2,120 +2,124 @@ import { stat } from 'node:fs/promises'
 import { dirname, isAbsolute } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { isInside } from './files.ts'
-import { type Access, keyOf, openFile, type OpenFile, placeOf as placeOfOpen } from './open-file.ts'
-import { realPathOf } from './real-path.ts'
-import { systemReason } from './system-errors.ts'
+import { type Access, getFileIdentity, openFile, type OpenFile, resolveOpenPath } from './open-file.ts'
+import { resolveRealPath } from './real-path.ts'
+import { describeSystemError } from './system-errors.ts'
 
-/** The files and folders of the host that callers may name. Every path of a request goes through here, at each use of it. */
+/** The files and folders of the host that callers may name. The service checks every path of a request here, each time it uses the path. */
 export interface HostFiles {
   /**
-   * Opens the regular file that `path` leads to, links followed, and judges what is open. Throws `forbidden` where callers
-   * may not name it, and `invalid` for what is not there or is no regular file.
+   * Opens the regular file that `path` leads to, follows links, and checks the open file. Throws `forbidden` when callers may not
+   * name it, and `invalid` when it does not exist or is not a regular file.
    */
   open(path: string, access?: Access): Promise<OpenFile>
   /**
-   * The real path of a folder, which may not be there yet. Throws `forbidden` where callers may not name it, and `invalid` where
-   * something else is there.
+   * Returns the real path of a folder that may not exist yet. Throws `forbidden` when callers may not name it, and `invalid` when
+   * it is not a folder.
    */
   folder(path: string): Promise<string>
-  /** Whether nobody may reach a real path, whatever is allowed: by its name alone. */
+  /** True if the name of a real path makes it protected: nobody may name it, whatever is allowed. */
   isProtected(real: string): boolean
-  /** Whether a file is a protected one under another name. */
-  isProtectedFile(found: { readonly dev: bigint; readonly ino: bigint }): Promise<boolean>
+  /** True if a file is protected, by whatever name somebody opened it. */
+  isProtectedFile(file: { readonly dev: bigint; readonly ino: bigint }): Promise<boolean>
 }
 
 interface Options {
-  /** Folders that callers may name, with all below them; or any. */
+  /** Folders that callers may name, with everything in them; or `any` folder. */
   readonly allowed: readonly string[] | 'any'
-  /** Folders that nobody may name, with all below them, whatever is allowed. */
+  /** Folders that nobody may name, with everything in them, whatever is allowed. */
   readonly folders: readonly string[]
-  /** Folders inside of those that may be named where they are allowed. */
+  /** Folders inside of `folders` that callers may name if they are allowed. */
   readonly except: readonly string[]
-  /** The files that nobody may name, by whatever name of theirs, as they are now. */
+  /** Returns the present files that nobody may name, by any of their names. */
   readonly files: () => readonly string[]
 }
 
-/** Milliseconds for which it is known which files are protected: who reads many objects asks for each. */
-const keptFor = 1_000
+/** Milliseconds for which the identities of protected files are cached, because a read of many objects checks each of them. */
+const cacheTime = 1_000
 
-/** Where the system shows devices, processes and sockets as files. */
+/** Folders in which the system shows devices, processes and sockets as files. */
 const systemFolders = ['/proc', '/sys', '/dev', '/run']
 
-const keyAt = async (path: string): Promise<string | undefined> =>
-  stat(path, { bigint: true }).then(keyOf, () => undefined)
+const findIdentity = async (path: string): Promise<string | undefined> =>
+  stat(path, { bigint: true }).then(getFileIdentity, () => undefined)
 
-const keysOf = async (paths: readonly string[]): Promise<ReadonlySet<string>> =>
-  new Set((await Promise.all(paths.map(keyAt))).filter(key => key !== undefined))
+const findIdentities = async (paths: readonly string[]): Promise<ReadonlySet<string>> =>
+  new Set((await Promise.all(paths.map(findIdentity))).filter(identity => identity !== undefined))
 
-const realPathsOf = (paths: readonly string[]): Promise<readonly string[]> =>
-  Promise.all(paths.map(path => realPathOf(path).catch(() => path)))
+const resolveRealPaths = (paths: readonly string[]): Promise<readonly string[]> =>
+  Promise.all(paths.map(path => resolveRealPath(path).catch(() => path)))
 
 /**
- * Refuses a file with more than one name (hard links): it may be one of the service, of a machine or of somebody else, to which
- * a guest would write, and no path tells. A copy costs less than to look through all folders for its other names.
+ * Refuses a file with more than one name (hard links). Its other names may belong to the service, to a machine or to somebody
+ * else, and a guest would write to their file. A search of all folders for these names would cost more than a copy of the file.
  */
-const refuseOtherNames = ({ path, names }: OpenFile): void => {
-  if (names > 1)
+const refuseOtherNames = ({ path, linkCount }: OpenFile): void => {
+  if (linkCount > 1)
     throw new ServiceError(
       'forbidden',
-      `${path} has ${names} names (hard links), so it may be a file of somebody else. Put a copy of it there, and name that.`,
+      `${path} has ${linkCount} names (hard links), so it may be a file of somebody else. Put a copy of it there, and name that.`,
     )
 }
 
-/** A path, then all folders around it, the nearest first. */
-const wayUp = (path: string): string[] => (dirname(path) === path ? [path] : [path, ...wayUp(dirname(path))])
+/** Lists a path and all folders that contain it, the nearest first. */
+const listAncestors = (path: string): string[] =>
+  dirname(path) === path ? [path] : [path, ...listAncestors(dirname(path))]
 
-/** Opens the guard. Protected folders are known by name and by identity, so that neither a link nor a mount hides one. */
+/** Creates the checks. They recognize protected folders by name and by identity, so that neither a link nor a mount hides one. */
 export const openHostFiles = async (options: Options): Promise<HostFiles> => {
   const folders = [...systemFolders, ...options.folders]
-  const [refused, except] = await Promise.all([realPathsOf(folders), realPathsOf(options.except)])
-  const allowed = options.allowed === 'any' ? 'any' : await realPathsOf(options.allowed)
+  const [protectedPaths, exceptPaths] = await Promise.all([resolveRealPaths(folders), resolveRealPaths(options.except)])
+  const allowed = options.allowed === 'any' ? 'any' : await resolveRealPaths(options.allowed)
 
-  /** What the nearest of the folders around a path says that says something. */
+  /** The nearest folder that is protected or excepted decides. */
   const isProtected = (real: string): boolean => {
-    const decides = wayUp(real).find(path => except.includes(path) || refused.includes(path))
-    return decides !== undefined && refused.includes(decides)
+    const deciding = listAncestors(real).find(path => exceptPaths.includes(path) || protectedPaths.includes(path))
+    return deciding !== undefined && protectedPaths.includes(deciding)
   }
-  /** The same, also where a mount or a spelling gives a folder another name. */
+  /** Decides as `isProtected` does, also when a mount or another spelling gives a folder a second name. */
   const isProtectedByIdentity = async (real: string): Promise<boolean> => {
-    const [closed, open] = await Promise.all([keysOf(folders), keysOf(except)])
-    const way = wayUp(real)
-    const keys = await Promise.all(way.map(keyAt))
-    for (const [at, path] of way.entries()) {
-      const key = keys[at] ?? ''
-      if (except.includes(path) || open.has(key)) return false
-      if (refused.includes(path) || closed.has(key)) return true
+    const [protectedIds, exceptIds] = await Promise.all([findIdentities(folders), findIdentities(exceptPaths)])
+    const ancestors = listAncestors(real)
+    const identities = await Promise.all(ancestors.map(findIdentity))
+    for (const [index, path] of ancestors.entries()) {
+      const identity = identities[index] ?? ''
+      if (exceptPaths.includes(path) || exceptIds.has(identity)) return false
+      if (protectedPaths.includes(path) || protectedIds.has(identity)) return true
     }
     return false
   }
-  const look = () => ({ keys: keysOf(options.files()), until: performance.now() + keptFor })
-  let known: ReturnType<typeof look> | undefined
-  const isProtectedFile: HostFiles['isProtectedFile'] = async found => {
-    if (!known || known.until < performance.now()) known = look()
-    if (!(await known.keys).has(keyOf(found))) return false
-    // A file of the service that was replaced since may have left its number to this one, which is another's.
-    known = look()
-    return (await known.keys).has(keyOf(found))
+  const findProtectedFiles = () => ({
+    identities: findIdentities(options.files()),
+    until: performance.now() + cacheTime,
+  })
+  let cached: ReturnType<typeof findProtectedFiles> | undefined
+  const isProtectedFile: HostFiles['isProtectedFile'] = async file => {
+    if (!cached || cached.until < performance.now()) cached = findProtectedFiles()
+    if (!(await cached.identities).has(getFileIdentity(file))) return false
+    // The service may have replaced its file since then, and the file system may have given the old inode to this file.
+    cached = findProtectedFiles()
+    return (await cached.identities).has(getFileIdentity(file))
   }
 
   const refuseProtected = (path: string): never => {
     throw new ServiceError(
       'forbidden',
-      `${path} belongs to the service or to the system, and nobody may name that, whatever is allowed.`,
+      `${path} belongs to the service or to the system. No request may name it, whatever is allowed.`,
     )
   }
-  /** Where a path leads. What is outside is refused whether it is there or not, so that nobody learns that. */
-  const placeOf = async (path: string): Promise<string> => {
+  /** Resolves a path that callers may name. The error for a path outside does not show whether anything exists there. */
+  const resolveAllowed = async (path: string): Promise<string> => {
     if (!isAbsolute(path) || path.includes('\0'))
       throw new ServiceError('invalid', `${JSON.stringify(path)} is not an absolute path.`)
-    const real = await realPathOf(path).catch((error: unknown) => {
+    const real = await resolveRealPath(path).catch((error: unknown) => {
       if (allowed !== 'any') return '/'
-      throw new ServiceError('invalid', `${path} cannot be used: ${systemReason(error)}.`, { cause: error })
+      throw new ServiceError('invalid', `${path} cannot be used: ${describeSystemError(error)}.`, { cause: error })
     })
     if (allowed !== 'any' && !allowed.some(root => real === root || isInside(root, real)))
       throw new ServiceError(
         'forbidden',
-        `${path} is outside the folders that may be named, ${allowed.join(', ')}. Put it there, or have the setting allowed_folders name its folder.`,
+        `${path} is outside the folders that requests may name: ${allowed.join(', ')}. Move it there, or add its folder to the setting allowed_folders.`,
       )
     if (isProtected(real)) refuseProtected(path)
     return real
@@ -125,20 +129,21 @@ export const openHostFiles = async (options: Options): Promise<HostFiles> => {
     isProtected,
     isProtectedFile,
     async folder(path) {
-      const real = await placeOf(path)
+      const real = await resolveAllowed(path)
       if (await isProtectedByIdentity(real)) refuseProtected(path)
-      const found = await stat(real).catch(() => undefined)
-      if (found && !found.isDirectory()) throw new ServiceError('invalid', `${path} is not a folder.`)
+      const stats = await stat(real).catch(() => undefined)
+      if (stats && !stats.isDirectory()) throw new ServiceError('invalid', `${path} is not a folder.`)
       return real
     },
     async open(path, access = 'read') {
-      const real = await placeOf(path)
+      const real = await resolveAllowed(path)
       const file = await openFile(real, access)
       try {
-        // A folder on the way may have become a link since then.
-        if ((await placeOfOpen(file.handle, real)) !== real)
+        // A folder in the path may have become a link since the path was resolved.
+        if ((await resolveOpenPath(file.handle, real)) !== real)
           throw new ServiceError('invalid', `${path} was replaced while it was opened; try again.`)
-        if ((await isProtectedByIdentity(real)) || (await keysOf(options.files())).has(file.key)) refuseProtected(path)
+        if ((await isProtectedByIdentity(real)) || (await findIdentities(options.files())).has(file.identity))
+          refuseProtected(path)
         refuseOtherNames(file)
         return file
       } catch (error) {

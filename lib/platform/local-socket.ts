@@ -14,7 +14,7 @@ const longest = 103
  * A path for a socket of this name in a folder, or in a temporary one of this user where the folder's own path leaves no
  * room for it.
  */
-export const socketPath = (folder: string, name: string): { readonly path: string } & Disposable => {
+export const openSocketPath = (folder: string, name: string): { readonly path: string } & Disposable => {
   const path = join(folder, name)
   if (Buffer.byteLength(path) <= longest) return { path, [Symbol.dispose]: () => rmSync(path, { force: true }) }
   const own = mkdtempSync(join(tmpdir(), 'vmhost-'))

@@ -1,34 +1,34 @@
 import { configure, getLogger, jsonLinesFormatter, type LogLevel, type LogRecord } from '@logtape/logtape'
 
-/** What an area logs through: a message for people, and fields. Never a secret in either. */
-export interface Log {
+/** Logs messages for people, with fields. Neither may contain a secret. */
+export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void
   info(message: string, fields?: Record<string, unknown>): void
   warning(message: string, fields?: Record<string, unknown>): void
   error(message: string, fields?: Record<string, unknown>): void
 }
 
-/** What the formatter would put in quotes of its own. */
-const textOf = (message: LogRecord['message']): string => message.map(String).join('')
+/** Joins the parts of a message. The formatter itself would put the values of fields in quotes. */
+const joinMessage = (message: LogRecord['message']): string => message.map(String).join('')
 
 const listeners = new Set<(record: LogRecord) => void>()
 
-/** Tells `listener` of every line of the log, until disposed. */
+/** Calls `listener` for each line of the log, until disposed. */
 export const onLogLine = (listener: (line: { level: string; message: string; time: string }) => void): Disposable => {
-  const tell = ({ level, message, timestamp }: LogRecord): void =>
-    listener({ level, message: textOf(message), time: new Date(timestamp).toISOString() })
-  listeners.add(tell)
-  return { [Symbol.dispose]: () => void listeners.delete(tell) }
+  const notify = ({ level, message, timestamp }: LogRecord): void =>
+    listener({ level, message: joinMessage(message), time: new Date(timestamp).toISOString() })
+  listeners.add(notify)
+  return { [Symbol.dispose]: () => void listeners.delete(notify) }
 }
 
-/** Sends the service's log as JSON lines to standard error. Called once, by the entry. */
+/** Writes the log of the service to standard error, as JSON lines. The program calls it once, when it starts. */
 export const openLog = async (lowestLevel: LogLevel): Promise<void> => {
   await configure({
     reset: true,
     sinks: {
       lines(record: LogRecord) {
-        process.stderr.write(jsonLinesFormatter({ ...record, message: [textOf(record.message)] }))
-        for (const tell of listeners) tell(record)
+        process.stderr.write(jsonLinesFormatter({ ...record, message: [joinMessage(record.message)] }))
+        for (const notify of listeners) notify(record)
       },
     },
     loggers: [
@@ -38,5 +38,5 @@ export const openLog = async (lowestLevel: LogLevel): Promise<void> => {
   })
 }
 
-/** The log of one area of the service. */
-export const logOf = (area: string): Log => getLogger(['vmhost', area])
+/** Returns the logger of one area of the service. */
+export const getAreaLogger = (area: string): Logger => getLogger(['vmhost', area])

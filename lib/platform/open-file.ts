@@ -3,73 +3,75 @@ import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promis
 import { pipeline } from 'node:stream/promises'
 import { ServiceError } from '#lib/errors.ts'
 import { isSystemError } from './files.ts'
-import { systemReason } from './system-errors.ts'
+import { describeSystemError } from './system-errors.ts'
 
-/** A regular file that is open. Disposing closes it. */
+/** An open regular file. Disposing of it closes the file. */
 export interface OpenFile extends AsyncDisposable {
   /** Absolute. */
   readonly path: string
-  /** A path by which this process reaches the file that is open, whatever lies at `path` by now. */
-  readonly through: string
+  /** A path by which this process reaches the open file even if another file has taken its place at `path`. */
+  readonly descriptorPath: string
   readonly handle: FileHandle
   /** Bytes. */
   readonly size: number
   readonly modifiedAt: Date
-  /** Tells it from every other file of the host, whatever their names are. */
-  readonly key: string
+  /** Device and inode. They identify the file among all files of the host, by whatever name somebody opened it. */
+  readonly identity: string
   readonly inode: string
-  /** When the file was made, in nanoseconds since 1970; undefined where the file system does not know. */
+  /** The time of its creation in nanoseconds since 1970; undefined if the file system does not record it. */
   readonly birthTime: string | undefined
-  /** How many names (hard links) it has. */
-  readonly names: number
+  /** The number of its names (hard links). */
+  readonly linkCount: number
 }
 
-/** `write` opens for reading too. */
+/** `write` opens a file for reading too. */
 export type Access = 'read' | 'write'
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants
 
-/** Device and inode: the identity of a file or folder. */
-export const keyOf = ({ dev, ino }: { dev: bigint; ino: bigint }): string => `${dev}:${ino}`
+/** Returns device and inode, which identify a file or folder. */
+export const getFileIdentity = ({ dev, ino }: { dev: bigint; ino: bigint }): string => `${dev}:${ino}`
 
-/** A path by which this process reaches what is open, whatever lies at its `path` by now. */
-export const throughOf = ({ fd }: FileHandle, path: string): string =>
+/** Returns a path by which this process reaches an open file or folder even if another one has taken its place at `path`. */
+export const getDescriptorPath = ({ fd }: FileHandle, path: string): string =>
   process.platform === 'linux' ? `/proc/self/fd/${fd}` : path
 
-/** Where what is open lies. Only Linux tells that of the open file; elsewhere it is what lies at its `path` by now. */
-export const placeOf = (handle: FileHandle, path: string): Promise<string> =>
-  process.platform === 'linux' ? readlink(throughOf(handle, path)) : realpath(path)
+/**
+ * Returns the real path of an open file. Only Linux knows it. Other systems return the real path of whatever is at `path` now.
+ */
+export const resolveOpenPath = (handle: FileHandle, path: string): Promise<string> =>
+  process.platform === 'linux' ? readlink(getDescriptorPath(handle, path)) : realpath(path)
 
-const unusable = (path: string, why: string, cause?: unknown): ServiceError =>
+const createUnusableError = (path: string, why: string, cause?: unknown): ServiceError =>
   new ServiceError('invalid', `${path} cannot be used: ${why}`, { cause })
 
 /**
- * Opens the regular file `path`, which is absolute and no link. It waits for nobody: not for the other end of a pipe, nor
- * for a device. Throws `invalid` for what is not there, cannot be opened, or is no regular file.
+ * Opens the regular file at an absolute path that is no link. It never blocks on the other end of a pipe or on a device.
+ * Throws `invalid` when the file does not exist, cannot be opened, or is not a regular file.
  */
 export const openFile = async (path: string, access: Access = 'read'): Promise<OpenFile> => {
   const refuse = (error: unknown): never => {
-    throw unusable(path, `${systemReason(error)}. Put the file there, or correct the path.`, error)
+    throw createUnusableError(path, `${describeSystemError(error)}. Put the file there, or correct the path.`, error)
   }
-  // Before it is opened: some devices act when somebody opens them.
-  if (!(await lstat(path).catch(refuse)).isFile()) throw unusable(path, 'it is not a regular file.')
+  // Checked before the file is opened, because some devices act when somebody opens them.
+  if (!(await lstat(path).catch(refuse)).isFile()) throw createUnusableError(path, 'it is not a regular file.')
   const flags = (access === 'write' ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK
   const handle = await open(path, flags).catch(refuse)
   try {
-    // Times of the two kinds of answers are rounded in different ways; everybody else reads this one.
-    const [found, { mtime }] = await Promise.all([handle.stat({ bigint: true }), handle.stat()])
-    // Something else may have taken its place meanwhile.
-    if (!found.isFile()) throw unusable(path, 'it is not a regular file.')
+    // `stat` with and without bigint round times differently. Other code compares `mtime` with times from the call without it.
+    const [stats, { mtime }] = await Promise.all([handle.stat({ bigint: true }), handle.stat()])
+    // Another file may have taken its place since the check above.
+    if (!stats.isFile()) throw createUnusableError(path, 'it is not a regular file.')
     return {
       path,
-      through: throughOf(handle, path),
+      descriptorPath: getDescriptorPath(handle, path),
       handle,
-      size: Number(found.size),
+      size: Number(stats.size),
       modifiedAt: mtime,
-      key: keyOf(found),
-      inode: String(found.ino),
-      birthTime: found.birthtimeNs > 0n ? String(found.birthtimeNs) : undefined,
-      names: Number(found.nlink),
+      identity: getFileIdentity(stats),
+      inode: String(stats.ino),
+      birthTime: stats.birthtimeNs > 0n ? String(stats.birthtimeNs) : undefined,
+      linkCount: Number(stats.nlink),
       [Symbol.asyncDispose]: () => handle.close(),
     }
   } catch (error) {
@@ -79,8 +81,8 @@ export const openFile = async (path: string, access: Access = 'read'): Promise<O
 }
 
 /**
- * Reads a small file of the service's own state. It follows no link and waits for no other end of a pipe, and costs three
- * calls of the system, because a start reads thousands. Returns undefined if nothing lies at `path`. Throws for what is no
+ * Reads a small file of the service's own state. Follows no link and never blocks on the other end of a pipe. Makes only three
+ * system calls, because a start reads thousands of such files. Returns undefined if the file does not exist. Throws if it is not a
  * regular file.
  */
 export const readStateFile = async (path: string): Promise<string | undefined> => {
@@ -89,17 +91,17 @@ export const readStateFile = async (path: string): Promise<string | undefined> =
     handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   } catch (error) {
     if (isSystemError(error, 'ENOENT')) return undefined
-    throw unusable(path, `${systemReason(error)}.`, error)
+    throw createUnusableError(path, `${describeSystemError(error)}.`, error)
   }
   try {
-    if (!(await handle.stat()).isFile()) throw unusable(path, 'it is not a regular file.')
+    if (!(await handle.stat()).isFile()) throw createUnusableError(path, 'it is not a regular file.')
     return await handle.readFile('utf8')
   } finally {
     await handle.close()
   }
 }
 
-/** Copies an open file to the new file `to`; ends with the signal's reason, also in the middle. */
+/** Copies an open file to the new file `to`. Throws the reason of the signal when it aborts. */
 export const copyOpenFile = async ({ handle, size }: OpenFile, to: string, signal: AbortSignal): Promise<void> => {
   signal.throwIfAborted()
   const from = handle.createReadStream({ autoClose: false, start: 0, end: Math.max(size - 1, 0) })
@@ -110,9 +112,9 @@ export const copyOpenFile = async ({ handle, size }: OpenFile, to: string, signa
   }
 }
 
-/** The first descriptor of a child process that is not one of its three standard ones. */
+/** The first descriptor of a child process after its three standard ones. */
 export const firstInherited = 3
 
-/** The path by which a child process reaches the open file that it inherits as the one number `at` of a list. */
-export const inheritedPath = ({ path }: Pick<OpenFile, 'path'>, at: number): string =>
-  process.platform === 'linux' ? `/proc/self/fd/${firstInherited + at}` : path
+/** Returns the path by which a child process reaches an open file that it inherits. `index` is the index in the list of inherited files. */
+export const getInheritedPath = ({ path }: Pick<OpenFile, 'path'>, index: number): string =>
+  process.platform === 'linux' ? `/proc/self/fd/${firstInherited + index}` : path

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { placeOf, throughOf } from './open-file.ts'
+import { resolveOpenPath, getDescriptorPath } from './open-file.ts'
 
 /** A folder that is open: a link that takes its place leads nowhere. Disposing closes it. */
 export interface OpenFolder extends AsyncDisposable {
@@ -17,9 +17,9 @@ const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants
 export const openFolder = async (path: string): Promise<OpenFolder> => {
   const handle = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
   try {
-    const through = throughOf(handle, path)
+    const through = getDescriptorPath(handle, path)
     return {
-      path: await placeOf(handle, path),
+      path: await resolveOpenPath(handle, path),
       at: name => join(through, name),
       [Symbol.asyncDispose]: () => handle.close(),
     }

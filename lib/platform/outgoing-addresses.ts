@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
-import { addressMatcher } from './client-address.ts'
+import { createAddressMatcher } from './client-address.ts'
 
-/** All of IPv4 that is not of the public network (IANA special-purpose registry). */
-const notPublic = addressMatcher([
+/** Recognizes the addresses that are not public (IANA special-purpose registries). */
+const isSpecialPurpose = createAddressMatcher([
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -17,12 +17,12 @@ const notPublic = addressMatcher([
   '198.51.100.0/24',
   '203.0.113.0/24',
   '224.0.0.0/3',
-  // Of IPv6 the public network is 2000::/3; these are the parts of it that are not.
+  // The public addresses of IPv6 are 2000::/3, except these.
   '2001::/23',
   '2001:db8::/32',
   '3fff::/20',
 ])
-/** What hosts of an installation have among themselves; a metadata address is in none of them by itself. */
+/** The networks that hosts of one installation use among themselves. To allow them does not allow a metadata address in them. */
 export const privateNetworks = [
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -34,10 +34,14 @@ export const privateNetworks = [
   'fc00::/7',
   'fe80::/10',
 ]
-const globalUnicast = addressMatcher(['2000::/3'])
+/** Recognizes the public addresses of IPv6. */
+const isGlobalUnicast = createAddressMatcher(['2000::/3'])
 
-/** Where clouds hand credentials to whoever asks: AWS, Azure, Alibaba, Oracle, Google, Tencent, Scaleway. */
-const metadata = addressMatcher([
+/**
+ * Recognizes the metadata services of AWS, Azure, Alibaba, Oracle, Google, Tencent and Scaleway. They give credentials to
+ * everybody who can reach them.
+ */
+const isMetadataService = createAddressMatcher([
   '169.254.169.254',
   '169.254.170.2',
   '169.254.170.23',
@@ -52,47 +56,51 @@ const metadata = addressMatcher([
   'fd00:42::42',
 ])
 
-const groupsOf = (address: string): readonly number[] => {
-  const numbers = (text: string): number[] => (text === '' ? [] : text.split(':').map(group => parseInt(group, 16)))
-  // The URL parser knows every way to write one, and writes each in one way.
+/** Splits an IPv6 address into its eight groups. */
+const splitGroups = (address: string): readonly number[] => {
+  const parseGroups = (text: string): number[] => (text === '' ? [] : text.split(':').map(group => parseInt(group, 16)))
+  // The URL parser knows every notation of an address and gives the shortest one.
   const [head = '', tail = ''] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
-  const [left, right] = [numbers(head), numbers(tail)]
+  const [left, right] = [parseGroups(head), parseGroups(tail)]
   return [...left, ...Array.from({ length: 8 - left.length - right.length }, () => 0), ...right]
 }
 
-/** Where IPv6 addresses carry one of IPv4: mapped, compatible, NAT64 (RFC 6052) and 6to4 (RFC 3056). */
-const carriers: readonly { readonly prefix: readonly number[]; readonly at: number }[] = [
-  { prefix: [0, 0, 0, 0, 0, 0xffff], at: 6 },
-  { prefix: [0, 0, 0, 0, 0, 0], at: 6 },
-  { prefix: [0x64, 0xff9b, 0, 0, 0, 0], at: 6 },
-  { prefix: [0x2002], at: 1 },
+/**
+ * The IPv6 addresses that contain an IPv4 address, which begins at the group `start`: mapped, compatible, NAT64 (RFC 6052) and
+ * 6to4 (RFC 3056).
+ */
+const embeddings: readonly { readonly prefix: readonly number[]; readonly start: number }[] = [
+  { prefix: [0, 0, 0, 0, 0, 0xffff], start: 6 },
+  { prefix: [0, 0, 0, 0, 0, 0], start: 6 },
+  { prefix: [0x64, 0xff9b, 0, 0, 0, 0], start: 6 },
+  { prefix: [0x2002], start: 1 },
 ]
 
-/** The address that is meant in the end. */
-const meant = (address: string): string => {
+/** Returns the IPv4 address to which a connection to this address leads, or the address itself if it contains none. */
+const extractIpv4 = (address: string): string => {
   if (isIP(address) !== 6) return address
-  const groups = groupsOf(address)
-  const carrier = carriers.find(({ prefix }) => prefix.every((group, at) => groups[at] === group))
-  if (!carrier) return address
-  const [high = 0, low = 0] = groups.slice(carrier.at)
+  const groups = splitGroups(address)
+  const embedding = embeddings.find(({ prefix }) => prefix.every((group, index) => groups[index] === group))
+  if (!embedding) return address
+  const [high = 0, low = 0] = groups.slice(embedding.start)
   return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }
 
-/** Whether a connection to an IP address may be opened. */
+/** Returns true if this service may connect to an IP address. */
 export type MayReach = (address: string) => boolean
 
 /**
- * Public addresses may be reached, and those that `allowed` names: addresses and ranges such as 10.0.0.0/8. The metadata
- * service of a cloud has to be named by itself: nobody means it who allows a range.
+ * Creates the check of addresses. It lets the service connect to public addresses and to those that `allowed` names: addresses,
+ * and ranges such as 10.0.0.0/8. A range does not include the metadata service of a cloud: `allowed` must name its address.
  */
 export const createMayReach = (allowed: readonly string[]): MayReach => {
-  const named = addressMatcher(allowed.filter(rule => !rule.includes('/')))
-  const inRange = addressMatcher(allowed)
+  const isNamed = createAddressMatcher(allowed.filter(rule => !rule.includes('/')))
+  const isAllowed = createAddressMatcher(allowed)
   return address => {
-    // A zone is of link-local addresses alone, and names a network card of this host.
+    // Only a link-local address has a zone, which is a network interface of this host.
     if (isIP(address) === 0 || address.includes('%')) return false
-    const target = meant(address)
-    if (metadata(target)) return named(target)
-    return inRange(target) || (!notPublic(target) && (isIP(target) === 4 || globalUnicast(target)))
+    const target = extractIpv4(address)
+    if (isMetadataService(target)) return isNamed(target)
+    return isAllowed(target) || (!isSpecialPurpose(target) && (isIP(target) === 4 || isGlobalUnicast(target)))
   }
 }

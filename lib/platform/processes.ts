@@ -10,7 +10,7 @@ export interface Account {
   readonly gid: number
 }
 
-const idsOf = (account: Account | undefined): { uid?: number; gid?: number } =>
+const getIds = (account: Account | undefined): { uid?: number; gid?: number } =>
   account ? { uid: account.uid, gid: account.gid } : {}
 
 export interface Finished {
@@ -30,7 +30,7 @@ export interface Limits {
   readonly onOutput?: (text: string) => void
   /** Bytes kept of each output; the rest is read and dropped. */
   readonly cap?: number
-  /** Open files that the program inherits, beside its three standard ones (see `inheritedPath`). */
+  /** Open files that the program inherits, beside its three standard ones (see `getInheritedPath`). */
   readonly descriptors?: readonly number[]
 }
 
@@ -46,7 +46,7 @@ export const runProcess = (program: string, args: readonly string[], limits: Lim
       timeout: limits.timeout,
       killSignal: 'SIGKILL',
       signal: limits.signal,
-      ...idsOf(limits.account),
+      ...getIds(limits.account),
       stdio: ['ignore', 'pipe', 'pipe', ...(limits.descriptors ?? [])],
     })
     const collect = (stream: NodeJS.ReadableStream): (() => string) => {
@@ -67,7 +67,7 @@ export const runProcess = (program: string, args: readonly string[], limits: Lim
   })
 
 /** The last line of a program's output that says something: by custom, the reason. */
-export const lastLine = (text: string): string => text.trim().split('\n').at(-1)?.trim() ?? ''
+export const getLastLine = (text: string): string => text.trim().split('\n').at(-1)?.trim() ?? ''
 
 interface Detached {
   readonly cwd: string
@@ -96,7 +96,7 @@ export const startDetached = (
       env: environment,
       detached: true,
       stdio: ['ignore', output, output, ...descriptors],
-      ...idsOf(account),
+      ...getIds(account),
     })
     const exited = new Promise<number | null>(settle => child.once('exit', code => settle(code)))
     child.once('error', reject)
@@ -133,7 +133,7 @@ export const copyStream = (connection: Socket, file: number, signal: AbortSignal
       else if (code === 0) resolve()
       else if (/no space left|quota exceeded/i.test(said))
         reject(new ServiceError('no-space', 'The disk of the host is full. Free space, then try again.'))
-      else reject(new ServiceError('unavailable', `The copy to a file of the host failed: ${lastLine(said)}`))
+      else reject(new ServiceError('unavailable', `The copy to a file of the host failed: ${getLastLine(said)}`))
     })
   })
 
@@ -166,7 +166,7 @@ export const startCompanion = (program: string): Companion => {
 }
 
 /** The command line of a living process, or undefined when there is none of this pid. */
-export const commandLine = async (pid: number): Promise<string | undefined> => {
+export const readCommandLine = async (pid: number): Promise<string | undefined> => {
   if (process.platform === 'linux')
     return readFile(`/proc/${pid}/cmdline`, 'utf8').then(
       text => (text === '' ? undefined : text.replaceAll('\0', ' ')),

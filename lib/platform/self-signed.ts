@@ -11,7 +11,7 @@ export const selfSignedName = 'CN=vmhost'
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 
-const pem = (label: string, der: ArrayBuffer): string => {
+const encodePem = (label: string, der: ArrayBuffer): string => {
   const lines =
     Buffer.from(der)
       .toString('base64')
@@ -20,7 +20,7 @@ const pem = (label: string, der: ArrayBuffer): string => {
 }
 
 /** The key pair of a certificate that is renewed, or a new one. */
-const keysOf = async (key: string | undefined): Promise<CryptoKeyPair> => {
+const importKeyPair = async (key: string | undefined): Promise<CryptoKeyPair> => {
   if (key === undefined) return crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
   // The export in this format, which Node and the DOM type differently.
   const { kty, crv, x, y, d } = createPrivateKey(key).export({ format: 'jwk' }) as JsonWebKey
@@ -32,11 +32,11 @@ const keysOf = async (key: string | undefined): Promise<CryptoKeyPair> => {
 }
 
 /** A certificate for these names and addresses; `key` (PEM) is that of the one that it renews. */
-export const selfSigned = async (names: readonly string[], key?: string): Promise<Certificate> => {
+export const createSelfSigned = async (names: readonly string[], key?: string): Promise<Certificate> => {
   // Needed on a first start alone, so both are loaded only then; the second does not load without the first.
   await import('reflect-metadata')
   const x509 = await import('@peculiar/x509')
-  const keys = await keysOf(key)
+  const keys = await importKeyPair(key)
   const now = Date.now()
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: Buffer.from(crypto.getRandomValues(new Uint8Array(15))).toString('hex'),
@@ -57,6 +57,6 @@ export const selfSigned = async (names: readonly string[], key?: string): Promis
   })
   return {
     cert: certificate.toString('pem'),
-    key: pem('PRIVATE KEY', await crypto.subtle.exportKey('pkcs8', keys.privateKey)),
+    key: encodePem('PRIVATE KEY', await crypto.subtle.exportKey('pkcs8', keys.privateKey)),
   }
 }

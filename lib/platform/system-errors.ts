@@ -11,5 +11,5 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 /** Why the operating system refuses a path, in words; for any other error its own message. */
-export const systemReason = (error: unknown): string =>
+export const describeSystemError = (error: unknown): string =>
   (error instanceof Error && 'code' in error && reasons[String(error.code)]) || messageOf(error)

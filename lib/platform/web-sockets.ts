@@ -16,7 +16,7 @@ const longestMessage = 64 * 1024
  * Whether a request asks for a WebSocket, which a GET alone can (RFC 6455, 4.1); any other upgrade is not taken up, and
  * the request served as it is.
  */
-export const asksForWebSocket = ({ method, headers }: IncomingMessage): boolean =>
+export const isWebSocketRequest = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && /^websocket$/i.test(headers.upgrade ?? '')
 
 const json = new Headers({ 'content-type': 'application/json' })

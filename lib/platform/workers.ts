@@ -7,7 +7,7 @@ export type Role = 'passwords' | 'embedded' | 'digest' | 'chunk-index'
 export type StartWorker = (role: Role, data?: object, transfer?: readonly Transferable[]) => Worker
 
 /** Threads that start from `entry`, the program's own file: one file in development, one bundle when built. */
-export const workersFrom =
+export const createStartWorker =
   (entry: URL): StartWorker =>
   (role, data = {}, transfer = []) =>
     new Worker(entry, { workerData: { role, data }, transferList: [...transfer] })

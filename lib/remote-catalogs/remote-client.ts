@@ -1,5 +1,5 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { type Outgoing, type OutgoingReply, untilAborted } from '#lib/platform/outgoing.ts'
+import { type SendOutgoing, type OutgoingReply, waitUntilAborted } from '#lib/platform/outgoing.ts'
 import { createKeyedLimiter } from '#lib/async/limiter.ts'
 import { toServiceUrl } from './service-url.ts'
 import { parseReply } from './parse-reply.ts'
@@ -57,7 +57,7 @@ export const defaultLimits: RemoteLimits = {
   maxReplyBytes: 32 * 1024 * 1024,
 }
 
-export const createRemoteClient = (outgoing: Outgoing, limits = defaultLimits): RemoteClient => {
+export const createRemoteClient = (outgoing: SendOutgoing, limits = defaultLimits): RemoteClient => {
   const getToken = createTokenSource(outgoing, limits.checkTimeout)
 
   /** Sends a request once. `refusedToken` is a token that the server does not accept any more. `secrets` are all that were sent. */
@@ -70,7 +70,7 @@ export const createRemoteClient = (outgoing: Outgoing, limits = defaultLimits): 
     const apiKey = server.api_key
     const url = toServiceUrl(server, path)
     const token =
-      apiKey === undefined ? await untilAborted(signal, url.hostname, getToken(server, refusedToken)) : undefined
+      apiKey === undefined ? await waitUntilAborted(signal, url.hostname, getToken(server, refusedToken)) : undefined
     url.search = new URLSearchParams(query).toString()
     const reply = await outgoing({
       method,
@@ -82,7 +82,7 @@ export const createRemoteClient = (outgoing: Outgoing, limits = defaultLimits): 
       },
       body: body === undefined ? undefined : JSON.stringify(body),
       signal,
-      most: maxBytes,
+      maxReplyBytes: maxBytes,
     })
     return { reply, token, secrets: [apiKey, token, server.password].filter(secret => secret !== undefined) }
   }

@@ -1,13 +1,14 @@
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
-import type { Outgoing } from '#lib/platform/outgoing.ts'
+import type { SendOutgoing } from '#lib/platform/outgoing.ts'
 import { toServiceUrl } from './service-url.ts'
 import type { RemoteServer } from './server.ts'
 import { parseReply } from './parse-reply.ts'
 
 /**
- * Gives the token for a remote catalog. It signs in once and caches the token until it expires. `refusedToken` is a token
- * that the catalog does not accept any more. Throws `upstream` when the sign-in is refused, and what sending throws.
+ * Returns the token for a remote catalog: signs in once and caches the token until it expires. A caller passes the token that
+ * the catalog has refused as `refusedToken`, and gets a new one. Throws `upstream` when the catalog refuses the sign-in, and
+ * the errors of `SendOutgoing`.
  */
 export type GetToken = (server: RemoteServer, refusedToken?: string) => Promise<string>
 
@@ -15,7 +16,7 @@ type SignInOutcome = { readonly token: string; readonly expiresAt: number } | { 
 
 interface CachedSignIn {
   readonly outcome: Promise<SignInOutcome>
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970. The next caller after this time signs in anew. */
   expiresAt: number
 }
 
@@ -24,16 +25,16 @@ const SignInReply = z.object({
   expires_at: z.number().optional().catch(undefined),
 })
 
-/** Milliseconds before its expiry at which a token is renewed. */
+/** A token is renewed so many milliseconds before it expires. */
 const renewalMargin = 60_000
-/** Milliseconds for which a token is cached whose expiry is unknown, or in the past because a clock is wrong. */
+/** Milliseconds for which a token is cached when its expiry is unknown, or lies in the past because a clock is wrong. */
 const defaultLifetime = 300_000
-/** Milliseconds without another attempt after a refused sign-in, because wrong passwords lock accounts. */
+/** Milliseconds between a refused sign-in and the next attempt, because wrong passwords lock accounts. */
 const refusalPause = 30_000
 const maxReplyBytes = 64 * 1024
 
-/** Makes a source of tokens. `signInTimeout` is in milliseconds. */
-export const createTokenSource = (outgoing: Outgoing, signInTimeout: number): GetToken => {
+/** Creates the function that returns tokens. `signInTimeout` is in milliseconds. */
+export const createTokenSource = (outgoing: SendOutgoing, signInTimeout: number): GetToken => {
   const signIn = async (server: RemoteServer): Promise<SignInOutcome> => {
     const reply = await outgoing({
       method: 'POST',
@@ -41,7 +42,7 @@ export const createTokenSource = (outgoing: Outgoing, signInTimeout: number): Ge
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ email: server.username, password: server.password }),
       signal: AbortSignal.timeout(signInTimeout),
-      most: maxReplyBytes,
+      maxReplyBytes,
     })
     const refusal = new ServiceError(
       'upstream',
@@ -51,10 +52,10 @@ export const createTokenSource = (outgoing: Outgoing, signInTimeout: number): Ge
     if (reply.status !== 200) throw refusal
     const parsed = SignInReply.safeParse(parseReply(reply))
     if (!parsed.success)
-      throw new ServiceError('upstream', `The catalog of ${server.name} answers a sign-in without a token.`)
-    const { token, expires_at: expiry = 0 } = parsed.data
+      throw new ServiceError('upstream', `The catalog of ${server.name} answered a sign-in without a token.`)
+    const { token, expires_at: expirySeconds = 0 } = parsed.data
     const now = Date.now()
-    const renewalTime = expiry * 1000 - renewalMargin
+    const renewalTime = expirySeconds * 1000 - renewalMargin
     return { token, expiresAt: renewalTime > now ? renewalTime : now + defaultLifetime }
   }
 

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { messageOf, ServiceError } from '#lib/errors.ts'
-import { addressMatcher, isAddressRule } from '#lib/platform/client-address.ts'
+import { createAddressMatcher, isAddressRule } from '#lib/platform/client-address.ts'
 
 /** Returns the address to connect to. Throws `forbidden` for a host that is not allowed, `upstream` for an unknown one. */
 export type ResolveHost = (host: string) => Promise<string>
@@ -13,7 +13,7 @@ export const isHostRule = (rule: string): boolean => isAddressRule(rule) || /^(?
 
 /** `allowed` has names, also with `*`, and addresses or ranges such as 10.0.0.0/8. An empty list allows every host. */
 export const createResolveHost = (allowed: readonly string[]): ResolveHost => {
-  const isAllowedAddress = addressMatcher(allowed.filter(isAddressRule))
+  const isAllowedAddress = createAddressMatcher(allowed.filter(isAddressRule))
   const namePatterns = allowed
     .filter(rule => !isAddressRule(rule))
     .map(rule => new RegExp(`^${rule.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`, 'i'))

@@ -26,7 +26,7 @@ const toConnectError = (name: string, error: Error & { level?: string; code?: st
 const connectTimeout = (name: string): ServiceError =>
   new ServiceError('timeout', `${name} did not accept the sign-in in time. It may be down, or not an SSH server.`)
 
-const callerGone = (): ServiceError => new ServiceError('upstream', 'The caller went away.')
+const createCallerGoneError = (): ServiceError => new ServiceError('upstream', 'The caller went away.')
 
 /** Connects and signs in. Throws `upstream` and `timeout`. The caller destroys the client. */
 export const connect = async (
@@ -49,14 +49,14 @@ export const connect = async (
     // The failure is thrown below, after the sign-in. Until then nobody listens to it.
     storingKey.catch(() => undefined)
   })
-  signal.addEventListener('abort', () => reject(callerGone()), { once: true })
+  signal.addEventListener('abort', () => reject(createCallerGoneError()), { once: true })
   const timer = setTimeout(() => reject(connectTimeout(name)), timeLimit)
   promise.catch(() => undefined)
   // The file known_hosts can hold any text here. ssh2 refuses what it does not support.
   const algorithms = hostKeyCheck.types?.flatMap(listAlgorithms) as ServerHostKeyAlgorithm[] | undefined
   try {
     // A signal that was aborted earlier does not call the listener.
-    if (signal.aborted) throw callerGone()
+    if (signal.aborted) throw createCallerGoneError()
     client.connect({
       ...config,
       readyTimeout: 0,

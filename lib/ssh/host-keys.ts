@@ -35,7 +35,7 @@ export const computeFingerprint = (key: Buffer): string =>
 /** Reads the type of a key, which its bytes begin with (RFC 4253, 6.6). */
 const readKeyType = (key: Buffer): string => key.subarray(4, 4 + key.readUInt32BE(0)).toString('latin1')
 
-const refusedKey = (message: string): ServiceError => new ServiceError('upstream', message)
+const createRefusedKeyError = (message: string): ServiceError => new ServiceError('upstream', message)
 
 const ignore = async (): Promise<void> => {}
 
@@ -54,7 +54,7 @@ export const createHostKeyChecks = ({ file, policy }: HostKeyOptions): StartHost
       if (known.some(other => other.key.equals(key))) return
       // Another first connection to the same host got another key at the same time.
       if (known.length > 0)
-        throw refusedKey(
+        throw createRefusedKeyError(
           `${name} presented two different keys to its first connections. Somebody may be intercepting the connection.`,
         )
       await makePrivateFolder(dirname(file))
@@ -68,15 +68,15 @@ export const createHostKeyChecks = ({ file, policy }: HostKeyOptions): StartHost
   const checkKnown = (name: string, known: readonly KnownKey[], key: Buffer): void => {
     const sameKeys = known.filter(other => other.key.equals(key))
     if (sameKeys.some(({ isRevoked }) => isRevoked))
-      throw refusedKey(`The key of ${name} (${computeFingerprint(key)}) is marked as revoked in ${file}.`)
+      throw createRefusedKeyError(`The key of ${name} (${computeFingerprint(key)}) is marked as revoked in ${file}.`)
     if (sameKeys.length > 0) return
     const trusted = known.find(({ isRevoked }) => !isRevoked)
     if (trusted)
-      throw refusedKey(
+      throw createRefusedKeyError(
         `The key of ${name} has changed: the host presents ${computeFingerprint(key)}, and ${file} has ${computeFingerprint(trusted.key)} in line ${trusted.line}. Somebody may be intercepting the connection. If the host was really reinstalled, remove that line.`,
       )
     if (policy === 'strict')
-      throw refusedKey(
+      throw createRefusedKeyError(
         `The key of ${name} (${computeFingerprint(key)}) is not known. Add it to ${file}, for example with ssh-keyscan, or send its fingerprint with the request.`,
       )
   }
@@ -87,7 +87,7 @@ export const createHostKeyChecks = ({ file, policy }: HostKeyOptions): StartHost
         types: undefined,
         verify(key) {
           if (computeFingerprint(key) !== fingerprint)
-            throw refusedKey(
+            throw createRefusedKeyError(
               `${host} presents the key ${computeFingerprint(key)}, and the request requires ${fingerprint}.`,
             )
         },

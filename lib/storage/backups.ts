@@ -2,7 +2,7 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '#lib/errors.ts'
 import { makePrivateFolder } from '#lib/platform/files.ts'
-import type { Log } from '#lib/platform/log.ts'
+import type { Logger } from '#lib/platform/log.ts'
 import type { OpenedStore } from './open-store.ts'
 
 interface Options {
@@ -11,7 +11,7 @@ interface Options {
   readonly hours: number
   /** The number of backups that are kept. */
   readonly keep: number
-  readonly log: Pick<Log, 'info' | 'warning'>
+  readonly log: Pick<Logger, 'info' | 'warning'>
 }
 
 const hour = 3_600_000
@@ -24,7 +24,7 @@ const unfinishedPattern = /^store-\d{8}T\d{6}Z\.db\.new$/
 export const compactTime = (time: Date): string => time.toISOString().replace(/[-:]|\.\d+/g, '')
 
 /** The file name of a backup. Names sort by time. */
-const backupNameAt = (time: number): string => `store-${compactTime(new Date(time))}.db`
+const formatBackupName = (time: number): string => `store-${compactTime(new Date(time))}.db`
 
 /** The backups in a folder, oldest first. */
 const listBackups = async (folder: string): Promise<readonly string[]> =>
@@ -38,14 +38,14 @@ export const scheduleBackups = (
   let running: Promise<void> = Promise.resolve()
   const isDue = async (): Promise<boolean> => {
     const newest = (await listBackups(folder)).at(-1)
-    return newest === undefined || newest <= backupNameAt(Date.now() - hours * hour)
+    return newest === undefined || newest <= formatBackupName(Date.now() - hours * hour)
   }
   const run = async (): Promise<void> => {
     try {
       await makePrivateFolder(folder)
       if (!(await isDue())) return
       for (const name of await readdir(folder)) if (unfinishedPattern.test(name)) await rm(join(folder, name))
-      const file = join(folder, backupNameAt(Date.now()))
+      const file = join(folder, formatBackupName(Date.now()))
       await store.backup(file)
       log.info('Backed up the store to {file}', { file })
       for (const expired of (await listBackups(folder)).slice(0, -keep)) await rm(join(folder, expired))

@@ -18,14 +18,14 @@ export const plainCodecV1: Codec = {
 const checksumLength = 8
 
 /** CRC-32, in hex, of a row and its associated data. It is text so that older programs can still read the version. */
-const checksumOf = (associatedData: string, text: Uint8Array): string =>
+const computeChecksum = (associatedData: string, text: Uint8Array): string =>
   crc32(text, crc32(associatedData)).toString(16).padStart(checksumLength, '0')
 
 /** UTF-8 after a checksum of the text and the associated data. */
 export const plainCodec: Codec = {
   encode(associatedData, text) {
     const bytes = Buffer.from(`${'0'.repeat(checksumLength)}${text}`)
-    bytes.write(checksumOf(associatedData, bytes.subarray(checksumLength)), 'latin1')
+    bytes.write(computeChecksum(associatedData, bytes.subarray(checksumLength)), 'latin1')
     return bytes
   },
   decode(associatedData, bytes) {
@@ -33,11 +33,11 @@ export const plainCodec: Codec = {
     const found = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(checksumLength, bytes.byteLength)).toString(
       'latin1',
     )
-    if (found !== checksumOf(associatedData, text)) throw new Error(`${associatedData} is damaged`)
+    if (found !== computeChecksum(associatedData, text)) throw new Error(`${associatedData} is damaged`)
     return utf8.decode(text)
   },
 }
 
-export const documentAssociatedData = (key: string): string => `document ${key}`
-export const entryAssociatedData = (log: string, seq: number): string => `entry ${log} ${seq}`
-export const checkpointAssociatedData = (log: string, seq: number): string => `checkpoint ${log} ${seq}`
+export const formatDocumentAssociatedData = (key: string): string => `document ${key}`
+export const formatEntryAssociatedData = (log: string, seq: number): string => `entry ${log} ${seq}`
+export const formatCheckpointAssociatedData = (log: string, seq: number): string => `checkpoint ${log} ${seq}`

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import { normalizeDocument } from './documents.ts'
-import { keyOf } from './keys.ts'
+import { toKey } from './keys.ts'
 import type { Collection, Store, Stored, Write } from './store.ts'
 import type { Table } from './table.ts'
 
@@ -16,7 +16,7 @@ interface Options<T extends { readonly id: string }> {
 export const createCollection = <T extends { readonly id: string }>(options: Options<T>): Collection<T> => {
   const { name, schema, table, commit } = options
   const put = (document: T & { readonly rev?: number }): Write & { readonly value: T } => {
-    keyOf(name, document.id)
+    toKey(name, document.id)
     return {
       collection: name,
       id: document.id,

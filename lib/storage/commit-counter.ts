@@ -12,29 +12,29 @@ import { writeFileAtomic } from '#lib/platform/files.ts'
 const Counters = z.array(z.object({ key: z.string(), commits: z.int(), mac: z.string() }))
 type Counters = z.infer<typeof Counters>
 
-const counterFile = (file: string): string => `${file}.commits`
+const getCounterFile = (file: string): string => `${file}.commits`
 
-const macOf = (dataKey: Uint8Array, text: string): string =>
+const computeMac = (dataKey: Uint8Array, text: string): string =>
   createHmac('sha256', Buffer.from(hkdfSync('sha256', dataKey, '', 'vmhost store commits', 32)))
     .update(text)
     .digest('base64')
 
-const keyIdOf = (dataKey: Uint8Array): string => macOf(dataKey, 'key').slice(0, 16)
+const computeKeyId = (dataKey: Uint8Array): string => computeMac(dataKey, 'key').slice(0, 16)
 
 /** Reads the counters. An unreadable file counts as a missing one. */
 const readCounters = (file: string): Counters => {
-  if (!existsSync(counterFile(file))) return []
+  if (!existsSync(getCounterFile(file))) return []
   try {
-    return Counters.parse(JSON.parse(readFileSync(counterFile(file), 'utf8')))
+    return Counters.parse(JSON.parse(readFileSync(getCounterFile(file), 'utf8')))
   } catch {
     return []
   }
 }
 
 const readCommitCount = (file: string, dataKey: Uint8Array): number | undefined => {
-  const counter = readCounters(file).find(({ key }) => key === keyIdOf(dataKey))
+  const counter = readCounters(file).find(({ key }) => key === computeKeyId(dataKey))
   if (!counter) return undefined
-  const [actual, expected] = [counter.mac, macOf(dataKey, String(counter.commits))].map(text => Buffer.from(text))
+  const [actual, expected] = [counter.mac, computeMac(dataKey, String(counter.commits))].map(text => Buffer.from(text))
   return actual!.length === expected!.length && timingSafeEqual(actual!, expected!) ? counter.commits : undefined
 }
 
@@ -51,7 +51,7 @@ export const refuseOlderCopy = (file: string, dataKey: Uint8Array, commits: numb
       : `it has ${commits} commits`
   const why =
     counted === undefined
-      ? `${counterFile(file)} does not say how old it may be`
+      ? `${getCounterFile(file)} does not say how old it may be`
       : `${found}, and there were ${counted} at least`
   throw new ServiceError(
     'unavailable',
@@ -66,15 +66,15 @@ export const writeCommitCount = async (
   commits: number,
   replaceOthers: boolean,
 ): Promise<void> => {
-  const key = keyIdOf(dataKey)
+  const key = computeKeyId(dataKey)
   const before = readCounters(file)
   const others = replaceOthers ? [] : before.filter(one => one.key !== key)
-  const after = JSON.stringify([...others, { key, commits, mac: macOf(dataKey, String(commits)) }])
-  if (JSON.stringify(before) !== after) await writeFileAtomic(counterFile(file), after)
+  const after = JSON.stringify([...others, { key, commits, mac: computeMac(dataKey, String(commits)) }])
+  if (JSON.stringify(before) !== after) await writeFileAtomic(getCounterFile(file), after)
 }
 
 /** Removes the counters, because the database will be replaced by one whose commits are unknown. */
-export const removeCommitCounts = (file: string): Promise<void> => rm(counterFile(file), { force: true })
+export const removeCommitCounts = (file: string): Promise<void> => rm(getCounterFile(file), { force: true })
 
 /** Updates the counter of a database in use after its commits. */
 export interface CommitCounter extends AsyncDisposable {

@@ -1,11 +1,11 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
-import type { LogRow, Row } from './keys.ts'
+import type { Row } from './rows.ts'
 import type { CommitOptions, Write } from './store.ts'
 import type { Undo } from './table.ts'
 
 /** A commit that is applied in memory: the rows to write, and how to undo it. */
 export interface AppliedCommit {
-  readonly rows: readonly (Row | LogRow)[]
+  readonly rows: readonly Row[]
   readonly undo: Undo
 }
 
@@ -16,7 +16,7 @@ interface Options {
    * Makes rows durable. A synchronous throw keeps readers from seeing changes that were not written. Throws a `ServiceError`
    * when certainly nothing was written; after any other error that is unknown.
    */
-  readonly persist: (rows: readonly (Row | LogRow)[], essential: boolean) => void | Promise<void>
+  readonly persist: (rows: readonly Row[], essential: boolean) => void | Promise<void>
   /** Called when rows have become durable. */
   readonly onCommitted: () => void
 }
@@ -87,7 +87,7 @@ export const createCommitQueue = ({ apply, persist, onCommitted }: Options): Com
         cause,
       },
     )
-  const stoppedError = (): ServiceError =>
+  const createStoppedError = (): ServiceError =>
     new ServiceError('unavailable', `The store takes no changes: ${stopReason}. Reading still works.`)
   const run = async (): Promise<void> => {
     while (queue.length > 0) {
@@ -95,7 +95,8 @@ export const createCommitQueue = ({ apply, persist, onCommitted }: Options): Com
       const batch = queue
       queue = []
       if (stopReason === undefined) await flush(batch)
-      if (stopReason !== undefined) for (const { reject } of [...batch, ...queue.splice(0)]) reject(stoppedError())
+      if (stopReason !== undefined)
+        for (const { reject } of [...batch, ...queue.splice(0)]) reject(createStoppedError())
     }
     running = undefined
   }
@@ -104,7 +105,7 @@ export const createCommitQueue = ({ apply, persist, onCommitted }: Options): Com
     stopReason: () => stopReason,
     add: (writes, { essential = false } = {}) =>
       new Promise((resolve, reject) => {
-        if (stopReason !== undefined) return reject(stoppedError())
+        if (stopReason !== undefined) return reject(createStoppedError())
         queue.push({ writes, essential, resolve, reject })
         running ??= run()
       }),

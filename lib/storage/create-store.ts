@@ -3,7 +3,8 @@ import { ServiceError } from '#lib/errors.ts'
 import { createCollection } from './collection.ts'
 import { type AppliedCommit, createCommitQueue } from './commit-queue.ts'
 import { decodeDocument, type RawDocument, parseRawDocument, toRow } from './documents.ts'
-import { isDocumentRow, isLogRow, keyOf, type LogRow, type Row, splitKey } from './keys.ts'
+import { toKey, splitKey } from './keys.ts'
+import { isDocumentRow, isLogRow, type DocumentRow, type Row } from './rows.ts'
 import { type LogReader, type OpenLog, openLog } from './log.ts'
 import { createMemoryLogs } from './memory-logs.ts'
 import type { DocumentWrite, Store, Stored, Write } from './store.ts'
@@ -12,7 +13,7 @@ import { createTable, type Table, type Undo } from './table.ts'
 
 /** A driver that offers atomic, durable commits and logs in addition to unstorage's methods. */
 export interface CommitDriver extends Driver {
-  commit(rows: readonly (Row | LogRow)[], essential: boolean): void | Promise<void>
+  commit(rows: readonly Row[], essential: boolean): void | Promise<void>
   readonly logs: LogReader
   /** Why the store takes only essential commits now; undefined when it takes all. */
   shortage(): string | undefined
@@ -34,7 +35,7 @@ const readAllDocuments = async (storage: Storage): Promise<Map<string, RawDocume
   return new Map(items.map(({ key, value }) => [key, parseRawDocument(key, value)]))
 }
 
-const writeEach = async (storage: Storage, rows: readonly Row[]): Promise<void> => {
+const writeEach = async (storage: Storage, rows: readonly DocumentRow[]): Promise<void> => {
   for (const { key, value } of rows) {
     if (value === undefined) await storage.removeItem(key)
     else await storage.setItem(key, value)
@@ -53,23 +54,28 @@ export const createStore = async (storage: Storage, rows?: ReadonlyMap<string, R
   // A driver without commits has no logs. They are held in memory and are lost when the store is closed.
   const fallbackLogs = createMemoryLogs()
 
-  const tableOf = (collection: string): Table<Stored> => {
+  const getTable = (collection: string): Table<Stored> => {
     const table = tables.get(collection)
     if (!table) throw new Error(`the store has no collection ${collection}`)
     return table
   }
-  const applyDocumentWrite = ({ collection, id, expectedRev, value }: DocumentWrite): { row: Row; undo: Undo } => {
-    const table = tableOf(collection)
+  const applyDocumentWrite = ({
+    collection,
+    id,
+    expectedRev,
+    value,
+  }: DocumentWrite): { row: DocumentRow; undo: Undo } => {
+    const table = getTable(collection)
     const rev = table.get(id)?.rev ?? 0
-    if (expectedRev !== undefined && expectedRev !== rev) throw staleRevision(collection, id, rev)
+    if (expectedRev !== undefined && expectedRev !== rev) throw createStaleRevisionError(collection, id, rev)
     const document = value && Object.freeze({ ...value, id, rev: rev + 1 })
-    return { row: toRow(keyOf(collection, id), document), undo: table.set(id, document) }
+    return { row: toRow(toKey(collection, id), document), undo: table.set(id, document) }
   }
-  const applyWrite = (write: Write): { row: Row | LogRow; undo: Undo } => {
+  const applyWrite = (write: Write): { row: Row; undo: Undo } => {
     if ('texts' in write) {
       const { texts, id, text } = write
       // Texts are not held in memory, so there is nothing to undo.
-      return { row: toRow(keyOf(texts, id), text === undefined ? undefined : { id, rev: 1, text }), undo: () => {} }
+      return { row: toRow(toKey(texts, id), text === undefined ? undefined : { id, rev: 1, text }), undo: () => {} }
     }
     if (!('log' in write)) return applyDocumentWrite(write)
     const log = logs.get(write.log)
@@ -77,7 +83,7 @@ export const createStore = async (storage: Storage, rows?: ReadonlyMap<string, R
     return log.applyWrite(write)
   }
   const apply = (writes: readonly Write[]): AppliedCommit => {
-    const applied: { row: Row | LogRow; undo: Undo }[] = []
+    const applied: { row: Row; undo: Undo }[] = []
     const undo = (): void => applied.toReversed().forEach(step => step.undo())
     try {
       for (const write of writes) applied.push(applyWrite(write))
@@ -146,7 +152,7 @@ export const createStore = async (storage: Storage, rows?: ReadonlyMap<string, R
   }
 }
 
-const staleRevision = (collection: string, id: string, rev: number): ServiceError =>
+const createStaleRevisionError = (collection: string, id: string, rev: number): ServiceError =>
   new ServiceError(
     'conflict',
     rev === 0

@@ -1,14 +1,14 @@
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import {
-  checkpointAssociatedData,
+  formatCheckpointAssociatedData,
   type Codec,
-  documentAssociatedData,
-  entryAssociatedData,
+  formatDocumentAssociatedData,
+  formatEntryAssociatedData,
   plainCodec,
 } from './codec.ts'
 import { readLogBounds, stateRow } from './database-file.ts'
-import { isLogRow, type LogRow, type Row } from './keys.ts'
+import { isLogRow, type LogRow, type DocumentRow, type Row } from './rows.ts'
 import type { LogReader } from './log.ts'
 import { type EntryRow, prepareQuery } from './query.ts'
 import { checkpointInterval, verifyEntries, type VerifiedEntry } from './verify-entries.ts'
@@ -24,7 +24,7 @@ export interface Database {
   readonly logs: LogReader
   /** Verifies up to `limit` entries of a log after `after`, and gives the last of them. Throws when they are damaged. */
   verify(log: string, after: VerifiedEntry, limit: number): VerifiedEntry
-  write(rows: readonly (Row | LogRow)[]): void
+  write(rows: readonly Row[]): void
   /** Writes the version of the rows' content. */
   setVersion(version: number): void
   /** Replaces the wrapped data keys of a sealed database. */
@@ -62,7 +62,7 @@ const logReader = (database: DatabaseSync, codec: Codec): LogReader => {
       const rows = (newestFirst ? newest : oldest).all(log, from, to, limit)
       return rows.map(({ seq, value }) => ({
         seq,
-        value: codec.decode(entryAssociatedData(log, seq), value),
+        value: codec.decode(formatEntryAssociatedData(log, seq), value),
       }))
     },
   }
@@ -109,7 +109,7 @@ export const openDatabase = (file: string, { codec, state }: Options): Database 
 
   const reader = logReader(database, codec)
   const storeCheckpoint = (log: string, last: number, text: string): void =>
-    void putCheckpoint.run(log, last, codec.encode(checkpointAssociatedData(log, last), text))
+    void putCheckpoint.run(log, last, codec.encode(formatCheckpointAssociatedData(log, last), text))
   /** A plain log has one checkpoint, which holds its last and its first entry number. */
   const storeLogBounds = (log: string): void => {
     const bounds = reader.bounds(log)
@@ -135,8 +135,8 @@ export const openDatabase = (file: string, { codec, state }: Options): Database 
       if (database.isTransaction) database.exec('ROLLBACK')
     }
   }
-  const writeDocument = ({ key, value }: Row): void => {
-    const bytes = value === undefined ? undefined : codec.encode(documentAssociatedData(key), value)
+  const writeDocument = ({ key, value }: DocumentRow): void => {
+    const bytes = value === undefined ? undefined : codec.encode(formatDocumentAssociatedData(key), value)
     if (bytes) put.run(key, bytes)
     else remove.run(key)
     state?.setDocument(key, bytes)
@@ -151,7 +151,7 @@ export const openDatabase = (file: string, { codec, state }: Options): Database 
   }
   const writeEntry = ({ log, seq, value }: LogRow): void => {
     if (value === undefined) return forgetEntries(log, seq)
-    const bytes = codec.encode(entryAssociatedData(log, seq), value)
+    const bytes = codec.encode(formatEntryAssociatedData(log, seq), value)
     append.run(log, seq, bytes)
     const sealedLog = state?.appendEntry(log, seq, bytes)
     if (seq % checkpointInterval !== 0) return
@@ -163,7 +163,7 @@ export const openDatabase = (file: string, { codec, state }: Options): Database 
     verify: (log, after, limit) => verifyEntries(database, codec, log, { after, limit, isSealed: state !== undefined }),
     get(key) {
       const row = select.get(key)
-      return row && codec.decode(documentAssociatedData(key), row.value)
+      return row && codec.decode(formatDocumentAssociatedData(key), row.value)
     },
     keys: () => selectKeys.all().map(({ key }) => key),
     write(rows) {

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { plainCodecV1, type Codec, entryAssociatedData } from './codec.ts'
+import { plainCodecV1, type Codec, formatEntryAssociatedData } from './codec.ts'
 import type { RawContent } from './database-file.ts'
 import { parseRawDocument } from './documents.ts'
 import { type NamedEntryRow, prepareQuery } from './query.ts'
@@ -21,9 +21,9 @@ const verifyLogs = (file: string, { logs }: RawContent, codec: Codec): void => {
   const counts = new Map<string, number>()
   const entries = prepareQuery<NamedEntryRow>(database, 'SELECT name, seq, value FROM log')
   for (const { name, seq, value } of entries.iterate()) {
-    const text = codec.decode(entryAssociatedData(name, seq), value)
+    const text = codec.decode(formatEntryAssociatedData(name, seq), value)
     // A plain entry has no checksum, so this is the only check.
-    if (!text.startsWith('{')) throw new Error(`${entryAssociatedData(name, seq)} is damaged`)
+    if (!text.startsWith('{')) throw new Error(`${formatEntryAssociatedData(name, seq)} is damaged`)
     counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   for (const [name, { first, last }] of logs)

@@ -9,25 +9,28 @@ import { isBusy, isNoDatabase, isReadOnly } from './sqlite-errors.ts'
 const lockFileOf = (folder: string): string => join(folder, 'lock.db')
 
 const toLockError = (folder: string, error: unknown): ServiceError => {
-  const refused = (fault: 'conflict' | 'unavailable', message: string): ServiceError =>
+  const createRefusal = (fault: 'conflict' | 'unavailable', message: string): ServiceError =>
     new ServiceError(fault, message, { cause: error })
   if (isBusy(error))
-    return refused(
+    return createRefusal(
       'conflict',
       `Another vmhost runs on the state folder ${folder}. Stop it, or choose another folder with VMHOST_STATE.`,
     )
   const diskFull = toFullDiskError(folder, error)
   if (diskFull) return diskFull
   if (isReadOnly(error) || isSystemError(error, 'EROFS'))
-    return refused('unavailable', `The state folder ${folder} is on a file system that is read-only.`)
+    return createRefusal('unavailable', `The state folder ${folder} is on a file system that is read-only.`)
   if (isSystemError(error, 'EACCES') || isSystemError(error, 'EPERM'))
-    return refused('unavailable', `The state folder ${folder} may not be written by this user: ${messageOf(error)}.`)
+    return createRefusal(
+      'unavailable',
+      `The state folder ${folder} may not be written by this user: ${messageOf(error)}.`,
+    )
   if (isNoDatabase(error))
-    return refused(
+    return createRefusal(
       'unavailable',
       `${lockFileOf(folder)}, which locks the state folder, is damaged. It holds nothing: make sure that no vmhost runs there, delete it, then start again.`,
     )
-  return refused('unavailable', `The state folder ${folder} could not be locked: ${messageOf(error)}.`)
+  return createRefusal('unavailable', `The state folder ${folder} could not be locked: ${messageOf(error)}.`)
 }
 
 /**

@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import { messageOf, ServiceError } from '#lib/errors.ts'
-import { checkName, type LogRow } from './keys.ts'
+import { checkName } from './keys.ts'
+import type { LogRow } from './rows.ts'
 import type { Log, LogWrite, Numbered } from './store.ts'
 import type { Undo } from './table.ts'
 
@@ -78,8 +79,8 @@ export const openLog = <T extends object>(
       readBack: (before, limit) => read(first, Math.min(before - 1, head), limit, true),
       head: () => head,
       first: () => first,
-      forget: upTo => ({ log: name, forget: upTo }),
+      forget: upTo => ({ log: name, forgetUpTo: upTo }),
     },
-    applyWrite: write => (write.append ? append(write.append) : forget(write.forget ?? 0)),
+    applyWrite: write => (write.append ? append(write.append) : forget(write.forgetUpTo ?? 0)),
   }
 }

@@ -1,4 +1,4 @@
-import type { Row } from './keys.ts'
+import type { DocumentRow } from './rows.ts'
 import { moveContents } from './move-contents.ts'
 
 /** A step from one version of the stored data to the next. It is pure: it gets every row and gives the changed ones. */
@@ -6,7 +6,7 @@ export interface Migration {
   /** The version that this step leads to. */
   readonly version: number
   readonly name: string
-  migrate(rows: ReadonlyMap<string, string>): readonly Row[]
+  migrate(rows: ReadonlyMap<string, string>): readonly DocumentRow[]
 }
 
 /** Every migration since version 1. A released migration is never changed. */
@@ -21,4 +21,4 @@ export const migrations: readonly Migration[] = [
 ]
 
 /** The version of a store after these migrations. */
-export const newestVersionOf = (steps: readonly Migration[]): number => steps.at(-1)?.version ?? 1
+export const findNewestVersion = (steps: readonly Migration[]): number => steps.at(-1)?.version ?? 1

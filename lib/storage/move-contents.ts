@@ -1,10 +1,10 @@
-import type { Row } from './keys.ts'
+import type { DocumentRow } from './rows.ts'
 
 const [manifests, contents] = ['catalog-manifests:', 'catalog-contents:']
 
 /** Moves the file lists of manifests to texts. As members of the manifests they were all held in memory. */
-export const moveContents = (rows: ReadonlyMap<string, string>): readonly Row[] =>
-  [...rows].flatMap(([key, text]): Row[] => {
+export const moveContents = (rows: ReadonlyMap<string, string>): readonly DocumentRow[] =>
+  [...rows].flatMap(([key, text]): DocumentRow[] => {
     if (!key.startsWith(manifests)) return []
     // What the versions before this one stored.
     const {

@@ -8,13 +8,13 @@ import { createStore } from './create-store.ts'
 import type { LogAccess } from './database.ts'
 import { copyDatabase, refuseOrphanedWal } from './database-file.ts'
 import { type RawDocument, parseRawDocument } from './documents.ts'
-import type { Row } from './keys.ts'
+import type { DocumentRow } from './rows.ts'
 import { lockFolder } from './lock.ts'
-import { type Migration, migrations as allMigrations, newestVersionOf } from './migrations.ts'
+import { type Migration, migrations as allMigrations, findNewestVersion } from './migrations.ts'
 import { verifyLogsInBackground } from './verify-logs.ts'
 import { noReserve, openReserve } from './reserve.ts'
 import { createDatabase } from './rewrite.ts'
-import { sqliteDriver } from './sqlite-driver.ts'
+import { createSqliteDriver } from './sqlite-driver.ts'
 import type { Store } from './store.ts'
 import { prepareDatabase, type VerifiedContent } from './prepare-database.ts'
 import { isWrappedFor, type SealSecrets, type WrappedKey, wrapDataKey } from './wrapped-key.ts'
@@ -45,7 +45,7 @@ export interface OpenedStore extends Store {
 }
 
 /** The file of the store in its folder. */
-export const storeFile = (folder: string): string => join(folder, 'store.db')
+export const getStoreFile = (folder: string): string => join(folder, 'store.db')
 
 const parseRows = (rows: ReadonlyMap<string, string>): ReadonlyMap<string, RawDocument> =>
   new Map([...rows].map(([key, text]) => [key, parseRawDocument(key, text)]))
@@ -59,14 +59,14 @@ const migrate = (
   const due = steps.filter(step => step.version > content.version)
   if (due.length === 0) return content.rows
   const rows = new Map(content.rows)
-  const changed = new Map<string, Row>()
+  const changed = new Map<string, DocumentRow>()
   for (const step of due)
     for (const row of step.migrate(rows)) {
       changed.set(row.key, row)
       if (row.value === undefined) rows.delete(row.key)
       else rows.set(row.key, row.value)
     }
-  database.setVersion([...changed.values()], newestVersionOf(due))
+  database.setVersion([...changed.values()], findNewestVersion(due))
   return rows
 }
 
@@ -84,9 +84,9 @@ export const openStore = async ({
   await using stack = new AsyncDisposableStack()
   stack.use(lockFolder(folder))
   await removeUnfinished(folder)
-  const file = storeFile(folder)
+  const file = getStoreFile(folder)
   const reserve = reserveSize === undefined ? noReserve : stack.use(openReserve(`${file}.reserve`, reserveSize))
-  const newest = newestVersionOf(migrations)
+  const newest = findNewestVersion(migrations)
   if (!existsSync(file)) {
     refuseOrphanedWal(file)
     await createDatabase(file, newest, await seal?.())
@@ -102,7 +102,7 @@ export const openStore = async ({
   // There is more than one after an interrupted change of the private key.
   if (content.wrappedKeys.length > 1)
     database.setWrappedKeys(content.wrappedKeys.filter(wrappedKey => isWrappedFor(wrappedKey, secrets!.privateKey)))
-  const store = await createStore(createStorage({ driver: sqliteDriver(database) }), documents)
+  const store = await createStore(createStorage({ driver: createSqliteDriver(database) }), documents)
   const { reportDamage: onDamage } = store
   stack.use(verifyLogsInBackground({ logs: content.logs, reader: database.logs, verify: database.verify, onDamage }))
   const opened = stack.move()

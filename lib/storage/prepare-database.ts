@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ServiceError } from '#lib/errors.ts'
 import { makePrivateFolder, writeFileAtomic } from '#lib/platform/files.ts'
-import { plainCodecV1, type Codec, documentAssociatedData, plainCodec } from './codec.ts'
+import { plainCodecV1, type Codec, formatDocumentAssociatedData, plainCodec } from './codec.ts'
 import { refuseOlderCopy } from './commit-counter.ts'
 import { copyDatabase, type RawContent, readDatabase, withReadErrors } from './database-file.ts'
 import { parseRawDocument } from './documents.ts'
@@ -32,7 +32,7 @@ export interface VerifiedContent {
 }
 
 const decodeRows = (raw: RawContent, codec: Codec): ReadonlyMap<string, string> =>
-  new Map([...raw.rows].map(([key, bytes]) => [key, codec.decode(documentAssociatedData(key), bytes)]))
+  new Map([...raw.rows].map(([key, bytes]) => [key, codec.decode(formatDocumentAssociatedData(key), bytes)]))
 
 /** Verifies the entries of every log after its last checkpoint. Older entries are verified in the background and when they are read. */
 const verifyLogs = (file: string, { logs }: RawContent, codec: Codec): ReadonlyMap<string, SealedLog> => {
@@ -106,11 +106,11 @@ export const verifyAgain = (file: string, dataKey: Buffer | undefined): Verified
   verifyContent(file, readDatabase(file), dataKey)
 
 /** A file that exists once the store in a folder was encrypted. From then on a plain store there is refused. */
-const encryptedMarkerFile = (folder: string): string => join(folder, 'keys', 'store-is-encrypted')
+const getEncryptedMarkerFile = (folder: string): string => join(folder, 'keys', 'store-is-encrypted')
 
 /** Throws `unavailable` for a plain database in a folder whose store was encrypted: an attacker may have put it there. */
 export const refusePlainReplacement = (file: string, verified: VerifiedContent, folder: string): void => {
-  const marker = encryptedMarkerFile(folder)
+  const marker = getEncryptedMarkerFile(folder)
   if (!verified.dataKey && existsSync(marker))
     throw new ServiceError(
       'unavailable',
@@ -166,7 +166,7 @@ export const prepareDatabase = async (
   }
   if (!secrets) return verified
   const plainCopy = verified.dataKey ? undefined : await sealPlainDatabase(file, verified, secrets)
-  const marker = encryptedMarkerFile(folder)
+  const marker = getEncryptedMarkerFile(folder)
   if (!existsSync(marker)) {
     await makePrivateFolder(dirname(marker))
     await writeFileAtomic(marker, '')

@@ -26,7 +26,7 @@ export const noReserve: Reserve = {
 // Small, because another program may take the released space before the store does.
 const sliceSize = 256 * 1024
 
-const diskFullError = (cause?: unknown): ServiceError =>
+const createDiskFullError = (cause?: unknown): ServiceError =>
   new ServiceError(
     'no-space',
     'The disk that the store is on is full, so nothing was changed. Make room: the store takes changes again by itself.',
@@ -47,11 +47,11 @@ export const openReserve = (file: string, size: number): Reserve => {
   let isShort = false
   let filling: NodeJS.Immediate | undefined
 
-  const freeBytes = (): number => {
+  const measureFreeBytes = (): number => {
     const { bavail, bsize } = statfsSync(file)
     return bavail * bsize
   }
-  const hasRoom = (): boolean => freeBytes() >= size - held + sliceSize
+  const hasRoom = (): boolean => measureFreeBytes() >= size - held + sliceSize
   const shrink = (): boolean => {
     if (held === 0) return false
     clearImmediate(filling)
@@ -78,7 +78,7 @@ export const openReserve = (file: string, size: number): Reserve => {
     return true
   }
 
-  if (freeBytes() < sliceSize) shrink()
+  if (measureFreeBytes() < sliceSize) shrink()
   else isFilledOrFilling()
   return {
     shortage: () =>
@@ -87,7 +87,7 @@ export const openReserve = (file: string, size: number): Reserve => {
         : undefined,
     hasRoomForFollowUp: essential => held >= (essential ? sliceSize : size / 2) || hasRoom(),
     run(essential, write) {
-      if (!isFilledOrFilling() && !essential) throw diskFullError()
+      if (!isFilledOrFilling() && !essential) throw createDiskFullError()
       for (;;) {
         try {
           write()
@@ -96,7 +96,7 @@ export const openReserve = (file: string, size: number): Reserve => {
         } catch (error) {
           if (!isFault(error, 'no-space')) throw error
           isShort = true
-          if (!essential || !shrink()) throw diskFullError(error)
+          if (!essential || !shrink()) throw createDiskFullError(error)
         }
       }
     },

@@ -6,14 +6,14 @@ import { compactTime } from './backups.ts'
 import { removeCommitCounts, writeCommitCount } from './commit-counter.ts'
 import { copyDatabase, checkpointWal, readAndCleanUp, UnreadableDatabase } from './database-file.ts'
 import { lockFolder } from './lock.ts'
-import { migrations, newestVersionOf } from './migrations.ts'
-import { storeFile } from './open-store.ts'
+import { migrations, findNewestVersion } from './migrations.ts'
+import { getStoreFile } from './open-store.ts'
 import { verifyDatabase, refusePlainReplacement, resealDatabase, type VerifiedContent } from './prepare-database.ts'
 import type { SealSecrets } from './wrapped-key.ts'
 import { checkWal } from './write-ahead-log.ts'
 
 /** A file that exists after a restore until the next start: sequence numbers since the backup will be used a second time. */
-export const restoredMarkerFile = (folder: string): string => join(folder, 'restored')
+export const getRestoredMarkerFile = (folder: string): string => join(folder, 'restored')
 
 /** Copies the store that is being replaced, and removes its write-ahead log, which SQLite would replay into the new one. */
 const preserveReplaced = async (file: string, replacedCopy: string): Promise<void> => {
@@ -31,7 +31,7 @@ const preserveReplaced = async (file: string, replacedCopy: string): Promise<voi
 
 const verifyCopy = async (copy: string, secrets: SealSecrets | undefined): Promise<VerifiedContent> => {
   try {
-    return await verifyDatabase(copy, secrets, newestVersionOf(migrations))
+    return await verifyDatabase(copy, secrets, findNewestVersion(migrations))
   } catch (error) {
     if (!(error instanceof UnreadableDatabase)) throw error
     throw new ServiceError(
@@ -53,11 +53,11 @@ export interface Restored {
 const replaceStore = async (folder: string, copy: string, secrets: SealSecrets | undefined): Promise<Restored> => {
   const verified = await verifyCopy(copy, secrets)
   refusePlainReplacement(copy, verified, folder)
-  const file = storeFile(folder)
+  const file = getStoreFile(folder)
   const isItself = existsSync(file) && realpathSync(copy) === realpathSync(file)
   const replacedCopy = existsSync(file) && !isItself ? `${file}.before-restore-${compactTime(new Date())}` : undefined
   if (replacedCopy) await preserveReplaced(file, replacedCopy)
-  await writeFileAtomic(restoredMarkerFile(folder), '')
+  await writeFileAtomic(getRestoredMarkerFile(folder), '')
   // The copy may be older than the replaced store, so the counter is set to its commits.
   if (verified.dataKey && verified.state)
     await writeCommitCount(file, verified.dataKey, verified.state.commits(), false)
@@ -89,5 +89,5 @@ export const changeStoragePassword = async (
 ): Promise<void> => {
   using _ = lockFolder(folder)
   const after = { ...secrets, password: newPassword }
-  await resealDatabase(storeFile(folder), secrets, after, newestVersionOf(migrations))
+  await resealDatabase(getStoreFile(folder), secrets, after, findNewestVersion(migrations))
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import {
-  checkpointAssociatedData,
+  formatCheckpointAssociatedData,
   type Codec,
-  documentAssociatedData,
-  entryAssociatedData,
+  formatDocumentAssociatedData,
+  formatEntryAssociatedData,
   plainCodec,
 } from './codec.ts'
 import { writeCommitCount } from './commit-counter.ts'
@@ -12,7 +12,7 @@ import { checkpointWal, type RawContent, stateRow, createDatabaseFile } from './
 import { checkpointInterval } from './verify-entries.ts'
 import { type NamedEntryRow, prepareQuery } from './query.ts'
 import { dataKeySize, sealCodec } from './seal.ts'
-import { createSealState, firstLink, nextLink, createRowMac, type SealedLog } from './seal-state.ts'
+import { createSealState, firstLink, computeNextLink, createRowMac, type SealedLog } from './seal-state.ts'
 import { type SealSecrets, type WrappedKey, wrapDataKey } from './wrapped-key.ts'
 
 /** The data key of a sealed database, with the wrapped forms of it that are stored. */
@@ -38,9 +38,9 @@ const writeLogs = (
   const putCheckpoint = database.prepare('INSERT INTO checkpoint VALUES (?, ?, ?)')
   const logs = new Map<string, SealedLog>()
   const putLogCheckpoint = (name: string, seq: number, link: string): void =>
-    void putCheckpoint.run(name, seq, after.encode(checkpointAssociatedData(name, seq), link))
+    void putCheckpoint.run(name, seq, after.encode(formatCheckpointAssociatedData(name, seq), link))
   for (const { name, seq, value } of entries) {
-    const associatedData = entryAssociatedData(name, seq)
+    const associatedData = formatEntryAssociatedData(name, seq)
     const row = after.encode(associatedData, before.decode(associatedData, value))
     append.run(name, seq, row)
     const log = logs.get(name)
@@ -49,7 +49,7 @@ const writeLogs = (
       continue
     }
     if (!log && seq > 1) putLogCheckpoint(name, seq - 1, firstLink)
-    const link = nextLink(log?.link ?? firstLink, row)
+    const link = computeNextLink(log?.link ?? firstLink, row)
     if (seq % checkpointInterval === 0) putLogCheckpoint(name, seq, link)
     logs.set(name, { first: log?.first ?? seq, last: seq, link })
   }
@@ -85,7 +85,7 @@ export const rewriteDatabase = async (
     const sealed = new Map<string, Uint8Array>()
     const put = database.prepare('INSERT INTO kv VALUES (?, ?)')
     for (const [key, bytes] of rows) {
-      const associatedData = documentAssociatedData(key)
+      const associatedData = formatDocumentAssociatedData(key)
       const row = after.encode(associatedData, before.decode(associatedData, bytes))
       put.run(key, row)
       sealed.set(key, row)

@@ -1,5 +1,5 @@
 import { createHmac, hash, hkdfSync } from 'node:crypto'
-import { authTagOf } from './seal.ts'
+import { getAuthTag } from './seal.ts'
 import type { Undo } from './table.ts'
 
 /** The numbers of the oldest and the newest entry of a log. */
@@ -56,8 +56,8 @@ export const createRowMac = (dataKey: Uint8Array): RowMac => {
 export const firstLink = ''
 
 /** The chain hash after an entry, from the one before it and the entry's tag. Any changed, moved or missing entry changes it. */
-export const nextLink = (before: string, sealed: Uint8Array): string =>
-  hash('sha256', Buffer.concat([Buffer.from(before, 'base64'), authTagOf(sealed)]), 'base64')
+export const computeNextLink = (before: string, sealed: Uint8Array): string =>
+  hash('sha256', Buffer.concat([Buffer.from(before, 'base64'), getAuthTag(sealed)]), 'base64')
 
 export const createSealState = (content: Content, rowMac: RowMac): SealState => {
   const macs = new Map<string, Uint8Array>()
@@ -86,7 +86,7 @@ export const createSealState = (content: Content, rowMac: RowMac): SealState => 
     return next
   }
   const setDocument = (key: string, sealed: Uint8Array | undefined): void =>
-    setMac(key, sealed && rowMac(key, authTagOf(sealed)))
+    setMac(key, sealed && rowMac(key, getAuthTag(sealed)))
   for (const [key, sealed] of content.rows) setDocument(key, sealed)
   undos = []
 
@@ -94,7 +94,7 @@ export const createSealState = (content: Content, rowMac: RowMac): SealState => 
     setDocument,
     appendEntry(log, seq, sealed) {
       const { first = seq, link = firstLink } = logs.get(log) ?? {}
-      return setLog(log, { first, last: seq, link: nextLink(link, sealed) })
+      return setLog(log, { first, last: seq, link: computeNextLink(link, sealed) })
     },
     forgetEntries(log, upTo) {
       const known = logs.get(log)

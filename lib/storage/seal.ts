@@ -36,4 +36,4 @@ export const sealCodec = (dataKey: Uint8Array): Codec => ({
 })
 
 /** The authentication tag of a sealed row, which is unique. */
-export const authTagOf = (sealed: Uint8Array): Uint8Array => sealed.subarray(-tagSize)
+export const getAuthTag = (sealed: Uint8Array): Uint8Array => sealed.subarray(-tagSize)

@@ -5,7 +5,7 @@ import type { Writer } from './writer.ts'
  * An unstorage driver over one SQLite database, with commits and logs. The store reads all documents once, when it opens, and
  * holds them decoded in memory. After that it reads only texts and logs, and writes only by `commit`.
  */
-export const sqliteDriver = (database: Writer): CommitDriver => ({
+export const createSqliteDriver = (database: Writer): CommitDriver => ({
   name: 'sqlite',
   commit: (rows, essential) => database.commit(rows, essential),
   logs: database.logs,

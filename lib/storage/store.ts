@@ -6,7 +6,7 @@ export interface Stored {
   readonly rev: number
 }
 
-/** One change, as data. A collection or a log makes it and `Store.commit` applies it. Opaque to callers. */
+/** One change of the store, as data. A collection, a log or texts make it, and `Store.commit` applies it. Callers do not look into it. */
 export type Write = DocumentWrite | LogWrite | TextWrite
 
 export interface DocumentWrite {
@@ -14,39 +14,42 @@ export interface DocumentWrite {
   readonly id: string
   /** The revision that the stored document must have: 0 = it must not exist, undefined = any. */
   readonly expectedRev: number | undefined
-  /** The new document without its rev; undefined deletes. */
+  /** The new document without its `rev`. Undefined deletes the document. */
   readonly value: object | undefined
 }
 
 export interface TextWrite {
+  /** The name of the texts. */
   readonly texts: string
   readonly id: string
-  /** Undefined deletes. */
+  /** Undefined deletes the text. */
   readonly text: string | undefined
 }
 
-/** Long texts under the ids of documents. They are read from disk each time, not held in memory. */
+/** Long texts, each under the id of a document. The store reads them from disk each time and does not hold them in memory. */
 export interface Texts {
-  /** The text of an id; undefined when there is none. */
+  /** Reads the text of an id; undefined when there is none. */
   read(id: string): Promise<string | undefined>
-  /** Makes a write that stores the text, whether or not there is one already. */
+  /** Makes a write that stores the text, also in place of another one. */
   put(id: string, text: string): Write
   remove(id: string): Write
 }
 
 export interface LogWrite {
+  /** The name of the log. */
   readonly log: string
   /** Makes the entry from its number and the previous entry. */
   readonly append?: (seq: number, previous: object | undefined) => object
-  readonly forget?: number
+  /** Deletes the entries up to and including this number. */
+  readonly forgetUpTo?: number
 }
 
 /** An entry with its number. */
 export type Numbered<T> = T & { readonly seq: number }
 
 /**
- * An append-only sequence of entries. They are numbered from 1, without gaps, in the order of their commits. They are read
- * from disk each time, not held in memory.
+ * A sequence of entries that only grows. The store numbers them from 1, without gaps, in the order of their commits. It reads
+ * them from disk each time and does not hold them in memory.
  */
 export interface Log<T extends object> {
   /**
@@ -54,9 +57,9 @@ export interface Log<T extends object> {
    * `entry` must be pure.
    */
   append(entry: (seq: number, previous: Numbered<T> | undefined) => T): Write
-  /** Up to `limit` entries after a number, oldest first. */
+  /** Reads up to `limit` entries after a number, oldest first. */
   read(after: number, limit: number): readonly Numbered<T>[]
-  /** Up to `limit` entries before a number, newest first. */
+  /** Reads up to `limit` entries before a number, newest first. */
   readBack(before: number, limit: number): readonly Numbered<T>[]
   /** The number of the last entry that was ever appended; 0 when there was none. */
   head(): number
@@ -101,13 +104,16 @@ export interface CommitOptions {
 }
 
 export interface Store extends AsyncDisposable {
-  /** Why the store takes no changes now; undefined while it does. After a full disk it recovers by itself. */
+  /** Why the store takes no changes now; undefined while it takes them. After a full disk the store recovers by itself. */
   readonly failure: string | undefined
-  /** The first damage that was found since the start in logs and texts, which are read on demand; undefined when there is none. */
+  /** The first damage that the store has found in logs and texts since it opened. It reads those on demand, so it finds damage late. */
   readonly damage: string | undefined
-  /** Whether there is room for the essential commit that a call which starts now will make later. Calls that are not essential need more room. */
+  /**
+   * True if a call may start now because the disk has room for the essential commit at its end, such as its audit entry. A call
+   * that is not `essential` itself needs more room.
+   */
   hasRoomForFollowUp(essential: boolean): boolean
-  /** Whether commits are atomic even across a crash. False for drivers without `commit(rows)`. */
+  /** True if commits are atomic even across a crash. They are not with a driver that lacks `commit(rows)`. */
   readonly atomic: boolean
   collection<T extends { readonly id: string }>(
     name: string,

@@ -16,7 +16,7 @@ export interface Table<T extends Stored> {
 
 type Unique<T> = Readonly<Record<string, (document: T) => string | undefined>>
 
-const byId = (a: Stored, b: Stored): number => (a.id < b.id ? -1 : 1)
+const compareById = (a: Stored, b: Stored): number => (a.id < b.id ? -1 : 1)
 
 /** Makes an empty table. `unique` has the indexes by name: each gives the value of a document, or undefined. */
 export const createTable = <T extends Stored>(collection: string, unique: Unique<T> = {}): Table<T> => {
@@ -51,7 +51,7 @@ export const createTable = <T extends Stored>(collection: string, unique: Unique
 
   return {
     get: id => documents.get(id),
-    list: () => (sorted ??= Object.freeze([...documents.values()].sort(byId))),
+    list: () => (sorted ??= Object.freeze([...documents.values()].sort(compareById))),
     find(index, value) {
       const known = indexes.find(({ name }) => name === index)
       if (!known) throw new Error(`${collection} has no index called ${index}`)

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { checkpointAssociatedData, type Codec, entryAssociatedData } from './codec.ts'
+import { formatCheckpointAssociatedData, type Codec, formatEntryAssociatedData } from './codec.ts'
 import { type EntryRow, prepareQuery } from './query.ts'
-import { firstLink, nextLink, type LogBounds } from './seal-state.ts'
+import { firstLink, computeNextLink, type LogBounds } from './seal-state.ts'
 
 /** The last verified entry of a log. `link` is the chain hash after it; undefined for plain logs and when it is unknown. */
 export interface VerifiedEntry {
@@ -14,7 +14,7 @@ export const checkpointInterval = 1_000
 
 const unseal = (codec: Codec, log: string, { seq, value }: EntryRow): VerifiedEntry => ({
   seq,
-  link: codec.decode(checkpointAssociatedData(log, seq), value),
+  link: codec.decode(formatCheckpointAssociatedData(log, seq), value),
 })
 
 /** Reads the newest checkpoint of a log, or gives the log's beginning. Throws when the checkpoint is damaged. */
@@ -56,8 +56,8 @@ export const verifyEntries = (
   let verified = after
   for (const { seq, value } of rows.iterate(log, after.seq, limit)) {
     if (seq !== verified.seq + 1) throw new Error(`entry ${verified.seq + 1} of ${log} is missing`)
-    codec.decode(entryAssociatedData(log, seq), value)
-    const link = isSealed && verified.link !== undefined ? nextLink(verified.link, value) : undefined
+    codec.decode(formatEntryAssociatedData(log, seq), value)
+    const link = isSealed && verified.link !== undefined ? computeNextLink(verified.link, value) : undefined
     const stored = isSealed && seq % checkpointInterval === 0 ? checkpoint.get(log, seq) : undefined
     verified = stored ? unseal(codec, log, stored) : { seq, link }
     if (link !== undefined && verified.link !== link) throw new Error(`entry ${seq} of ${log} is not of this copy`)

@@ -40,7 +40,7 @@ export type WrappedKey = z.infer<typeof WrappedKey>
 const defaultCost = 2 ** 17
 
 /** The id of a private key: a hash of its public half. */
-const keyIdOf = (privateKey: KeyObject): string =>
+const computeKeyId = (privateKey: KeyObject): string =>
   createHash('sha256')
     .update(createPublicKey(privateKey).export({ type: 'spki', format: 'der' }))
     .digest('base64url')
@@ -51,7 +51,11 @@ const derive = (password: string, salt: Buffer, options: ScryptOptions): Promise
   })
 
 /** Derives the wrapping key from the stretched password and the private key. */
-const wrappingKey = async ({ password, privateKey }: SealSecrets, salt: Buffer, cost: number): Promise<Buffer> => {
+const deriveWrappingKey = async (
+  { password, privateKey }: SealSecrets,
+  salt: Buffer,
+  cost: number,
+): Promise<Buffer> => {
   const stretched = await derive(password, salt, { N: cost, r: 8, p: 1, maxmem: 256 * cost * 8 })
   const { n = '', d = '' } = privateKey.export({ format: 'jwk' })
   return Buffer.from(hkdfSync('sha256', Buffer.concat([stretched, Buffer.from(`${n}.${d}`)]), salt, 'vmhost store', 32))
@@ -59,17 +63,17 @@ const wrappingKey = async ({ password, privateKey }: SealSecrets, salt: Buffer, 
 
 /** Whether a wrapped key is for this private key. */
 export const isWrappedFor = (wrappedKey: WrappedKey, privateKey: KeyObject): boolean =>
-  wrappedKey.key_id === keyIdOf(privateKey)
+  wrappedKey.key_id === computeKeyId(privateKey)
 
 /** Wraps a data key for these secrets. It takes as long as unwrapping, because both stretch the password. */
 export const wrapDataKey = async (dataKey: Buffer, secrets: SealSecrets): Promise<WrappedKey> => {
   const { cost = defaultCost } = secrets
   const [salt, nonce] = [randomBytes(16), randomBytes(12)]
-  const cipher = createCipheriv('aes-256-gcm', await wrappingKey(secrets, salt, cost), nonce)
+  const cipher = createCipheriv('aes-256-gcm', await deriveWrappingKey(secrets, salt, cost), nonce)
   const wrapped = Buffer.concat([cipher.update(dataKey), cipher.final()])
   return {
     version: 1,
-    key_id: keyIdOf(secrets.privateKey),
+    key_id: computeKeyId(secrets.privateKey),
     cost,
     salt: salt.toString('base64'),
     nonce: nonce.toString('base64'),
@@ -78,18 +82,18 @@ export const wrapDataKey = async (dataKey: Buffer, secrets: SealSecrets): Promis
   }
 }
 
-const refused = (message: string, cause?: unknown): ServiceError =>
+const createRefusal = (message: string, cause?: unknown): ServiceError =>
   new ServiceError('unavailable', `${message} Nothing was changed.`, { cause })
 
 /** Unwraps the data key. Throws `unavailable`, with different messages for a replaced private key and for a wrong password. */
 export const unwrapDataKey = async (wrappedKeys: readonly WrappedKey[], secrets: SealSecrets): Promise<Buffer> => {
   const wrappedKey = wrappedKeys.find(one => isWrappedFor(one, secrets.privateKey))
   if (!wrappedKey)
-    throw refused(
+    throw createRefusal(
       `The store is encrypted for another private key than the one in keys/signing.pem, which must have been replaced. Put the old key back (keys/retired has those of before each rotation): without it the store cannot be read by anybody.`,
     )
   try {
-    const key = await wrappingKey(secrets, Buffer.from(wrappedKey.salt, 'base64'), wrappedKey.cost)
+    const key = await deriveWrappingKey(secrets, Buffer.from(wrappedKey.salt, 'base64'), wrappedKey.cost)
     const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(wrappedKey.nonce, 'base64'), {
       authTagLength: 16,
     })
@@ -98,7 +102,7 @@ export const unwrapDataKey = async (wrappedKeys: readonly WrappedKey[], secrets:
     if (dataKey.length !== dataKeySize) throw new Error('it has the wrong size')
     return dataKey
   } catch (error) {
-    throw refused(
+    throw createRefusal(
       'The password of the store (VMHOST_STORAGE_PASSWORD) is not the one that it was encrypted with.',
       error,
     )

@@ -16,7 +16,7 @@ interface Frame {
   /** The checksum that the frame stores. */
   readonly sums: Sums
   /** The checksum of the frame's content, after those of the frames before it. */
-  sumsAfter(before: Sums): Sums
+  computeSums(before: Sums): Sums
   /** Whether the frame is undamaged and follows a frame with this checksum. */
   follows(before: Sums): boolean
 }
@@ -39,7 +39,7 @@ const updateSums = ([one, two]: Sums, words: Int32Array): Sums => {
 
 const isSame = (a: Sums, b: Sums): boolean => a[0] === b[0] && a[1] === b[1]
 
-const sumsAt = (bytes: Buffer, at: number): Sums => [bytes.readInt32BE(at), bytes.readInt32BE(at + 4)]
+const readSums = (bytes: Buffer, at: number): Sums => [bytes.readInt32BE(at), bytes.readInt32BE(at + 4)]
 
 /**
  * Describes the damage of a write-ahead log; undefined when it is undamaged or ends in an unfinished transaction. SQLite
@@ -51,14 +51,14 @@ export const findDamage = (log: Buffer): string | undefined => {
   const isBigEndian = (log.readUInt32BE(0) & 1) === 1
   const pageSize = log.readUInt32BE(8)
   const headerSums = updateSums([0, 0], readWords(log, isBigEndian, 0, headerSize - 8))
-  const isHeaderGood = (log.readUInt32BE(0) & ~1) >>> 0 === magic && isSame(headerSums, sumsAt(log, headerSize - 8))
+  const isHeaderGood = (log.readUInt32BE(0) & ~1) >>> 0 === magic && isSame(headerSums, readSums(log, headerSize - 8))
   if (!isHeaderGood) return log.subarray(0, headerSize).every(byte => byte === 0) ? undefined : 'its header is damaged'
 
   const salts = log.subarray(16, 24)
   const frameSize = frameHeaderSize + pageSize
-  const frameAt = (at: number): Frame => {
-    const sums = sumsAt(log, at + 16)
-    const sumsAfter = (before: Sums): Sums => {
+  const readFrame = (at: number): Frame => {
+    const sums = readSums(log, at + 16)
+    const computeSums = (before: Sums): Sums => {
       const head = updateSums(before, readWords(log, isBigEndian, at, at + 8))
       return updateSums(head, readWords(log, isBigEndian, at + frameHeaderSize, at + frameSize))
     }
@@ -69,26 +69,26 @@ export const findDamage = (log: Buffer): string | undefined => {
       isCurrent: isSalt[0] || isSalt[1],
       isCommit: log.readUInt32BE(at + 4) !== 0,
       sums,
-      sumsAfter,
-      follows: before => isSalt[0] && isSalt[1] && isSame(sumsAfter(before), sums),
+      computeSums,
+      follows: before => isSalt[0] && isSalt[1] && isSame(computeSums(before), sums),
     }
   }
 
   let sums = headerSums
   let at = headerSize
   for (; at + frameSize <= log.length; at += frameSize) {
-    const frame = frameAt(at)
+    const frame = readFrame(at)
     if (!frame.follows(sums)) break
     sums = frame.sums
   }
   if (at + frameSize > log.length) return undefined
-  const badFrame = frameAt(at)
+  const badFrame = readFrame(at)
   const damage = `frame ${(at - headerSize) / frameSize + 1} is damaged, and a later one is not`
   // Either the content or the checksum of the bad frame can be right.
-  let before: readonly Sums[] = [badFrame.sums, badFrame.sumsAfter(sums)]
+  let before: readonly Sums[] = [badFrame.sums, badFrame.computeSums(sums)]
   let hasEnded = badFrame.isCurrent && badFrame.isCommit
   for (let next = at + frameSize; next + frameSize <= log.length; next += frameSize) {
-    const frame = frameAt(next)
+    const frame = readFrame(next)
     const isWhole = before.some(one => frame.follows(one))
     // A power cut can leave a hole in an unfinished transaction, which is no damage.
     if (isWhole && (hasEnded || (frame.isCommit && badFrame.isCurrent))) return damage

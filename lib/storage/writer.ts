@@ -1,7 +1,7 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
 import type { CommitCounter } from './commit-counter.ts'
 import { type Database, openDatabase } from './database.ts'
-import { isLogRow, type LogRow, type Row } from './keys.ts'
+import { isLogRow, type DocumentRow, type Row } from './rows.ts'
 import type { LogReader } from './log.ts'
 import type { VerifiedEntry } from './verify-entries.ts'
 import type { Reserve } from './reserve.ts'
@@ -19,9 +19,9 @@ export interface Writer {
    * Writes the rows, all or nothing; durable on return. Throws a `ServiceError` when certainly nothing was written (`no-space`
    * on a full disk, `unavailable` after any other failure), and another error when that is unknown.
    */
-  commit(rows: readonly (Row | LogRow)[], essential: boolean): void
+  commit(rows: readonly Row[], essential: boolean): void
   /** Writes the rows and the version of the data, all or nothing. */
-  setVersion(rows: readonly Row[], version: number): void
+  setVersion(rows: readonly DocumentRow[], version: number): void
   /** Replaces the wrapped data keys of a sealed database. */
   setWrappedKeys(wrappedKeys: readonly WrappedKey[]): void
   readonly shortage: Reserve['shortage']
@@ -31,21 +31,21 @@ export interface Writer {
   close(): void
 }
 
-const noSpace = (cause: unknown): ServiceError =>
+const createNoSpaceError = (cause: unknown): ServiceError =>
   new ServiceError('no-space', 'The disk that the store is on is full. Nothing was changed.', { cause })
-const notWritten = (cause: unknown): ServiceError =>
+const createNotWrittenError = (cause: unknown): ServiceError =>
   new ServiceError('unavailable', 'The store could not write to the disk. Nothing was changed; try again.', {
     cause,
   })
 
-const hasRow = ({ rows, logs }: VerifiedContent, row: Row | LogRow): boolean => {
+const hasRow = ({ rows, logs }: VerifiedContent, row: Row): boolean => {
   if (!isLogRow(row)) return rows.get(row.key) === row.value
   const { first = 1, last = 0 } = logs.get(row.log) ?? {}
   return row.value === undefined ? first > row.seq : last >= row.seq
 }
 
 /** Whether a plain database has these rows; undefined when it has only some, which a transaction cannot cause. */
-const hasRows = (found: VerifiedContent, rows: readonly (Row | LogRow)[]): boolean | undefined => {
+const hasRows = (found: VerifiedContent, rows: readonly Row[]): boolean | undefined => {
   // Of several writes of one document only the last one counts.
   const lastWrites = [...new Map(rows.map(row => [isLogRow(row) ? row : row.key, row])).values()]
   if (lastWrites.every(row => hasRow(found, row))) return true
@@ -64,7 +64,7 @@ export const openWriter = (
   let { state } = content
 
   /** Whether the database on disk has the rows of a commit; undefined when it has neither the old nor the new content. */
-  const wasWritten = (found: VerifiedContent, rows: readonly (Row | LogRow)[]): boolean | undefined => {
+  const wasWritten = (found: VerifiedContent, rows: readonly Row[]): boolean | undefined => {
     if (!state) return hasRows(found, rows)
     const after = state.text()
     state.undo()
@@ -72,7 +72,7 @@ export const openWriter = (
     return now === after ? true : now === state.text() ? false : undefined
   }
   /** Reopens the database after a failed write and tells whether the write was done. Throws `cause` when that is unknown. */
-  const recover = (rows: readonly (Row | LogRow)[], cause: unknown): boolean => {
+  const recover = (rows: readonly Row[], cause: unknown): boolean => {
     try {
       database.close()
       database = openDatabase(file, content)
@@ -96,7 +96,7 @@ export const openWriter = (
     } catch (error) {
       if (!isFull(error) || database.isInTransaction()) throw error
       state?.undo()
-      throw noSpace(error)
+      throw createNoSpaceError(error)
     }
   }
   const runWithRetry = (work: () => void): void => {
@@ -120,7 +120,7 @@ export const openWriter = (
     try {
       run(true, () => runWithRetry(work))
     } catch (error) {
-      throw error instanceof ServiceError ? error : notWritten(error)
+      throw error instanceof ServiceError ? error : createNotWrittenError(error)
     }
   }
 
@@ -138,7 +138,7 @@ export const openWriter = (
           runWithRetry(() => database.write(rows))
         } catch (error) {
           if (error instanceof ServiceError) throw error
-          if (!recover(rows, error)) throw notWritten(error)
+          if (!recover(rows, error)) throw createNotWrittenError(error)
         }
       })
       counter?.count()

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { byteSize } from '#lib/byte-size.ts'
+import { formatByteSize } from '#lib/byte-size.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { writeFileAtomic } from '#lib/platform/files.ts'
 import { encodeChunkIndex, type ListedFile, maxIndexSize } from '#lib/packs/chunks/chunk-index.ts'
@@ -23,7 +23,7 @@ interface ChunkingOptions {
 const describeChunks = (total: number, sent: { readonly chunks: number; readonly bytes: number }): string => {
   const count = total === 1 ? '1 chunk' : `${total} chunks`
   if (sent.chunks === 0) return `${count}, none of them new`
-  return `${count}, of which ${sent.chunks} (${byteSize(sent.bytes)}) ${sent.chunks === 1 ? 'was' : 'were'} new`
+  return `${count}, of which ${sent.chunks} (${formatByteSize(sent.bytes)}) ${sent.chunks === 1 ? 'was' : 'were'} new`
 }
 
 /**

@@ -6,10 +6,10 @@ import { machineTypes } from '#lib/catalog/identifiers.ts'
 import type { ObjectStat, Provider } from '#lib/objects/port/provider.ts'
 import { applyRegisteredContents, applyRegistration } from '#lib/catalog/register.ts'
 import type { TransferContext } from './context.ts'
-import { pickRegistrationFields, registerFound } from './register-import.ts'
+import { pickRegistrationFields, registerImport } from './register-import.ts'
 import type { ImportMachine } from './schemas.ts'
 import type { ImportResult } from '#lib/catalog/schemas.ts'
-import { missingObject, requirePack } from './require-pack.ts'
+import { createMissingObjectError, requirePack } from './require-pack.ts'
 import type { ImportStep } from './steps.ts'
 
 const getExtension = (path: string): string => /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? ''
@@ -56,7 +56,7 @@ const findObjects = async (
       )
     objects.push(object)
   }
-  if (objects.length === 0) throw missingObject('machine', path)
+  if (objects.length === 0) throw createMissingObjectError('machine', path)
   return objects
 }
 
@@ -81,16 +81,16 @@ export const importMachine = async (
   context: TransferContext,
   caller: Principal,
   request: ImportMachine,
-  work: ProgressReporter<ImportStep>,
+  progress: ProgressReporter<ImportStep>,
 ): Promise<ImportResult> => {
   const segments = request.machine_remote_path.split('/').filter(segment => segment !== '')
   const [folder, file] = [segments.slice(0, -1).join('/'), segments.at(-1)]
   if (file === undefined)
     throw new ServiceError('invalid', 'The machine_remote_path names neither a file nor a folder.')
   const path = segments.join('/')
-  return registerFound(context, caller, { ...request, folder }, work, async importFolder => {
+  return registerImport(context, caller, { ...request, folder }, progress, async importFolder => {
     await importFolder.refuseHidden(path)
-    const objects = await findObjects(importFolder.provider, { path, size: request.size }, work.signal)
+    const objects = await findObjects(importFolder.provider, { path, size: request.size }, progress.signal)
     const type = request.type ?? machineTypes.find(machineType => machineType === getExtension(file))
     if (!type)
       throw new ServiceError(

@@ -59,20 +59,20 @@ const describeFile = async ({ name, path }: { name: string; path: string }): Pro
 export const withMachineFiles = async <T>(
   context: TransferContext,
   { uuid, local_path, suspend }: PushManifest,
-  { staging, work }: { staging: string; work: ProgressReporter<PushStep> },
+  { staging, progress }: { staging: string; progress: ProgressReporter<PushStep> },
   use: (machine: MachineFiles, signal: AbortSignal) => Promise<T>,
 ): Promise<T> => {
   const home = local_path === undefined ? undefined : await realpath(local_path).catch(() => local_path)
   const reference = home === undefined ? uuid : context.machines.findByHome(home)
   if (reference === undefined) {
     const bundle = await openBundle(context, local_path!)
-    work.skip('collect', 'not needed, the files are in a folder')
-    return use(bundle, work.signal ?? new AbortController().signal)
+    progress.skip('collect', 'not needed, the files are in a folder')
+    return use(bundle, progress.signal ?? new AbortController().signal)
   }
   try {
     await using exported = await context.machines.export(reference, {
       staging,
-      progress: work,
+      progress,
       suspend: suspend === true,
     })
     const { type, definition, files, signal } = exported

@@ -18,7 +18,7 @@ const limits: UnpackLimits = { entries: 100_000, ratio: 1_100, bytes: 64 * 2 ** 
 export interface PopulateOptions {
   /** The user who pulls. */
   readonly caller: Principal
-  readonly work: ProgressReporter<PullStep>
+  readonly progress: ProgressReporter<PullStep>
   readonly signal: AbortSignal
 }
 
@@ -47,7 +47,7 @@ const fetchChunks = async (
   source: PackSource,
   files: readonly IndexedFile[],
   folder: string,
-  { work, signal }: PopulateOptions,
+  { progress, signal }: PopulateOptions,
 ): Promise<readonly UnpackedFile[]> => {
   const size = files.reduce((sum, file) => sum + file.size, 0)
   if (source.manifest.size > 0 && size > source.manifest.size)
@@ -59,23 +59,23 @@ const fetchChunks = async (
   // The work folder keeps the chunks until the machine is complete. They take at most as many bytes as they contain.
   await folders.checkSpace(source.isLocal ? 0 : once, { folder, bytes: all })
   let fetched = source.size
-  work.begin('downloader')
+  progress.begin('downloader')
   await using lease = await downloads.leaseChunks(source, {
     signal,
     onProgress: bytes => {
       fetched = source.size + bytes
-      work.advance('downloader', fetched, Math.max(fetched, source.manifest.pack_size))
+      progress.advance('downloader', fetched, Math.max(fetched, source.manifest.pack_size))
     },
   })
-  work.begin('decompressor')
+  progress.begin('decompressor')
   const unpacked = await unpackChunkedFiles(files, lease.fetchChunk, folder, {
     limits,
     getFetchedSize: () => fetched,
     signal,
-    onProgress: bytes => work.advance('decompressor', bytes, Math.max(bytes, source.manifest.size)),
+    onProgress: bytes => progress.advance('decompressor', bytes, Math.max(bytes, source.manifest.size)),
   })
-  work.end('downloader')
-  work.end('decompressor')
+  progress.end('downloader')
+  progress.end('decompressor')
   return unpacked
 }
 
@@ -84,25 +84,25 @@ const fetchPack = async (
   { downloads, folders }: TransferContext,
   source: PackSource,
   folder: string,
-  { work, signal }: PopulateOptions,
+  { progress, signal }: PopulateOptions,
 ): Promise<readonly UnpackedFile[]> => {
   // The unpacked size is unknown, because disks have holes. It is hardly less than the size of the pack.
   await folders.checkSpace(source.isLocal ? 0 : source.size, { folder, bytes: source.size })
-  work.begin('downloader')
+  progress.begin('downloader')
   await using lease = await downloads.leasePack(source, {
     signal,
-    onProgress: bytes => work.advance('downloader', bytes, source.size),
+    onProgress: bytes => progress.advance('downloader', bytes, source.size),
   })
-  work.begin('decompressor')
+  progress.begin('decompressor')
   const verifier = createPackVerifier(lease.stream(), source)
   const files = await unpackTar(verifier.stream, folder, {
     limits,
     signal,
-    onProgress: bytes => work.advance('decompressor', bytes, Math.max(bytes, source.manifest.size)),
+    onProgress: bytes => progress.advance('decompressor', bytes, Math.max(bytes, source.manifest.size)),
   })
   verifier.verifyComplete()
-  work.end('downloader')
-  work.end('decompressor')
+  progress.end('downloader')
+  progress.end('decompressor')
   return files
 }
 
@@ -123,11 +123,11 @@ export const populateFolder = async (
   options: PopulateOptions,
 ): Promise<string | undefined> => {
   const { cache } = context
-  const { caller, work, signal } = options
+  const { caller, progress, signal } = options
   const createProgress = (step: PullStep) => (bytes: number) =>
-    work.advance(step, bytes, Math.max(bytes, source.manifest.size))
+    progress.advance(step, bytes, Math.max(bytes, source.manifest.size))
   const { sha256 } = source
-  work.begin('pull_check_cache_stage')
+  progress.begin('pull_check_cache_stage')
   const restoredPath =
     sha256 === undefined
       ? undefined
@@ -135,9 +135,9 @@ export const populateFolder = async (
           signal,
           onProgress: createProgress('pull_check_cache_stage'),
         })
-  work.end('pull_check_cache_stage')
+  progress.end('pull_check_cache_stage')
   if (restoredPath !== undefined) {
-    for (const step of populateSteps.slice(1)) work.skip(step, 'not needed, the cache has the machine')
+    for (const step of populateSteps.slice(1)) progress.skip(step, 'not needed, the cache has the machine')
     return restoredPath
   }
   const index = await readSourceIndex(source, context.catalog.indexParser, signal)
@@ -145,7 +145,7 @@ export const populateFolder = async (
     ? fetchChunks(context, source, index, folder, options)
     : fetchPack(context, source, folder, options)
   const files = await unpacking.catch(throwUnpackError)
-  work.begin('pull_cache_stage')
+  progress.begin('pull_cache_stage')
   const cachePath =
     sha256 === undefined
       ? undefined
@@ -160,6 +160,6 @@ export const populateFolder = async (
             context.warn(`${source.manifest.name} could not be cached: ${messageOf(error)}`)
             return undefined
           })
-  work.end('pull_cache_stage')
+  progress.end('pull_cache_stage')
   return cachePath
 }

@@ -7,7 +7,7 @@ import { applyRegisteredContents, applyRegistration } from '#lib/catalog/registe
 import { RegisterManifest } from '#lib/catalog/schemas.ts'
 import { undoAfterFailure } from '#lib/catalog/undo.ts'
 import { isFault, messageOf } from '#lib/errors.ts'
-import { sourceFromBytes } from '#lib/objects/port/bytes.ts'
+import { toSource } from '#lib/objects/port/bytes.ts'
 import type { Storage } from '#lib/objects/port/connection.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
 import { indexSuffix } from '#lib/packs/chunk-store/index-object.ts'
@@ -30,7 +30,7 @@ export interface Push {
   readonly storage: Storage
   readonly provider: Provider
   readonly target: PushTarget
-  readonly work: ProgressReporter<PushStep>
+  readonly progress: ProgressReporter<PushStep>
   readonly signal: AbortSignal
 }
 
@@ -68,9 +68,9 @@ const uploadAndRegister = async (
   { lock, type, files, requirements, size, pack, chunkBytes, isCompressed }: PackedMachine,
   { existing, isNameTaken }: { readonly existing: ExistingManifest | undefined; readonly isNameTaken: boolean },
 ): Promise<Published> => {
-  const { context, request, architecture, name, storage, provider, target, work, signal } = push
+  const { context, request, architecture, name, storage, provider, target, progress, signal } = push
   const { digest } = pack
-  work.begin('push_check_remote_stage')
+  progress.begin('push_check_remote_stage')
   const registration = RegisterManifest.parse({
     ...request,
     // The description on the provider and the record have the same id.
@@ -93,27 +93,27 @@ const uploadAndRegister = async (
   const toMetadataPath = `${request.catalog_id}/${name}.meta`
   await target.check(registration, existing)
   const stored = await provider.stat(toPackPath, signal)
-  work.end('push_check_remote_stage')
+  progress.end('push_check_remote_stage')
 
   if (stored?.size === digest.size && stored.sha256 === digest.sha256) {
-    work.skip('push_upload_pack_stage', 'not needed, the provider has it')
+    progress.skip('push_upload_pack_stage', 'not needed, the provider has it')
     // A process that was killed just after its upload has left the record of that upload.
     await provider.cleanUpUploads?.(toPackPath, signal)
   } else {
-    work.begin('push_upload_pack_stage')
+    progress.begin('push_upload_pack_stage')
     // Nobody may remove chunks before the index that names them is visible.
     await lock?.renew()
     await provider.write(toPackPath, createFileSource(pack.file, digest.size), {
       signal,
       sha256: digest.sha256,
-      onProgress: done => work.advance('push_upload_pack_stage', done, digest.size),
+      onProgress: done => progress.advance('push_upload_pack_stage', done, digest.size),
     })
-    work.end('push_upload_pack_stage')
+    progress.end('push_upload_pack_stage')
   }
 
-  work.begin('push_upload_meta_stage')
+  progress.begin('push_upload_meta_stage')
   const sidecar = Buffer.from(encodeSidecar(createSidecar(name, pack, files, context.signingKey)))
-  await provider.write(toPackPath + sidecarSuffix, sourceFromBytes(sidecar), { signal })
+  await provider.write(toPackPath + sidecarSuffix, toSource(sidecar), { signal })
   const { catalog } = context
   const metadata = toMetadata(
     applyRegistration(registration, existing?.record, { at: catalog.clock.next() }),
@@ -121,9 +121,9 @@ const uploadAndRegister = async (
     { compressed_checksum: digest.md5 },
   )
   await writeMetadata(provider, toMetadataPath, metadata, signal)
-  work.end('push_upload_meta_stage')
+  progress.end('push_upload_meta_stage')
 
-  work.begin('push_register_stage')
+  progress.begin('push_register_stage')
   await lock?.renew()
   const manifest = await target.register(registration, signal).catch(async (error: unknown) => {
     const isNew = !stored && !existing && !isNameTaken
@@ -131,7 +131,7 @@ const uploadAndRegister = async (
     const paths = [toMetadataPath, toPackPath + sidecarSuffix, toPackPath]
     throw await undoAfterFailure(error, undoSignal => discardObjects(push, paths, undoSignal))
   })
-  work.end('push_register_stage')
+  progress.end('push_register_stage')
   return { manifest, toPackPath, sha256: digest.sha256 }
 }
 
@@ -165,8 +165,8 @@ const removeReplaced = async (
 
 /** Cleans up after a push that is done. So a failure, for example in a registry that forbids removals, is only logged. */
 const cleanUp = async (push: Push, published: Published, earlier: Earlier): Promise<void> => {
-  const { context, name, work, signal } = push
-  work.begin('cleaning_up')
+  const { context, name, progress, signal } = push
+  progress.begin('cleaning_up')
   try {
     using limited = createProviderTimeLimit(signal)
     await removeReplaced(push, published, earlier, limited.signal)
@@ -174,7 +174,7 @@ const cleanUp = async (push: Push, published: Published, earlier: Earlier): Prom
     if (signal.aborted || isFault(error, 'unavailable')) throw error
     context.warn(`The objects that the push of ${name} replaced could not be removed: ${messageOf(error)}`)
   }
-  work.end('cleaning_up')
+  progress.end('cleaning_up')
 }
 
 /**

@@ -62,18 +62,18 @@ const importMachine = async (
   { machine_name: name }: PullManifest,
   options: PopulateOptions,
 ): Promise<PulledMachine> => {
-  const { work, signal } = options
+  const { progress, signal } = options
   let cachePath: string | undefined
   let isPopulated = false
-  const machine = await context.machines.import({ name, progress: { ...work, signal } }, async folder => {
+  const machine = await context.machines.import({ name, progress: { ...progress, signal } }, async folder => {
     cachePath = await populateFolder(context, source, folder, options)
     isPopulated = true
-    work.begin('pull_register_stage')
+    progress.begin('pull_register_stage')
   })
   // An earlier run of the job made the machine before the service was killed.
   if (!isPopulated) {
-    for (const step of populateSteps) work.skip(step, 'not needed, the machine was there')
-    work.begin('pull_register_stage')
+    for (const step of populateSteps) progress.skip(step, 'not needed, the machine was there')
+    progress.begin('pull_register_stage')
   }
   return { machine, manifest: source.manifest, cachePath: cachePath ?? '' }
 }
@@ -110,38 +110,38 @@ export const pullManifest = async (
   context: TransferContext,
   caller: Principal,
   request: PullManifest,
-  work: ProgressReporter<PullStep>,
+  progress: ProgressReporter<PullStep>,
   manager?: RemoteCatalogSession,
 ): Promise<PullResult> => {
   const startsMachine = request.start_after_pull === true
-  const signal = work.signal ?? new AbortController().signal
-  work.plan(planPull(startsMachine))
-  work.begin('pull_validate_stage')
-  context.machines.checkName(request.machine_name, work.id)
+  const signal = progress.signal ?? new AbortController().signal
+  progress.plan(planPull(startsMachine))
+  progress.begin('pull_validate_stage')
+  context.machines.checkName(request.machine_name, progress.id)
   const warn = (text: string): void => {
     context.warn(text)
-    work.setMessage('pull_validate_stage', text)
+    progress.setMessage('pull_validate_stage', text)
   }
   const findSource = async (): Promise<PackSource> => {
-    const source = await openSource(context, caller, request, manager, { job: work.id, signal })
+    const source = await openSource(context, caller, request, manager, { job: progress.id, signal })
     checkSource(context, source, warn)
     return source
   }
   const firstSource = await findSource()
-  work.end('pull_validate_stage')
-  const options = { caller, work, signal }
+  progress.end('pull_validate_stage')
+  const options = { caller, progress, signal }
   const { machine, manifest, cachePath } = await importCurrent(context, request, findSource, firstSource, options)
-  work.end('pull_register_stage')
+  progress.end('pull_register_stage')
   if (startsMachine) {
-    work.begin('pull_start_stage')
-    await context.machines.run(machine.id, 'start', { progress: { ...work, signal } }).catch((error: unknown) => {
+    progress.begin('pull_start_stage')
+    await context.machines.run(machine.id, 'start', { progress: { ...progress, signal } }).catch((error: unknown) => {
       throw new ServiceError(
         'upstream',
         `${machine.name} was pulled and exists, but could not be started: ${messageOf(error)}`,
         { cause: error },
       )
     })
-    work.end('pull_start_stage')
+    progress.end('pull_start_stage')
   }
   return {
     id: manifest.id,

@@ -50,31 +50,31 @@ interface PushFolders {
  * gets the lock on the chunks, which has to last until the manifest refers to their index.
  */
 const packMachine = (
-  { context, request, provider, work }: Push,
+  { context, request, provider, progress }: Push,
   { folder, staging }: PushFolders,
   resources: AsyncDisposableStack,
 ): Promise<PackedMachine> =>
-  withMachineFiles(context, request, { staging, work }, async ({ type, files, requirements }, signal) => {
+  withMachineFiles(context, request, { staging, progress }, async ({ type, files, requirements }, signal) => {
     const lock = request.chunked
       ? resources.use(await acquireRepositoryLock(provider, 'shared', signal, context.catalog.ownLocks))
       : undefined
     const compression = toCompression(request)
     const size = files.reduce((sum, file) => sum + file.size, 0)
-    work.begin('push_compress_stage')
-    const onProgress = (done: number): void => work.advance('push_compress_stage', done, size)
-    const onMessage = (message: string): void => work.setMessage('push_compress_stage', message)
+    progress.begin('push_compress_stage')
+    const onProgress = (done: number): void => progress.advance('push_compress_stage', done, size)
+    const onMessage = (message: string): void => progress.setMessage('push_compress_stage', message)
     const { startWorker } = context
     const { pack, chunkBytes } = lock
       ? await writeMachineChunks(folder, files, { provider, lock }, { signal, onProgress, onMessage })
       : { pack: await packFiles(folder, files, compression, { startWorker, signal, onProgress }), chunkBytes: 0 }
-    work.end('push_compress_stage')
+    progress.end('push_compress_stage')
     const isCompressed = lock !== undefined || compression.kind !== 'none'
     return { pack, chunkBytes, lock, type, files, requirements, size, isCompressed }
   })
 
 /** Checks the target, packs the machine and publishes it. */
 const pushMachine = async (start: Omit<Push, 'provider'>, folders: PushFolders): Promise<CatalogManifest> => {
-  const { context, request, architecture, name, storage, target, work, signal } = start
+  const { context, request, architecture, name, storage, target, progress, signal } = start
   const earlierPack = await readEarlierPack(folders.folder)
   const findReplaceable = async (): Promise<ExistingManifest | undefined> => {
     const existing = await target.findExisting(request, architecture, signal)
@@ -89,7 +89,7 @@ const pushMachine = async (start: Omit<Push, 'provider'>, folders: PushFolders):
   await findReplaceable()
 
   const push: Push = { ...start, provider: await context.catalog.storages.open(storage) }
-  work.end('push_validate_stage')
+  progress.end('push_validate_stage')
   await using resources = new AsyncDisposableStack()
   const machine = await packMachine(push, folders, resources)
   // The catalog is asked again, because packing can take hours.
@@ -103,7 +103,7 @@ const closeFolder = async ({ folders, warn }: TransferContext, folder: string, e
   if (isFault(error, 'unavailable')) return
   try {
     if (!isOutage(error)) return await folders.remove(folder)
-    await folders.empty(folder, 'staging')
+    await folders.createEmpty(folder, 'staging')
     await folders.keep(folder)
   } catch (failure) {
     warn(`The folder of a push that failed could not be cleaned up: ${messageOf(failure)}`)
@@ -121,11 +121,11 @@ export const pushManifest = (
   context: TransferContext,
   caller: Principal,
   request: PushManifest,
-  work: ProgressReporter<PushStep>,
+  progress: ProgressReporter<PushStep>,
   manager?: RemoteCatalogSession,
 ): Promise<CatalogManifest> => {
-  work.plan(planPush(request.chunked === true))
-  work.begin('push_validate_stage')
+  progress.plan(planPush(request.chunked === true))
+  progress.begin('push_validate_stage')
   if (request.suspend) refuseSuspending(caller)
   const { service, storage } = parseConnection(request.connection)
   if (service && manager)
@@ -139,7 +139,7 @@ export const pushManifest = (
   const name = formatManifestName(request.catalog_id, architecture, request.version)
   const session = manager ?? (service && openRemoteSession(context, caller, service))
   const target = createPushTarget(context, caller, storage, session)
-  const signal = work.signal ?? new AbortController().signal
+  const signal = progress.signal ?? new AbortController().signal
   const { folders } = context
   // Pushes of one manifest run one after the other, because they write the same pack.
   return context.catalog.withLock(
@@ -147,8 +147,8 @@ export const pushManifest = (
     async () => {
       const folder = await folders.open('push', name, storage.type, JSON.stringify(storage.meta))
       try {
-        const staging = await folders.empty(folder, 'staging')
-        const start = { context, request, architecture, name, storage, target, work, signal }
+        const staging = await folders.createEmpty(folder, 'staging')
+        const start = { context, request, architecture, name, storage, target, progress, signal }
         const manifest = await pushMachine(start, { folder, staging })
         await folders.remove(folder)
         return manifest
@@ -157,6 +157,6 @@ export const pushManifest = (
         throw error
       }
     },
-    work.signal,
+    progress.signal,
   )
 }

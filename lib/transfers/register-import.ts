@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { firstMistake } from '#lib/schema-errors.ts'
+import { describeFirstMistake } from '#lib/schema-errors.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
 import { toLockKey } from '#lib/catalog/changes.ts'
 import { parseConnection, type Storage, parseStorage } from '#lib/objects/port/connection.ts'
@@ -50,7 +50,7 @@ export const pickRegistrationFields = (metadata: Metadata): Record<string, unkno
 const parseRegistration = (fields: object): RegisterManifest => {
   const { data, error } = RegisterManifest.safeParse(fields)
   if (data) return data
-  throw new ServiceError('invalid', `What is on the provider cannot be a manifest: ${firstMistake(error)}.`)
+  throw new ServiceError('invalid', `What is on the provider cannot be a manifest: ${describeFirstMistake(error)}.`)
 }
 
 /** The folder on the provider in which an import looks for a pack. */
@@ -78,15 +78,15 @@ interface FoundPack {
  * Registers what `findPack` finds in a folder of the provider and writes its description there. Throws `conflict` when the
  * catalog already has the manifest, and what `findPack` and the provider throw. After an error nothing has changed.
  */
-export const registerFound = async (
+export const registerImport = async (
   { catalog }: TransferContext,
   caller: Principal,
   request: ImportManifest & { readonly folder: string },
-  work: ProgressReporter<ImportStep>,
+  progress: ProgressReporter<ImportStep>,
   findPack: (folder: ImportFolder) => Promise<FoundPack>,
 ): Promise<ImportResult> => {
-  work.plan(importPlan)
-  work.begin('import_check_stage')
+  progress.plan(importPlan)
+  progress.begin('import_check_stage')
   const { catalog_id, version, architecture, folder } = request
   const storage = parseImportStorage(request)
   const name = formatManifestName(catalog_id, architecture, version)
@@ -94,7 +94,7 @@ export const registerFound = async (
   const register = async (): Promise<ImportResult> => {
     if (findReplaced(catalog, caller, request)) throw new ServiceError('conflict', `The catalog has ${name} already.`)
     const provider = await catalog.storages.open(storage)
-    const metadata = await readMetadata(provider, metadataPath, work.signal)
+    const metadata = await readMetadata(provider, metadataPath, progress.signal)
     const { file, fields, createMetadata } = await findPack({
       provider,
       name,
@@ -121,22 +121,22 @@ export const registerFound = async (
       caller,
       applyRegistration(registration, undefined, { at: catalog.clock.next() }),
     )
-    work.end('import_check_stage')
-    work.begin('import_register_stage')
+    progress.end('import_check_stage')
+    progress.begin('import_register_stage')
     if (createMetadata)
       await writeMetadata(
         provider,
         metadataPath,
         createMetadata(registration),
-        work.signal,
+        progress.signal,
         toReplacedVersion(metadata),
       )
     try {
       const manifest = await toManifestView(
         catalog.contents,
-        await registerManifest(catalog, caller, registration, work.signal),
+        await registerManifest(catalog, caller, registration, progress.signal),
       )
-      work.end('import_register_stage')
+      progress.end('import_register_stage')
       return { id: manifest.id, local_path: '', machine_name: '', manifest }
     } catch (error) {
       if (!createMetadata) throw error
@@ -147,5 +147,5 @@ export const registerFound = async (
       )
     }
   }
-  return catalog.withLock(toLockKey(request), register, work.signal)
+  return catalog.withLock(toLockKey(request), register, progress.signal)
 }

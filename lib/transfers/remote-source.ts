@@ -3,7 +3,7 @@ import { type Storage, parseStorage } from '#lib/objects/port/connection.ts'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
 import { readPackMd5 } from '#lib/catalog/metadata.ts'
 import { refuseHidden } from '#lib/catalog/owners.ts'
-import { sourceFromBytes } from '#lib/objects/port/bytes.ts'
+import { toSource } from '#lib/objects/port/bytes.ts'
 import { openRemoteContent, readRemotePart } from '#lib/remote-catalogs/remote-download.ts'
 import type { RemoteManifest } from '#lib/remote-catalogs/manifest-replies.ts'
 import { requestJson, type RemoteCatalogSession, findVisibleManifest } from '#lib/remote-catalogs/session.ts'
@@ -68,7 +68,7 @@ const openServedSource = async (
     sidecar,
     async read(range, readSignal) {
       const bytes = await pack.read(range, readSignal)
-      return sourceFromBytes(bytes).read({ start: 0, end: bytes.length })
+      return toSource(bytes).read({ start: 0, end: bytes.length })
     },
     async readStoredChunk(chunk, readSignal) {
       const query = { content: 'chunk', sha256: chunk.sha256 }

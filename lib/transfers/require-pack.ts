@@ -4,7 +4,7 @@ import { readBytes } from '#lib/objects/port/bytes.ts'
 import type { ObjectStat, Provider } from '#lib/objects/port/provider.ts'
 
 /** The error for an object that does not exist. */
-export const missingObject = (what: string, path: string): ServiceError =>
+export const createMissingObjectError = (what: string, path: string): ServiceError =>
   new ServiceError('not-found', `The ${what} ${path} does not exist on the provider.`)
 
 /** Bytes that suffice to recognize a tar, whose magic is at 257. */
@@ -32,7 +32,7 @@ export const requirePack = async (
     end === 0
       ? new Uint8Array()
       : await readBytes(await provider.read(path, { range: { start: 0, end }, ...(signal && { signal }) }), end, () =>
-          missingObject('pack', path),
+          createMissingObjectError('pack', path),
         )
   const head = Buffer.from(bytes)
   if (!packMagics.some(([at, magic]) => head.subarray(at, at + magic.length).equals(magic)))

@@ -21,17 +21,17 @@ export interface Transfers {
   push(
     caller: Principal,
     request: PushManifest,
-    work: ProgressReporter,
+    progress: ProgressReporter,
     manager?: RemoteCatalogSession,
   ): Promise<CatalogManifest>
   pull(
     caller: Principal,
     request: PullManifest,
-    work: ProgressReporter,
+    progress: ProgressReporter,
     manager?: RemoteCatalogSession,
   ): Promise<PullResult>
-  import(caller: Principal, request: ImportManifest, work: ProgressReporter): Promise<ImportResult>
-  importMachine(caller: Principal, request: ImportMachine, work: ProgressReporter): Promise<ImportResult>
+  import(caller: Principal, request: ImportManifest, progress: ProgressReporter): Promise<ImportResult>
+  importMachine(caller: Principal, request: ImportMachine, progress: ProgressReporter): Promise<ImportResult>
 }
 
 /** Transfers of one user that run at the same time; others wait. Each holds indexes and ranges in memory. */
@@ -47,11 +47,13 @@ export const createTransfers = (context: TransferContext): Transfers => {
   const run = <T>({ id }: Principal, { signal }: ProgressReporter, transfer: () => Promise<T>): Promise<T> =>
     limiter.run(id, transfer, signal).catch(throwFullDisk)
   return {
-    push: (caller, request, work, manager) =>
-      run(caller, work, async () => pushManifest(context, caller, request, work, manager)),
-    pull: (caller, request, work, manager) =>
-      run(caller, work, () => pullManifest(context, caller, request, work, manager)),
-    import: (caller, request, work) => run(caller, work, () => importManifest(context, caller, request, work)),
-    importMachine: (caller, request, work) => run(caller, work, () => importMachine(context, caller, request, work)),
+    push: (caller, request, progress, manager) =>
+      run(caller, progress, async () => pushManifest(context, caller, request, progress, manager)),
+    pull: (caller, request, progress, manager) =>
+      run(caller, progress, () => pullManifest(context, caller, request, progress, manager)),
+    import: (caller, request, progress) =>
+      run(caller, progress, () => importManifest(context, caller, request, progress)),
+    importMachine: (caller, request, progress) =>
+      run(caller, progress, () => importMachine(context, caller, request, progress)),
   }
 }

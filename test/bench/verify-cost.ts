@@ -8,12 +8,12 @@ import { unpackTar } from '#lib/packs/tar/unpack-tar.ts'
 import { createPackVerifier } from '#lib/transfers/download/pack-verifier.ts'
 import type { PackSource } from '#lib/transfers/download/pack-source.ts'
 import { packFiles } from '#lib/transfers/packing.ts'
-import { workersFrom } from '#lib/platform/workers.ts'
+import { createStartWorker } from '#lib/platform/workers.ts'
 import { addMachine, mebibyte } from './disk-image.ts'
 import { median } from './load.ts'
 import { ratioRow, type Row } from './table.ts'
 
-const startWorker = workersFrom(new URL('../../lib/entry/main.ts', import.meta.url))
+const startWorker = createStartWorker(new URL('../../lib/entry/main.ts', import.meta.url))
 const rounds = 5
 const size = 256 * mebibyte
 

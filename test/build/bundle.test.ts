@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { buildEdge } from '#build/edge.ts'
 import { buildHost } from '#build/host.ts'
 import { readRoutes } from '#build/table.ts'
-import { exposedRoutes } from '#lib/http/exposure.ts'
+import { selectExposedRoutes } from '#lib/http/exposure.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'vmhost-build-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -18,7 +18,7 @@ const textBelow = (path: string): string =>
 describe('the host bundle', () => {
   test('has only the selected endpoints in it', async () => {
     const all = await readRoutes()
-    const some = exposedRoutes(all, { include: [], exclude: ['machines/clone', 'license/*'] })
+    const some = selectExposedRoutes(all, { include: [], exclude: ['machines/clone', 'license/*'] })
     await buildHost(join(folder, 'all'), all)
     await buildHost(join(folder, 'some'), some)
     const [whole, part] = [textBelow(join(folder, 'all')), textBelow(join(folder, 'some'))]

@@ -55,6 +55,6 @@ test('the service encrypts the secrets of catalog managers and reaches only allo
   const { body, status } = await third.call('GET', `${managers}/${mine.body.id}/catalog`, {
     token: await third.signIn(),
   })
-  expect([status, body.message]).toEqual([403, expect.stringContaining('may be reached')])
+  expect([status, body.message]).toEqual([403, expect.stringContaining('outgoing_addresses')])
   await third.stop()
 })

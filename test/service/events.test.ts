@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { WebSocket } from 'ws'
 import { describe, expect, test } from 'vitest'
 import type { EventMessage } from '#lib/events/event.ts'
-import { commandLine } from '#lib/platform/processes.ts'
+import { readCommandLine } from '#lib/platform/processes.ts'
 import { buildBootSectorDisk } from '../support/guests/boot-sector.ts'
 import { withoutQemu } from '../support/drivers/qemu.ts'
 import { rounds } from '../support/rounds.ts'
@@ -403,7 +403,7 @@ describe.skipIf(withoutQemu)(
         const pid = Number(readFileSync(join(home, 'qemu.pid'), 'utf8'))
         await service.kill()
         await typeOnSerialLine({ home }, 'q')
-        await until(async () => expect(await commandLine(pid)).toBeUndefined())
+        await until(async () => expect(await readCommandLine(pid)).toBeUndefined())
         service = await startService({ state: state.path, driver: 'qemu', env: settings })
         const { events } = (await service.call('GET', `/api/v1/events?types=pdfm&since=${cursor}`, { token })).body
         expect(states(events)).toEqual(['stopped'])

@@ -4,10 +4,10 @@ import { request } from 'node:https'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { describe, expect, test, vi } from 'vitest'
-import { type Certificate, daysLeft, ensureCertificate, watchCertificate } from '#lib/platform/certificate.ts'
+import { type Certificate, countDaysLeft, ensureCertificate, watchCertificate } from '#lib/platform/certificate.ts'
 import { openListener } from '#lib/listener/listener.ts'
-import type { Log } from '#lib/platform/log.ts'
-import { selfSigned } from '#lib/platform/self-signed.ts'
+import type { Logger } from '#lib/platform/log.ts'
+import { createSelfSigned } from '#lib/platform/self-signed.ts'
 import { newFolder } from '../support/folder.ts'
 import { newState, rootPassword, runProgram, startService } from '../support/service.ts'
 
@@ -23,7 +23,7 @@ const write = (folder: string, { cert, key }: Certificate): { cert: string; key:
 const pairFor = async (days: number): Promise<Certificate> => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + (days - 825) * day + day / 2 })
   try {
-    return await selfSigned(['localhost', '127.0.0.1'])
+    return await createSelfSigned(['localhost', '127.0.0.1'])
   } finally {
     vi.useRealTimers()
   }
@@ -43,7 +43,7 @@ describe('the certificate', () => {
     using folder = newFolder()
     const first = await pairFor(100)
     const files = write(folder.path, first)
-    const log = { info: vi.fn<Log['info']>(), warning: vi.fn<Log['warning']>() }
+    const log = { info: vi.fn<Logger['info']>(), warning: vi.fn<Logger['warning']>() }
     const listener = await openListener({
       address: new URL('https://127.0.0.1:0'),
       tls: first,
@@ -91,7 +91,7 @@ describe('the certificate', () => {
 
   test('that expires soon is logged; a self-signed one is renewed with the same key', async () => {
     using folder = newFolder()
-    const log = { info: vi.fn<Log['info']>(), warning: vi.fn<Log['warning']>() }
+    const log = { info: vi.fn<Logger['info']>(), warning: vi.fn<Logger['warning']>() }
     const old = await pairFor(20)
     const files = write(folder.path, old)
     watchCertificate({ files, certificate: old, onChange: () => {}, log })[Symbol.dispose]()
@@ -99,7 +99,7 @@ describe('the certificate', () => {
     copyFileSync(files.cert, join(folder.path, 'cert.pem'))
     copyFileSync(files.key, join(folder.path, 'key.pem'))
     const renewed = await ensureCertificate(folder.path, ['host'])
-    expect(daysLeft(renewed)).toBeGreaterThan(800)
+    expect(countDaysLeft(renewed)).toBeGreaterThan(800)
     const keyOf = ({ cert }: Certificate) =>
       createHash('sha256')
         .update(new X509Certificate(cert).publicKey.export({ type: 'spki', format: 'der' }))

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Route } from '#lib/http/endpoint.ts'
-import { methodPathsOf } from '#lib/http/method-table.ts'
+import { listMethodPaths } from '#lib/http/method-table.ts'
 import { toServedPath } from '#lib/calls/paths.ts'
-import { statusesOf } from '#lib/http/endpoint-statuses.ts'
+import { listStatuses } from '#lib/http/endpoint-statuses.ts'
 import { routes as table } from '#functions/routes.gen.ts'
 import { exchangeBytes, isWhole, readReply } from '../support/raw-exchange.ts'
 import { newState, rootPassword, type Service, startService } from '../support/service.ts'
@@ -12,8 +12,8 @@ const routes = table as readonly Route[]
 // It makes a pair of keys each time, and reads nothing of its request.
 const slow = new Set(['auth/rotate-key'])
 const pairs = routes.flatMap(({ id, endpoint }) =>
-  methodPathsOf(endpoint).map(([method, path]) => ({
-    ...{ id, method, path: toServedPath(path), known: statusesOf(endpoint), readsBody: endpoint.body !== undefined },
+  listMethodPaths(endpoint).map(([method, path]) => ({
+    ...{ id, method, path: toServedPath(path), known: listStatuses(endpoint), readsBody: endpoint.body !== undefined },
     methods: method === 'GET' && endpoint.effect === 'read' ? ['GET', 'HEAD'] : [method],
   })),
 )

@@ -28,8 +28,8 @@ import { type Machines, openMachines } from '#lib/machines/machines.ts'
 import { openManagerRecords } from '#lib/remote-catalogs/managers/records.ts'
 import { createRemoteClient, type RemoteLimits, defaultLimits } from '#lib/remote-catalogs/remote-client.ts'
 import { createManagerServices } from '#lib/remote-catalogs/managers/manager-services.ts'
-import { workersFrom } from '#lib/platform/workers.ts'
-import { createOutgoing, type Outgoing } from '#lib/platform/outgoing.ts'
+import { createStartWorker } from '#lib/platform/workers.ts'
+import { createOutgoing, type SendOutgoing } from '#lib/platform/outgoing.ts'
 import { openIdempotency } from '#lib/idempotency/idempotency.ts'
 import { createMetrics } from '#lib/metrics/metrics.ts'
 import { openUserConfigs } from '#lib/user-configs/user-configs.ts'
@@ -115,7 +115,7 @@ interface Fixtures {
   events: Events
   machines: Machines
   /** How other hosts are reached. */
-  outgoing: Outgoing
+  outgoing: SendOutgoing
   remoteLimits: RemoteLimits
   /** Whom packs have to be signed by. */
   trust: { policy: TrustPolicy; keys: readonly string[] }
@@ -207,7 +207,7 @@ export const test = base.extend<Fixtures>({
       folder: join(folder, 'catalog'),
       hostFiles: await filesIn(folder, [join(folder, 'state')]),
     })
-    const startWorker = workersFrom(new URL('../../lib/entry/main.ts', import.meta.url))
+    const startWorker = createStartWorker(new URL('../../lib/entry/main.ts', import.meta.url))
     const catalog = await openCatalogContext({
       store,
       publish: events.publish,

@@ -3,7 +3,7 @@ import { registerManifest } from '#lib/catalog/register.ts'
 import { RegisterManifest } from '#lib/catalog/schemas.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
 import { createStorages } from '#lib/objects/storages.ts'
-import { workersFrom } from '#lib/platform/workers.ts'
+import { createStartWorker } from '#lib/platform/workers.ts'
 import { newEventLog } from './events.ts'
 import { anyFile } from './host-files.ts'
 
@@ -15,7 +15,7 @@ export const openProviderCatalog = async (provider: Partial<Provider>) => {
   const catalog = await openCatalogContext({
     ...(await newEventLog()),
     manifestsPerUser: 10,
-    startWorker: workersFrom(new URL('../../lib/entry/main.ts', import.meta.url)),
+    startWorker: createStartWorker(new URL('../../lib/entry/main.ts', import.meta.url)),
     storages: { ...createStorages({ folder: '/nowhere', hostFiles: anyFile }), open: async () => provider as Provider },
   })
   const request = {

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import type { JobStep } from '#lib/jobs/schemas.ts'
-import { byteSize } from '#lib/byte-size.ts'
+import { formatByteSize } from '#lib/byte-size.ts'
 import { escapeControls } from './text-table.ts'
 
 /** The width of a bar in characters. */
@@ -11,8 +11,8 @@ const numbersWidth = 50
 const formatAmounts = ({ unit, value, total, rate, eta }: JobStep): readonly string[] => {
   if (unit !== 'bytes' || value === undefined || total === undefined) return []
   return [
-    `${byteSize(value)} of ${byteSize(total)}`,
-    ...(rate === undefined ? [] : [`${byteSize(rate)}/s`]),
+    `${formatByteSize(value)} of ${formatByteSize(total)}`,
+    ...(rate === undefined ? [] : [`${formatByteSize(rate)}/s`]),
     ...(eta === undefined ? [] : [`${eta} left`]),
   ]
 }
@@ -33,7 +33,7 @@ export const formatProgress = (step: JobStep): string =>
 /** Formats the numbers of a completed step. */
 const formatOutcomes = ({ state, unit, total, rate }: JobStep): readonly string[] => {
   if (state !== 'completed' || unit !== 'bytes' || total === undefined) return []
-  return [byteSize(total), ...(rate === undefined ? [] : [`at ${byteSize(rate)}/s`])]
+  return [formatByteSize(total), ...(rate === undefined ? [] : [`at ${formatByteSize(rate)}/s`])]
 }
 
 /** Formats the end of a step as text. */

@@ -22,7 +22,7 @@ const toRow = ({ at, username = '-', address, operation, target = {}, details = 
 ]
 
 /** `vmhost audit …` */
-export const auditCommand = (register: RegisterCommand): Command => {
+export const createAuditCommand = (register: RegisterCommand): Command => {
   const audit = new Command('audit').description('The audit: a log of all actions and refusals')
 
   register<TextOptions>(

@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { type CollectedGarbage, CollectGarbage } from '#lib/catalog/chunk-garbage.ts'
 import type { Job } from '#lib/jobs/schemas.ts'
-import { byteSize } from '#lib/byte-size.ts'
-import { connectionHelp, readConnection } from '../admin/read-connection.ts'
+import { formatByteSize } from '#lib/byte-size.ts'
+import { connectionHelp } from '../admin/read-connection.ts'
 import { followJob } from '../admin/follow-job.ts'
 import { toJobError } from '../admin/job-failure.ts'
 import { createProgress } from '../admin/job-progress.ts'
-import { createNoConnectionError, requireTransfers } from './catalog-transfers.ts'
+import { requireConnection, requireTransfers } from './transfer-options.ts'
 import { readRequest } from './read-request.ts'
 import type { RegisterCommand, TextOptions } from './invocation.ts'
 
@@ -30,8 +30,7 @@ export const addCleanCommand = (
     async (callApi, invocation) => {
       requireTransfers(invocation)
       const { connection: option, graceHours, remove } = invocation.options
-      const connection = (await readConnection(option)) ?? defaultConnection
-      if (connection === undefined) throw createNoConnectionError()
+      const connection = await requireConnection(option, defaultConnection)
       const hours = Number(graceHours!.trim() || undefined)
       const body = { connection, dry_run: !remove, grace_hours: hours }
       readRequest(CollectGarbage, body, { connection: '--connection', grace_hours: '--grace-hours' })
@@ -42,7 +41,7 @@ export const addCleanCommand = (
       const { kept, young, removed, bytes } = job.result as CollectedGarbage
       const age = hours === 1 ? '1 hour' : `${hours} hours`
       const youngText = young === 0 ? '' : `, ${young} of them only for being younger than ${age}`
-      const amount = `${formatChunks(removed)} of ${byteSize(bytes)}`
+      const amount = `${formatChunks(removed)} of ${formatByteSize(bytes)}`
       console.log(
         `${remove ? `Removed ${amount}` : `${amount} can be removed, with --remove`}; ${formatChunks(kept)} ${kept === 1 ? 'stays' : 'stay'}${youngText}.`,
       )

@@ -1,6 +1,6 @@
 import { indexSuffix } from '#lib/packs/chunk-store/index-object.ts'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
-import { byteSize } from '#lib/byte-size.ts'
+import { formatByteSize } from '#lib/byte-size.ts'
 import { formatTable, formatTime, escapeControls } from '../admin/text-table.ts'
 
 /** Formats the reference of a manifest: catalog id, version and architecture. */
@@ -12,7 +12,7 @@ export const formatManifestName = ({
   escapeControls(`${catalog_id} ${version} ${architecture}`)
 
 /** Formats a size. Manifests have 0 for an unknown size. */
-const formatSize = (bytes: number): string => (bytes === 0 ? '-' : byteSize(bytes))
+const formatSize = (bytes: number): string => (bytes === 0 ? '-' : formatByteSize(bytes))
 
 const formatFlags = ({ tainted, revoked }: CatalogManifest): string =>
   [tainted && 'tainted', revoked && 'revoked'].filter(Boolean).join(', ')

@@ -12,13 +12,13 @@ import { formatManifestTable, formatManifest, formatManifestName } from './catal
 import type { ApiClient } from '../admin/admin-client.ts'
 import type { RegisterCommand } from './invocation.ts'
 
-const catalogPath = (...parts: readonly string[]): string => ['/catalog', ...parts.map(encodeURIComponent)].join('/')
+const toCatalogPath = (...parts: readonly string[]): string => ['/catalog', ...parts.map(encodeURIComponent)].join('/')
 
 /**
  * Returns the path of manifests. Throws `invalid` for arguments that are no manifest reference, such as `cache`
  * (`/catalog/cache`).
  */
-const manifestPath = (args: readonly string[]): string => {
+const toManifestPath = (args: readonly string[]): string => {
   const [catalogId = '', version, architecture] = args
   const parsed = CatalogReferenceParams.safeParse({ catalogId, version, architecture })
   const issue = parsed.error?.issues[0]
@@ -26,7 +26,7 @@ const manifestPath = (args: readonly string[]): string => {
     const word = { catalogId, version, architecture }[String(issue.path[0])]
     throw new ServiceError('invalid', `"${word ?? ''}" ${issue.message}.`)
   }
-  return catalogPath(...args)
+  return toCatalogPath(...args)
 }
 
 /** Milliseconds to wait for the sidecar of a pack from its storage. */
@@ -38,7 +38,10 @@ const describeSigners = async (
   { catalog_id, version, architecture }: CatalogManifest,
 ): Promise<string> => {
   try {
-    const request = callApi<object>('GET', `${catalogPath(catalog_id, version, architecture)}/download?content=pieces`)
+    const request = callApi<object>(
+      'GET',
+      `${toCatalogPath(catalog_id, version, architecture)}/download?content=pieces`,
+    )
     const sidecar = await waitAtMost(request, signatureTimeout)
     if (!sidecar) return ''
     const keys = findSigners(parseSidecar(JSON.stringify(sidecar.value)))
@@ -55,13 +58,13 @@ const flagCommands = {
 } as const
 
 /** `vmhost catalog …` */
-export const catalogCommand = (register: RegisterCommand): Command => {
+export const createCatalogCommand = (register: RegisterCommand): Command => {
   const catalog = new Command('catalog').description('The catalog: packed machines and their versions')
 
   register(
     catalog.command('list').description('List the manifests').option('--json', 'as JSON'),
     async (callApi, { options }) => {
-      const all = await callApi<CatalogManifest[]>('GET', catalogPath())
+      const all = await callApi<CatalogManifest[]>('GET', toCatalogPath())
       if (options['json']) console.log(formatJson(all))
       else console.log(all.length === 0 ? 'The catalog is empty.' : formatManifestTable(all))
     },
@@ -75,7 +78,7 @@ export const catalogCommand = (register: RegisterCommand): Command => {
       .argument('[architecture]', 'x86_64 or arm64; default: both')
       .option('--json', 'as JSON'),
     async (callApi, { args, options }) => {
-      const found = await callApi<CatalogManifest[]>('GET', manifestPath(args))
+      const found = await callApi<CatalogManifest[]>('GET', toManifestPath(args))
       if (options['json']) return console.log(formatJson(found))
       const [manifest] = found
       console.log(
@@ -97,7 +100,7 @@ export const catalogCommand = (register: RegisterCommand): Command => {
         .argument('<version>', 'version, not a tag')
         .argument('<architecture>', 'x86_64 or arm64'),
       async (callApi, { args }) => {
-        const [manifest] = await callApi<[CatalogManifest]>('PATCH', `${manifestPath(args)}/${verb}`)
+        const [manifest] = await callApi<[CatalogManifest]>('PATCH', `${toManifestPath(args)}/${verb}`)
         console.log(`${formatManifestName(manifest)} ${outcome}.`)
       },
     )
@@ -112,7 +115,7 @@ export const catalogCommand = (register: RegisterCommand): Command => {
     async (callApi, { args, options }) => {
       const { message } = await callApi<{ message: string }>(
         'DELETE',
-        `${manifestPath(args)}?clean_remote=${String(options['cleanRemote'])}`,
+        `${toManifestPath(args)}?clean_remote=${String(options['cleanRemote'])}`,
       )
       console.log(escapeControls(message))
     },

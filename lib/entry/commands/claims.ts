@@ -11,7 +11,7 @@ const toRow = ({ name, group = 'Custom', resource = '', users }: ClaimWithUsers)
 ]
 
 /** `vmhost claims …` */
-export const claimsCommand = (register: RegisterCommand): Command => {
+export const createClaimsCommand = (register: RegisterCommand): Command => {
   const claims = new Command('claims').description('Claims: single rights of users and roles')
 
   register(

@@ -6,7 +6,7 @@ import { formatJson, formatTable, formatTime, escapeControls } from '../admin/te
 import { type Invocation, requireService, type RegisterCommand } from './invocation.ts'
 
 /** The path of a job. Throws `invalid` for an empty id, because its path would mean all jobs. */
-const jobPath = (id: string): string => {
+const toJobPath = (id: string): string => {
   if (id === '') throw new ServiceError('invalid', 'Name the job by its id; `vmhost jobs list` shows the ids.')
   return `/jobs/${encodeURIComponent(id)}`
 }
@@ -56,7 +56,7 @@ const formatJob = (job: Job): string => {
 }
 
 /** `vmhost jobs …` */
-export const jobsCommand = (register: RegisterCommand): Command => {
+export const createJobsCommand = (register: RegisterCommand): Command => {
   const jobs = new Command('jobs').description('Jobs: long work of the service, such as pushes, pulls and clones')
 
   register(
@@ -80,7 +80,7 @@ export const jobsCommand = (register: RegisterCommand): Command => {
       .option('--json', 'as JSON'),
     async (callApi, invocation) => {
       requireJobs(invocation)
-      const job = await callApi<Job>('GET', jobPath(invocation.args[0]!))
+      const job = await callApi<Job>('GET', toJobPath(invocation.args[0]!))
       console.log(invocation.options['json'] ? formatJson(job) : formatJob(job))
     },
   )
@@ -88,7 +88,7 @@ export const jobsCommand = (register: RegisterCommand): Command => {
     jobs.command('cancel').description('Cancel a job').argument('<job>', 'id of the job'),
     async (callApi, invocation) => {
       requireJobs(invocation)
-      const job = await callApi<Job>('POST', `${jobPath(invocation.args[0]!)}/cancel`)
+      const job = await callApi<Job>('POST', `${toJobPath(invocation.args[0]!)}/cancel`)
       console.log(
         `Cancelling the ${escapeControls(job.job_operation)}; \`vmhost jobs show ${escapeControls(job.id)}\` shows when it has ended.`,
       )

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import type { RegisterCommand } from './invocation.ts'
 
 /** `vmhost keys …` */
-export const keysCommand = (register: RegisterCommand): Command => {
+export const createKeysCommand = (register: RegisterCommand): Command => {
   const keys = new Command('keys').description('The keys that sign tokens')
   register(
     keys.command('rotate').description('Sign tokens with a new key; existing tokens stay valid until they expire'),

@@ -3,7 +3,7 @@ import type { RoleRecord } from '#lib/auth/role-schemas.ts'
 import { formatJson, formatTable } from '../admin/text-table.ts'
 import { collectValues, type RegisterCommand } from './invocation.ts'
 
-const rolePath = (role: string, ...rest: readonly string[]): string =>
+const toRolePath = (role: string, ...rest: readonly string[]): string =>
   ['/auth/roles', ...[role, ...rest].map(encodeURIComponent)].join('/')
 
 const toRow = ({ name, claims, users, internal }: RoleRecord): readonly string[] => [
@@ -14,7 +14,7 @@ const toRow = ({ name, claims, users, internal }: RoleRecord): readonly string[]
 ]
 
 /** `vmhost roles …` */
-export const rolesCommand = (register: RegisterCommand): Command => {
+export const createRolesCommand = (register: RegisterCommand): Command => {
   const roles = new Command('roles').description('Roles: named sets of claims')
 
   register(
@@ -46,7 +46,7 @@ export const rolesCommand = (register: RegisterCommand): Command => {
     roles.command('grant').description('Add claims to a role').argument('<role>').argument('<claims...>'),
     async (callApi, { args: [role = '', ...claims] }) => {
       for (const name of claims) {
-        await callApi('POST', rolePath(role, 'claims'), { name })
+        await callApi('POST', toRolePath(role, 'claims'), { name })
         console.log(`${role} has ${name}.`)
       }
     },
@@ -55,7 +55,7 @@ export const rolesCommand = (register: RegisterCommand): Command => {
     roles.command('revoke').description('Remove claims from a role').argument('<role>').argument('<claims...>'),
     async (callApi, { args: [role = '', ...claims] }) => {
       for (const name of claims) {
-        await callApi('DELETE', rolePath(role, 'claims', name))
+        await callApi('DELETE', toRolePath(role, 'claims', name))
         console.log(`${role} does not have ${name} any more.`)
       }
     },
@@ -63,7 +63,7 @@ export const rolesCommand = (register: RegisterCommand): Command => {
   register(
     roles.command('remove').description('Delete a role that no user has').argument('<role>'),
     async (callApi, { args: [role = ''] }) => {
-      await callApi('DELETE', rolePath(role))
+      await callApi('DELETE', toRolePath(role))
       console.log(`Removed ${role}.`)
     },
   )

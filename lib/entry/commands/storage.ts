@@ -4,7 +4,7 @@ import type { Config } from '#lib/compose/config.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { exists } from '#lib/platform/files.ts'
 import { copyDatabase, readAndCleanUp, readDatabase } from '#lib/storage/database-file.ts'
-import { storeFile } from '#lib/storage/open-store.ts'
+import { getStoreFile } from '#lib/storage/open-store.ts'
 import { changeStoragePassword, restoreStore } from '#lib/storage/restore.ts'
 import { readPassword } from '../admin/read-password.ts'
 import { createSealSecretsLoader } from '#lib/compose/state.ts'
@@ -16,7 +16,7 @@ export type RegisterFileCommand = (
 ) => void
 
 /** `vmhost storage …` */
-export const storageCommand = (register: RegisterFileCommand): Command => {
+export const createStorageCommand = (register: RegisterFileCommand): Command => {
   const storage = new Command('storage').description('The store: its backups and its encryption')
 
   register(
@@ -27,8 +27,8 @@ export const storageCommand = (register: RegisterFileCommand): Command => {
     async ({ state }, [file = '']) => {
       const to = resolve(file)
       if (await exists(to)) throw new ServiceError('conflict', `${to} exists already; it is not overwritten.`)
-      if (!(await exists(storeFile(state)))) throw new ServiceError('not-found', `There is no store in ${state}.`)
-      await copyDatabase(storeFile(state), to)
+      if (!(await exists(getStoreFile(state)))) throw new ServiceError('not-found', `There is no store in ${state}.`)
+      await copyDatabase(getStoreFile(state), to)
       const { rows, wrappedKeys } = await readAndCleanUp(to, async () => readDatabase(to))
       console.log(`Copied ${rows.size} documents to ${to}${wrappedKeys.length > 0 ? ', encrypted' : ''}.`)
       console.log(`Keep ${state}/keys with it: the store is of no use without them.`)

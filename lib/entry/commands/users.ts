@@ -22,7 +22,7 @@ interface AddOptions extends GrantOptions {
   readonly password: boolean
 }
 
-const userPath = (user: string, ...rest: readonly string[]): string =>
+const toUserPath = (user: string, ...rest: readonly string[]): string =>
   ['/auth/users', user, ...rest].map((part, index) => (index === 0 ? part : encodeURIComponent(part))).join('/')
 
 const addGrantOptions = (command: Command): Command =>
@@ -46,7 +46,7 @@ const toRow = (user: UserRecord): readonly string[] => [
 ]
 
 /** `vmhost users …` */
-export const usersCommand = (register: RegisterCommand): Command => {
+export const createUsersCommand = (register: RegisterCommand): Command => {
   const users = new Command('users').description('Users: the people who can sign in')
   /** Reads or generates the password. `show` prints a generated one; call it after the service has accepted it. */
   const choosePassword = async (whose: string, generate: boolean, config: Config) => {
@@ -78,6 +78,7 @@ export const usersCommand = (register: RegisterCommand): Command => {
       .option('--generate', 'generate a password and print it')
       .option('--no-password', 'add the user without a password; the user can only use API keys that others create'),
     async (callApi, { args: [username = ''], options, config }) => {
+      // Commander reads the options that are declared above.
       const { email, name, superUser, generate, role, claim } = options
       const chosen = options.password
         ? await choosePassword(`the password of ${username}`, Boolean(generate), config)
@@ -109,7 +110,7 @@ export const usersCommand = (register: RegisterCommand): Command => {
     requireGrant(users.command('grant').description('Grant roles and claims to a user')).argument('<user>'),
     async (callApi, { args: [user = ''], options }) =>
       forEachGrant(options, async (kind, name) => {
-        await callApi('POST', userPath(user, kind), { name })
+        await callApi('POST', toUserPath(user, kind), { name })
         console.log(`${user} has ${name}.`)
       }),
   )
@@ -117,7 +118,7 @@ export const usersCommand = (register: RegisterCommand): Command => {
     requireGrant(users.command('revoke').description('Revoke roles and claims of a user')).argument('<user>'),
     async (callApi, { args: [user = ''], options }) =>
       forEachGrant(options, async (kind, name) => {
-        await callApi('DELETE', userPath(user, kind, name))
+        await callApi('DELETE', toUserPath(user, kind, name))
         console.log(`${user} does not have ${name} any more.`)
       }),
   )
@@ -129,7 +130,7 @@ export const usersCommand = (register: RegisterCommand): Command => {
       .option('--generate', 'generate a password and print it'),
     async (callApi, { args: [user = ''], options, config }) => {
       const { secret, show } = await choosePassword(`the new password of ${user}`, options['generate'] === true, config)
-      await callApi('PUT', userPath(user), { password: secret })
+      await callApi('PUT', toUserPath(user), { password: secret })
       show()
       console.log(`${user} has a new password; every token of theirs has ended.`)
     },
@@ -137,14 +138,14 @@ export const usersCommand = (register: RegisterCommand): Command => {
   register(
     users.command('unlock').description('Let a user sign in again after too many wrong passwords').argument('<user>'),
     async (callApi, { args: [user = ''] }) => {
-      await callApi('DELETE', userPath(user, 'lock'))
+      await callApi('DELETE', toUserPath(user, 'lock'))
       console.log(`${user} can sign in again, except from addresses that are locked.`)
     },
   )
   register(
     users.command('remove').description('Delete a user with their API keys and settings').argument('<user>'),
     async (callApi, { args: [user = ''] }) => {
-      await callApi('DELETE', userPath(user))
+      await callApi('DELETE', toUserPath(user))
       console.log(`Removed ${user}.`)
     },
   )

@@ -1,22 +1,22 @@
 import type { Route } from '../endpoint.ts'
-import { methodPathsOf } from '../method-table.ts'
+import { listMethodPaths } from '../method-table.ts'
 import type { ApiDescription } from '../openapi.ts'
 import { toServedPath } from '#lib/calls/paths.ts'
 import { describeComponents, describeOperation } from './glossary.ts'
 import type { Components } from './json-schema.ts'
-import { operationOf } from './operation.ts'
-import { errorSchema, refusalComponents } from './refusals.ts'
+import { buildOperation } from './operation.ts'
+import { errorSchema, createRefusalComponents } from './refusals.ts'
 
-const header = (description: string, type = 'string'): object => ({ description, schema: { type } })
+const describeHeader = (description: string, type = 'string'): object => ({ description, schema: { type } })
 
 const headers = {
-  RequestId: header('Id of the request in the log of the service'),
-  ETag: header('Version of the content of this reply'),
-  Link: header('The next page, with rel="next"; absent on the last page (RFC 8288)'),
-  Location: header('Path of the job, when the body is a job'),
-  PreferenceApplied: header('The preferences that were honored (RFC 7240)'),
-  RetryAfter: header('Seconds to wait', 'integer'),
-  ContentRange: header('The range of these bytes, and the size of the whole'),
+  RequestId: describeHeader('Id of the request in the log of the service'),
+  ETag: describeHeader('Version of the content of this reply'),
+  Link: describeHeader('The next page, with rel="next"; absent on the last page (RFC 8288)'),
+  Location: describeHeader('Path of the job, when the body is a job'),
+  PreferenceApplied: describeHeader('The preferences that were honored (RFC 7240)'),
+  RetryAfter: describeHeader('Seconds to wait', 'integer'),
+  ContentRange: describeHeader('The range of these bytes, and the size of the whole'),
 }
 
 const securitySchemes = {
@@ -29,8 +29,8 @@ export const describeRoutes = (routes: readonly Route[], version: string, about:
   const schemas: Components = { Error: errorSchema }
   const paths: Record<string, Record<string, object>> = {}
   for (const route of routes)
-    for (const [method, path] of methodPathsOf(route.endpoint)) {
-      const operation = operationOf(route, method, path, { examples: about.examples, components: schemas })
+    for (const [method, path] of listMethodPaths(route.endpoint)) {
+      const operation = buildOperation(route, method, path, { examples: about.examples, components: schemas })
       describeOperation(operation, about.glossary)
       ;(paths[toServedPath(path)] ??= {})[method.toLowerCase()] = operation
     }
@@ -48,6 +48,6 @@ export const describeRoutes = (routes: readonly Route[], version: string, about:
     servers: [{ url: '/', description: 'The service that this document comes from' }],
     tags: [...areas].sort().map(name => ({ name, description: about.areas[name] })),
     paths,
-    components: { schemas, securitySchemes, headers, responses: refusalComponents() },
+    components: { schemas, securitySchemes, headers, responses: createRefusalComponents() },
   }
 }

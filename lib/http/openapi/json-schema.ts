@@ -15,7 +15,7 @@ interface Conversion {
 /** The common characters of `\p{C}`: not every tool that reads patterns supports Unicode classes. */
 const invisible = String.raw`\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ue000-\uf8ff\ufeff\ufff9-\ufffb`
 
-const withoutClasses = (pattern: string): string =>
+const omitClasses = (pattern: string): string =>
   pattern.replaceAll(String.raw`\p{C}`, invisible).replaceAll(String.raw`\P{C}`, `[^${invisible}]`)
 
 /** Whether a schema parses text to a boolean, as queries need it. */
@@ -48,7 +48,7 @@ const requirePattern = (schema: z.core.JSONSchema.JSONSchema, added: string): vo
 const adjust = (io: 'input' | 'output', { zodSchema, jsonSchema }: Conversion): void => {
   if (io === 'input' && isFlag(zodSchema)) jsonSchema.type = 'boolean'
   if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
-  if (jsonSchema.pattern !== undefined) jsonSchema.pattern = withoutClasses(jsonSchema.pattern)
+  if (jsonSchema.pattern !== undefined) jsonSchema.pattern = omitClasses(jsonSchema.pattern)
   if (io === 'input' && refusesBlanks(zodSchema)) requirePattern(jsonSchema, notBlank)
 }
 
@@ -56,7 +56,7 @@ const adjust = (io: 'input' | 'output', { zodSchema, jsonSchema }: Conversion): 
  * A zod schema as JSON Schema 2020-12, which is what OpenAPI 3.1 has. A named schema goes to `components`; one of a
  * request gets a name of its own there, because defaults make its members optional which are required in replies.
  */
-export const jsonSchemaOf = (schema: z.ZodType, use: Use, components: Components): object => {
+export const toJsonSchema = (schema: z.ZodType, use: Use, components: Components): object => {
   const io = use === 'reply' ? 'output' : 'input'
   const text = JSON.stringify(
     z.toJSONSchema(schema, { io, unrepresentable: 'any', override: conversion => adjust(io, conversion) }),

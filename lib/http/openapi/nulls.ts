@@ -15,7 +15,7 @@ interface Schema {
 const nullSchema = { type: 'null' }
 
 /** The schema with null allowed. */
-const orNull = (schema: Schema): Schema => {
+const allowNull = (schema: Schema): Schema => {
   const { type, anyOf, description, ...rest } = schema
   if (anyOf) return anyOf.some(option => option.type === 'null') ? schema : { ...schema, anyOf: [...anyOf, nullSchema] }
   if (rest.$ref !== undefined || rest.const !== undefined || rest.enum)
@@ -33,13 +33,15 @@ export const withNulls = (schema: Schema): Schema => {
   const { properties, required = [], items, additionalProperties, anyOf } = schema
   const members = Object.entries(properties ?? {}).map(([name, member]) => {
     const inner = withNulls(member)
-    return [name, required.includes(name) ? inner : orNull(inner)] as const
+    return [name, required.includes(name) ? inner : allowNull(inner)] as const
   })
   return {
     ...schema,
     ...(properties && { properties: Object.fromEntries(members) }),
     ...(items && { items: withNulls(items) }),
-    ...(typeof additionalProperties === 'object' && { additionalProperties: orNull(withNulls(additionalProperties)) }),
+    ...(typeof additionalProperties === 'object' && {
+      additionalProperties: allowNull(withNulls(additionalProperties)),
+    }),
     ...(anyOf && { anyOf: anyOf.map(withNulls) }),
   }
 }

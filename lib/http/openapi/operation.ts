@@ -1,8 +1,8 @@
 import type { Endpoint, Method, Path, Route } from '../endpoint.ts'
-import { type Components, jsonSchemaOf } from './json-schema.ts'
-import { operationId } from './operation-id.ts'
-import { parametersOf } from './parameters.ts'
-import { responsesOf } from './responses.ts'
+import { type Components, toJsonSchema } from './json-schema.ts'
+import { toOperationId } from './operation-id.ts'
+import { describeParameters } from './parameters.ts'
+import { describeResponses } from './responses.ts'
 
 /** A recorded request body of an endpoint, with its reply. */
 export interface Example {
@@ -25,7 +25,7 @@ const describeAccess = ({ access }: Endpoint): string => {
 }
 
 /** The description of the contract, followed by sentences about its other fields. */
-const descriptionOf = (endpoint: Endpoint): string => {
+const describeEndpoint = (endpoint: Endpoint): string => {
   const { description, effect, method, job, secretReply } = endpoint
   return [
     ...(description ? [description] : []),
@@ -46,7 +46,7 @@ const requestBodyOf = (endpoint: Endpoint, example: unknown, components: Compone
       required: !body.safeParse(undefined).success,
       content: {
         'application/json': {
-          schema: jsonSchemaOf(endpoint.passThrough?.body ?? body, 'body', components),
+          schema: toJsonSchema(endpoint.passThrough?.body ?? body, 'body', components),
           ...(example !== undefined && { example }),
         },
       },
@@ -55,7 +55,7 @@ const requestBodyOf = (endpoint: Endpoint, example: unknown, components: Compone
 }
 
 /** Describes a route at one of its method and path pairs. */
-export const operationOf = (
+export const buildOperation = (
   route: Route,
   method: Method,
   path: Path,
@@ -65,13 +65,13 @@ export const operationOf = (
   const example = examples[id]
   const requestBody = requestBodyOf(endpoint, example?.body, components)
   return {
-    operationId: operationId(route, method, path),
+    operationId: toOperationId(route, method, path),
     tags: [id.split('/')[0]],
     summary: endpoint.summary,
-    description: descriptionOf(endpoint),
+    description: describeEndpoint(endpoint),
     security: endpoint.access === 'public' ? [] : [{ bearer: [] }, { apiKey: [] }],
-    parameters: parametersOf(endpoint, path, components),
+    parameters: describeParameters(endpoint, path, components),
     ...(requestBody && { requestBody }),
-    responses: responsesOf(endpoint, { done: example?.reply, job: examples['jobs/show']?.reply }, components),
+    responses: describeResponses(endpoint, { done: example?.reply, job: examples['jobs/show']?.reply }, components),
   }
 }

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import type { Endpoint, Path } from '../endpoint.ts'
-import { type Components, jsonSchemaOf } from './json-schema.ts'
+import { type Components, toJsonSchema } from './json-schema.ts'
 
 interface Parameter {
   readonly name: string
@@ -10,9 +10,9 @@ interface Parameter {
   readonly schema: object
 }
 
-const membersOf = (schema: z.ZodType, components: Components) => {
+const listMembers = (schema: z.ZodType, components: Components) => {
   // The JSON Schema of a zod object.
-  const { properties = {}, required = [] } = jsonSchemaOf(schema, 'parameters', components) as {
+  const { properties = {}, required = [] } = toJsonSchema(schema, 'parameters', components) as {
     properties?: Record<string, { description?: string }>
     required?: string[]
   }
@@ -24,7 +24,7 @@ const membersOf = (schema: z.ZodType, components: Components) => {
   }))
 }
 
-const header = (name: string, description: string, schema: object): Parameter => ({
+const describeHeader = (name: string, description: string, schema: object): Parameter => ({
   name,
   in: 'header',
   required: false,
@@ -32,27 +32,27 @@ const header = (name: string, description: string, schema: object): Parameter =>
   schema: { type: 'string', ...schema },
 })
 
-const filter = header(
+const filter = describeHeader(
   'X-Filter',
   'PROPERTY=PATTERN or PROPERTY=PATTERN,i (any case): only items whose property matches the regular expression of RE2. ' +
     'The name may be a path with dots; the whole may have 512 characters and one equals sign.',
   { maxLength: 512, pattern: '^([^=]*[^=\\s][^=]*=[^=,]+(,\\s*i\\s*)?)?$', examples: ['name=^build-'] },
 )
 
-const idempotencyKey = header(
+const idempotencyKey = describeHeader(
   'Idempotency-Key',
   'The same key has one effect, and gets the same answer for 24 hours: 1 to 255 visible characters of ASCII. ' +
     'A key that came with another request is refused (409).',
   { minLength: 1, maxLength: 255, pattern: '^[!-~]{1,255}$' },
 )
 
-const prefer = header(
+const prefer = describeHeader(
   'Prefer',
   'respond-async (RFC 7240): the service does not wait for the end; the answer is 202 with a job, and Location is its path.',
   { examples: ['respond-async'] },
 )
 
-const preferWait = header(
+const preferWait = describeHeader(
   'Prefer',
   'wait=SECONDS (RFC 7240), at most 300: when another operation of the machine excludes this one, the call waits for it for so ' +
     'long instead of failing with 409 at once. respond-async: the answer is 202 with a job, and Location is its path; with ' +
@@ -60,29 +60,31 @@ const preferWait = header(
   { examples: ['wait=60', 'respond-async'] },
 )
 
-const ifMatch = header(
+const ifMatch = describeHeader(
   'If-Match',
   'The ETag that the caller has seen: the call fails with 412 and changes nothing when the current one differs. `*` or no header matches any.',
   {},
 )
 
-const ifNoneMatch = header(
+const ifNoneMatch = describeHeader(
   'If-None-Match',
   'The ETag that the caller has: the answer is 304 without a body when it is still the current one.',
   {},
 )
 
-const range = header('Range', 'One range of the bytes, as bytes=0-1023 (RFC 9110, 14).', { examples: ['bytes=0-1023'] })
+const range = describeHeader('Range', 'One range of the bytes, as bytes=0-1023 (RFC 9110, 14).', {
+  examples: ['bytes=0-1023'],
+})
 
 /** The path, query and header parameters of an endpoint at one of its paths. */
-export const parametersOf = (endpoint: Endpoint, path: Path, components: Components): readonly Parameter[] => {
+export const describeParameters = (endpoint: Endpoint, path: Path, components: Components): readonly Parameter[] => {
   const { params, access, effect, job, media } = endpoint
   const query = endpoint.passThrough?.query ?? endpoint.query
   return [
-    ...(params ? membersOf(params, components) : [])
+    ...(params ? listMembers(params, components) : [])
       .filter(({ name }) => path.includes(`{${name}}`))
       .map(member => ({ ...member, in: 'path' as const, required: true })),
-    ...(query ? membersOf(query, components) : []).map(member => ({ ...member, in: 'query' as const })),
+    ...(query ? listMembers(query, components) : []).map(member => ({ ...member, in: 'query' as const })),
     ...(endpoint.filter ? [filter] : []),
     ...(effect === 'change' && access !== 'public' ? [idempotencyKey] : []),
     ...(endpoint.acceptsWait ? [preferWait] : job && !job.detached ? [prefer] : []),

@@ -20,7 +20,7 @@ const refusals: Readonly<Record<number, readonly [name: string, description: str
   507: ['NoSpace', 'A disk of the service is full'],
 }
 
-const headersOf = (status: number): object => ({
+const describeHeaders = (status: number): object => ({
   'X-Request-Id': { $ref: '#/components/headers/RequestId' },
   ...([429, 503].includes(status) && { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }),
 })
@@ -52,13 +52,13 @@ export const errorSchema = {
 }
 
 /** All refusals as entries for `components.responses`. */
-export const refusalComponents = (): Readonly<Record<string, object>> =>
+export const createRefusalComponents = (): Readonly<Record<string, object>> =>
   Object.fromEntries(
     Object.entries(refusals).map(([status, [name, description]]) => [
       name,
       {
         description,
-        headers: headersOf(Number(status)),
+        headers: describeHeaders(Number(status)),
         content: {
           'application/json': {
             schema: { $ref: '#/components/schemas/Error' },
@@ -70,7 +70,7 @@ export const refusalComponents = (): Readonly<Record<string, object>> =>
   )
 
 /** A reference to the refusal with this status. Throws when the table has none. */
-export const refusalReference = (status: number): object => {
+export const createRefusalReference = (status: number): object => {
   const [name] = refusals[status] ?? []
   if (name === undefined) throw new Error(`no refusal with the status ${status} is described`)
   return { $ref: `#/components/responses/${name}` }

@@ -1,43 +1,47 @@
 import type { Endpoint } from '../endpoint.ts'
-import { statusesOf, successStatusOf } from '../endpoint-statuses.ts'
-import { type Components, jsonSchemaOf } from './json-schema.ts'
-import { refusalReference } from './refusals.ts'
+import { listStatuses, getSuccessStatus } from '../endpoint-statuses.ts'
+import { type Components, toJsonSchema } from './json-schema.ts'
+import { createRefusalReference } from './refusals.ts'
 
 const job = { $ref: '#/components/schemas/Job' }
 const text = { type: 'string' }
 
-const header = (name: string): object => ({ $ref: `#/components/headers/${name}` })
-const rangeHeaders = { 'Content-Range': header('ContentRange'), ETag: header('ETag') }
+const referToHeader = (name: string): object => ({ $ref: `#/components/headers/${name}` })
+const rangeHeaders = { 'Content-Range': referToHeader('ContentRange'), ETag: referToHeader('ETag') }
 
-const preferenceHeaders = { 'Preference-Applied': header('PreferenceApplied') }
+const preferenceHeaders = { 'Preference-Applied': referToHeader('PreferenceApplied') }
 
 /** The bodies of a success by media type. Bytes have no schema (OpenAPI 3.1, Media Type Object). */
-const contentOf = (endpoint: Endpoint, example: unknown, components: Components): object => {
+const describeContent = (endpoint: Endpoint, example: unknown, components: Components): object => {
   const { media, passThrough } = endpoint
   const reply = passThrough?.reply ?? endpoint.reply
   const exampleMember = example !== undefined && { example }
   if (media === 'text/plain' || media === 'text/event-stream') return { [media]: { schema: text, ...exampleMember } }
   return {
-    'application/json': { schema: jsonSchemaOf(reply, 'reply', components), ...exampleMember },
+    'application/json': { schema: toJsonSchema(reply, 'reply', components), ...exampleMember },
     ...(media === 'application/octet-stream' && { [media]: {} }),
   }
 }
 
-const success = (endpoint: Endpoint, example: unknown, components: Components): object =>
+const describeSuccess = (endpoint: Endpoint, example: unknown, components: Components): object =>
   endpoint.media === 'websocket'
     ? { description: 'The connection is a WebSocket now' }
     : {
         description: 'Done',
         headers: {
-          'X-Request-Id': header('RequestId'),
-          ...((endpoint.hasETag ?? endpoint.media === 'application/octet-stream') && { ETag: header('ETag') }),
-          ...(endpoint.paged && { Link: header('Link') }),
+          'X-Request-Id': referToHeader('RequestId'),
+          ...((endpoint.hasETag ?? endpoint.media === 'application/octet-stream') && { ETag: referToHeader('ETag') }),
+          ...(endpoint.paged && { Link: referToHeader('Link') }),
           ...(endpoint.acceptsWait && preferenceHeaders),
         },
-        content: contentOf(endpoint, example, components),
+        content: describeContent(endpoint, example, components),
       }
 
-const accepted = (endpoint: Endpoint, examples: Record<'job' | 'done', unknown>, components: Components): object => {
+const describeAccepted = (
+  endpoint: Endpoint,
+  examples: Record<'job' | 'done', unknown>,
+  components: Components,
+): object => {
   const canWait = endpoint.job?.detached !== true
   const hasOwnStatus = canWait && endpoint.status === 202
   const jobExample = examples.job !== undefined && { example: examples.job }
@@ -45,11 +49,11 @@ const accepted = (endpoint: Endpoint, examples: Record<'job' | 'done', unknown>,
     description: hasOwnStatus
       ? 'Done; with Prefer: respond-async started, and the body is the job'
       : `Started as a job${canWait ? ', for Prefer: respond-async' : ''}`,
-    headers: { 'X-Request-Id': header('RequestId'), Location: header('Location'), ...preferenceHeaders },
+    headers: { 'X-Request-Id': referToHeader('RequestId'), Location: referToHeader('Location'), ...preferenceHeaders },
     content: {
       'application/json': hasOwnStatus
         ? {
-            schema: { anyOf: [jsonSchemaOf(endpoint.reply, 'reply', components), job] },
+            schema: { anyOf: [toJsonSchema(endpoint.reply, 'reply', components), job] },
             ...(examples.done !== undefined && { example: examples.done }),
           }
         : { schema: job, ...jobExample },
@@ -58,14 +62,14 @@ const accepted = (endpoint: Endpoint, examples: Record<'job' | 'done', unknown>,
 }
 
 /** Every status that an endpoint can answer with, with the description of its body. */
-export const responsesOf = (
+export const describeResponses = (
   endpoint: Endpoint,
   examples: Record<'job' | 'done', unknown>,
   components: Components,
 ): Readonly<Record<string, object>> => {
-  const responseOf = (status: number): object => {
-    if (status === 202 && endpoint.job) return accepted(endpoint, examples, components)
-    if (status === successStatusOf(endpoint)) return success(endpoint, examples.done, components)
+  const describeResponse = (status: number): object => {
+    if (status === 202 && endpoint.job) return describeAccepted(endpoint, examples, components)
+    if (status === getSuccessStatus(endpoint)) return describeSuccess(endpoint, examples.done, components)
     if (status === 206)
       return {
         description: 'The range of the bytes',
@@ -73,9 +77,9 @@ export const responsesOf = (
         content: { 'application/octet-stream': {} },
       }
     if (status === 304)
-      return { description: 'The caller has the current content already', headers: { ETag: header('ETag') } }
+      return { description: 'The caller has the current content already', headers: { ETag: referToHeader('ETag') } }
     if (status === 416) return { description: 'The range is beyond the end', headers: rangeHeaders }
-    return refusalReference(status)
+    return createRefusalReference(status)
   }
-  return Object.fromEntries(statusesOf(endpoint).map(status => [String(status), responseOf(status)]))
+  return Object.fromEntries(listStatuses(endpoint).map(status => [String(status), describeResponse(status)]))
 }

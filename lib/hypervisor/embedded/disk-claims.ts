@@ -1,7 +1,7 @@
 import { ServiceError } from '#lib/errors.ts'
 import type { OpenFile } from '#lib/platform/open-file.ts'
 
-type DiskFile = Pick<OpenFile, 'key' | 'path'>
+type DiskFile = Pick<OpenFile, 'identity' | 'path'>
 
 /** Exclusive claims of machines on disks: a disk has one writer, and a suspended machine needs it unchanged. */
 export interface DiskClaims {
@@ -16,14 +16,14 @@ export interface DiskClaims {
 export const createDiskClaims = (): DiskClaims => {
   const owners = new Map<string, { readonly id: string; readonly name: string }>()
   const readerCounts = new Map<string, number>()
-  const claim: DiskClaims['claim'] = ({ key, path }, id, name) => {
-    const owner = owners.get(key)
+  const claim: DiskClaims['claim'] = ({ identity, path }, id, name) => {
+    const owner = owners.get(identity)
     if (owner && owner.id !== id)
       throw new ServiceError('conflict', `The disk ${path} of ${name} is in use by ${owner.name}; stop that first.`)
-    owners.set(key, { id, name })
+    owners.set(identity, { id, name })
   }
   const release: DiskClaims['release'] = id => {
-    for (const [key, owner] of owners) if (owner.id === id) owners.delete(key)
+    for (const [identity, owner] of owners) if (owner.id === id) owners.delete(identity)
   }
   const endReading = (id: string): void => {
     const remaining = readerCounts.get(id)! - 1

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { messageOf, ServiceError } from '#lib/errors.ts'
-import type { Log } from '#lib/platform/log.ts'
+import type { Logger } from '#lib/platform/log.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import { abortableAfterGrace } from '#lib/async/abortable.ts'
 import { createBaseDriver } from '../base-driver.ts'
@@ -29,7 +29,7 @@ interface Options {
   /** Maximum size of a guest's serial log in bytes. The rotated log may have as many. */
   readonly serialLogSize: number
   readonly hostFiles: HostFileOpener
-  readonly log: Log
+  readonly log: Logger
 }
 
 /** Milliseconds to restore a machine at the start of the service, or to suspend all machines at its end. */
@@ -44,7 +44,7 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
   const folders = createMachineFolders(folder)
   const claims = createDiskClaims()
   const createFromView = (view: MachineView): Machine =>
-    createMachine({ view, folders, startWorker, hostFiles, claims, serialLogSize, log, report: base.report })
+    createMachine({ view, folders, startWorker, hostFiles, claims, serialLogSize, log, onEvent: base.report })
   const base = createBaseDriver({
     folders,
     createMachine: definition => createFromView(createStoppedView(definition, folders.home(definition.id))),

@@ -44,7 +44,7 @@ export const createEmulator = async (data: WorkerData, onHalt: () => void): Prom
     memory_size: data.memory << 20,
     vga_memory_size: 1 << 20,
     multiboot: readImage(data.kernel),
-    // v86 takes a device of one's own here, which its types do not say.
+    // v86 accepts any object with the methods of its own disk images, which its types do not say.
     hda: disk.device as unknown as V86Image,
     disable_keyboard: true,
     disable_mouse: true,

@@ -88,13 +88,13 @@ export const launchSession = async (
   if (disk) claims.claim(disk, id, name)
   const data = {
     id,
-    kernel: kernel.through,
+    kernel: kernel.descriptorPath,
     memory,
     serialLog: join(home, 'serial.log'),
     serialLogSize,
     ...(cmdline !== undefined && { cmdline }),
-    ...(initrd && { initrd: initrd.through }),
-    ...(disk && { disk: disk.through }),
+    ...(initrd && { initrd: initrd.descriptorPath }),
+    ...(disk && { disk: disk.descriptorPath }),
     ...(state !== undefined && { state }),
   }
   return await startSession({ startWorker, name, deadline, data })

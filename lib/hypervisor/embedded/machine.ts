@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { abortable } from '#lib/async/abortable.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { renameSynced } from '#lib/platform/files.ts'
-import type { Log } from '#lib/platform/log.ts'
+import type { Logger } from '#lib/platform/log.ts'
 import { openFile } from '#lib/platform/open-file.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import type { Definition } from '../definition.ts'
@@ -15,9 +16,8 @@ import type { DiskClaims } from './disk-claims.ts'
 import { resolveDiskPath, launchSession, openLaunchFiles } from './launch.ts'
 import { writePersistedState, type PersistedState } from './persisted-state.ts'
 import type { SessionEnd, Session } from './worker-session.ts'
-import { abortable } from '#lib/async/abortable.ts'
 
-/** The input byte that requests a shutdown of the guest, since v86 has no power button. */
+/** The input that asks the guest to shut down. v86 has no power button. */
 const shutDownRequest = 's'
 /** Name of the saved state of a suspended machine in its folder. */
 export const stateFileName = 'state.bin'
@@ -29,8 +29,8 @@ interface MachineOptions {
   readonly hostFiles: HostFileOpener
   readonly claims: DiskClaims
   readonly serialLogSize: number
-  readonly log: Log
-  readonly report: (event: DriverEvent) => void
+  readonly log: Logger
+  readonly onEvent: (event: DriverEvent) => void
 }
 
 /** A machine with a valid definition. Callers make one call at a time. */
@@ -40,45 +40,53 @@ export interface Machine {
   /** Replaces the definition. */
   setDefinition(definition: Definition): MachineView
   /**
-   * Restores the saved state, running or paused. Throws `conflict` for an unusable state; the reason becomes the machine's
-   * problem.
+   * Restores the saved state. The machine is running or paused then. Throws `conflict` for an unusable state; the reason becomes the
+   * machine's problem.
    */
   restore(to: 'running' | 'paused', deadline: AbortSignal): Promise<MachineView>
-  /** Suspends the machine. The next start of the service restores it to its present state. */
+  /** Suspends a running or paused machine. The next start of the service restores it to the same state. */
   suspendForShutdown(deadline: AbortSignal): Promise<void>
   sendInput(text: string): void
   /** Time of the last request for the machine, in milliseconds since 1970. */
   lastUsedAt(): number
-  /** Ends the machine as a power cut does, and sets its problem. */
+  /** Ends the machine at once, as a power cut does, and sets its problem. */
   kill(problem: string): Promise<void>
 }
 
-/** Makes the writes of a guest durable. The disk may have been replaced by another regular file meanwhile. */
+/** Makes the writes of a guest durable. Another regular file may have taken the place of the disk meanwhile. */
 const syncDisk = async (path: string): Promise<void> => {
   await using file = await openFile(path)
   await file.handle.sync()
 }
 
+/** Creates the machine in the state of `view`. */
 export const createMachine = (options: MachineOptions): Machine => {
-  const { view: initialView, folders, startWorker, hostFiles, claims, serialLogSize, log, report } = options
+  const { view: initialView, folders, startWorker, hostFiles, claims, serialLogSize, log, onEvent } = options
   let view = initialView
   let session: Session | undefined
-  /** The session that a stop operation waits for. That operation handles its end, not `onExit`. */
+  /** The session whose end a stop operation waits for. That operation handles the end; `onExit` does not. */
   let stoppingSession: Session | undefined
+  /** Settles when the last exit of a guest is handled. The next operation waits for it. */
   let exitHandling: Promise<void> | undefined
   let lastUsedAt = initialView.since
   const { id, home } = initialView
   const stateFile = join(home, stateFileName)
 
+  /** Creates the view of this machine in another state. */
   const createView = (state: StableState, { booted = false, problem }: { booted?: boolean; problem?: string } = {}) => {
     const { problem: _problem, stateFile: _stateFile, ...unchanged } = view
     const clock = advanceClock(view, view.state, state, Date.now(), booted)
-    const extra = { ...(problem !== undefined && { problem }), ...(state === 'suspended' && { stateFile }) }
-    return { ...unchanged, ...clock, ...extra, state } satisfies MachineView
+    return {
+      ...unchanged,
+      ...clock,
+      ...(problem !== undefined && { problem }),
+      ...(state === 'suspended' && { stateFile }),
+      state,
+    } satisfies MachineView
   }
   const logFailure = (what: string) => (error: unknown) =>
     log.error('Machine {name}: {what}: {error}', { name: view.name, what, error: messageOf(error) })
-  /** Takes over a state that the machine already has. So a failed write is logged and does not fail the operation. */
+  /** Records a state in which the machine already is. A failed write is only logged, because it does not change that state. */
   const recordView = async (next: MachineView): Promise<void> => {
     await writePersistedState(folders, next).catch(logFailure('its state could not be written'))
     view = next
@@ -103,23 +111,25 @@ export const createMachine = (options: MachineOptions): Machine => {
   }
   const onExit = async ({ problem }: SessionEnd): Promise<void> => {
     await enterStopped(problem)
-    report({ view, cause: problem === undefined ? 'guest' : 'crash' })
+    onEvent({ view, cause: problem === undefined ? 'guest' : 'crash' })
   }
   const watchExit = async (started: Session): Promise<void> => {
     const ending = await started.ended
     if (session === started && stoppingSession !== started) await (exitHandling = onExit(ending))
   }
+  /** Makes a session that was started the session of this machine. */
   const attachSession = (started: Session): void => {
     session = started
     void watchExit(started)
   }
 
+  /** Starts the machine without a saved state. */
   const boot = async (to: 'running' | 'paused', deadline: AbortSignal): Promise<void> => {
     let started: Session | undefined
     try {
       started = await launchSession(view, { startWorker, hostFiles, claims, serialLogSize, deadline })
       const next = createView(to, { booted: true })
-      // Written before the guest runs, so that a machine is never taken for stopped after a crash.
+      // Written before the guest runs. Else, after a crash of the service, the next start would take the machine for stopped.
       await writePersistedState(folders, next)
       if (to === 'running') await started.run(deadline)
       view = next
@@ -141,21 +151,21 @@ export const createMachine = (options: MachineOptions): Machine => {
       view = next
     } catch (error) {
       await started?.terminate()
-      // As long as the persisted state is `suspended`, the saved state can be restored again: it names the disk it belongs to.
+      // The persisted state is still `suspended`, so a later restore can use the saved state: that state names its disk.
       await recordView({ ...view, ...(!deadline.aborted && { problem: messageOf(error) }) })
       throw error
     }
     attachSession(started)
     await rm(stateFile, { force: true })
   }
-  const suspend = async (deadline: AbortSignal, resume?: PersistedState['resume']): Promise<void> => {
+  const suspend = async (deadline: AbortSignal, restoreTo?: PersistedState['resume']): Promise<void> => {
     const current = requireSession()
     const temporary = `${stateFile}.tmp`
     const next = createView('suspended')
     try {
       await current.save(temporary, deadline)
-      // The persisted state first: a saved state beside the persisted state `running` counts as used up.
-      await writePersistedState(folders, next, resume)
+      // Written before the saved state gets its name: the next start takes a saved state of a running machine for a used one.
+      await writePersistedState(folders, next, restoreTo)
       await renameSynced(temporary, stateFile)
     } catch (error) {
       await continueExecution(current)
@@ -168,7 +178,7 @@ export const createMachine = (options: MachineOptions): Machine => {
   const continueExecution = async (current: Session): Promise<void> => {
     if (session !== current) return
     await recordView(view)
-    // Not awaited: a guest that keeps its thread busy answers late, but then it runs.
+    // Not awaited, because a guest that keeps its thread busy answers late. It runs then.
     if (view.state === 'running') current.run(new AbortController().signal).catch(() => {})
   }
   const pause = async (deadline: AbortSignal): Promise<void> => {
@@ -207,8 +217,11 @@ export const createMachine = (options: MachineOptions): Machine => {
   const resume = (deadline: AbortSignal): Promise<void> =>
     view.state === 'suspended' ? restore('running', deadline) : unpause(deadline)
 
-  /** Checks that the machine could start again before it is stopped. If not, or if the disk is full, it continues to run. */
-  const checkFiles = async (): Promise<void> => {
+  /**
+   * Throws if the machine could not start again: a file is missing, or the disk is full. A restart checks this first, so that the
+   * machine continues to run then.
+   */
+  const assertRestartable = async (): Promise<void> => {
     await (await openLaunchFiles(view, hostFiles))[Symbol.asyncDispose]()
     await writePersistedState(folders, view)
   }
@@ -221,12 +234,12 @@ export const createMachine = (options: MachineOptions): Machine => {
       case 'stop':
         return stop(runOptions)
       case 'restart':
-        await checkFiles()
+        await assertRestartable()
         await shutDown(deadline)
         return boot('running', deadline)
       case 'reset': {
         const to = view.state === 'paused' ? 'paused' : 'running'
-        await checkFiles()
+        await assertRestartable()
         await enterStopped()
         return boot(to, deadline)
       }
@@ -273,7 +286,7 @@ export const createMachine = (options: MachineOptions): Machine => {
       const current = session
       session = undefined
       await recordView(createView('stopped', { problem }))
-      // Not awaited: a thread that hangs in a system call ends only with the process.
+      // Not awaited, because a thread that hangs in a system call ends only with the process.
       current?.terminate().catch(() => {})
     },
   }

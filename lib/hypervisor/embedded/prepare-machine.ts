@@ -5,7 +5,7 @@ import { copyOpenFile } from '#lib/platform/open-file.ts'
 import type { PreparedMachine } from '../base-driver.ts'
 import type { Definition, NewMachine } from '../definition.ts'
 import type { MachineView } from '../driver.ts'
-import { randomMac } from '../mac.ts'
+import { generateMac } from '../mac.ts'
 import { readImageIdentity } from '../host-image.ts'
 import { openRequestedFile, openMachineFile, type HostFileOpener } from '../files/open-machine-file.ts'
 import { demoGuest } from '../demo-guest.gen.ts'
@@ -16,11 +16,11 @@ import { checkDiskSize, checkHardware, inspectDisk, inspectKernel, requireKernel
 /** Returns a new id, MAC address and creation time. */
 const createIdentity = () => ({
   id: randomUUID(),
-  networks: [{ mac: randomMac() }],
+  networks: [{ mac: generateMac() }],
   created_at: new Date().toISOString(),
 })
 
-const diskFileName = (at: number): string => `disk${at}.img`
+const getDiskFileName = (at: number): string => `disk${at}.img`
 
 const prepareDisk = async (
   disk: NewMachine['disks'][number],
@@ -33,7 +33,7 @@ const prepareDisk = async (
   }
   const size = disk.size * 1024 * 1024
   checkDiskSize(size, `disk ${at}`)
-  return { path: diskFileName(at), size, format: 'raw' }
+  return { path: getDiskFileName(at), size, format: 'raw' }
 }
 
 const createOwnDisks = async ({ disks }: Definition, folder: string): Promise<void> => {
@@ -70,7 +70,7 @@ export const prepareDemo = (): PreparedMachine => {
     description: 'A tiny guest that counts its boots and ticks on its serial line',
     cpus: 1,
     memory: 16,
-    disks: [{ path: diskFileName(0), size: 1024 * 1024, format: 'raw' as const }],
+    disks: [{ path: getDiskFileName(0), size: 1024 * 1024, format: 'raw' as const }],
     kernel: 'kernel.bin',
   }
   return {
@@ -98,7 +98,7 @@ export const prepareClone = (
   { hostFiles, deadline, onProgress }: CloneOptions,
 ): PreparedMachine => {
   const { definition: source } = view
-  const disks = source.disks.map(({ size, format }, at) => ({ path: diskFileName(at), size, format }))
+  const disks = source.disks.map(({ size, format }, at) => ({ path: getDiskFileName(at), size, format }))
   const definition = { ...source, ...createIdentity(), ...clone, disks }
   return {
     definition,
@@ -106,8 +106,9 @@ export const prepareClone = (
       await using disk = await openMachineDisk(view, hostFiles, 'read')
       // A host image may have changed its size, so it is copied as it is open. A disk in the folder shares its blocks with
       // the copy.
-      if (disk && isAbsolute(source.disks[0]!.path)) await copyOpenFile(disk, join(folder, diskFileName(0)), deadline)
-      else if (disk) await copyWithReflink(disk.path, join(folder, diskFileName(0)))
+      if (disk && isAbsolute(source.disks[0]!.path))
+        await copyOpenFile(disk, join(folder, getDiskFileName(0)), deadline)
+      else if (disk) await copyWithReflink(disk.path, join(folder, getDiskFileName(0)))
       onProgress(1)
       for (const path of [source.kernel, source.initrd])
         if (path !== undefined) {

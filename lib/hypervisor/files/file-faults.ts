@@ -13,18 +13,18 @@ const isForbidden = (error: unknown, folder: string): boolean => {
  * of the machine, `unavailable` for a disk or folder that cannot be written. Returns any other error unchanged.
  */
 export const explainFileError = async (error: unknown, home: string): Promise<unknown> => {
-  const fault = (name: 'no-space' | 'conflict' | 'unavailable', why: string): ServiceError =>
+  const createFault = (name: 'no-space' | 'conflict' | 'unavailable', why: string): ServiceError =>
     new ServiceError(name, why, { cause: error })
   if (isDiskFull(error))
-    return fault('no-space', `The disk of the host is full, at ${home}. Free space, then try again.`)
+    return createFault('no-space', `The disk of the host is full, at ${home}. Free space, then try again.`)
   if (isSystemError(error, 'EROFS') || isSystemError(error, 'EIO'))
-    return fault('unavailable', `The disk of the host cannot be written, at ${home}. Its system log says why.`)
+    return createFault('unavailable', `The disk of the host cannot be written, at ${home}. Its system log says why.`)
   if (isForbidden(error, home))
-    return fault(
+    return createFault(
       'unavailable',
       `The system does not let the service change the files in ${home}. Look at their owner, mode and attributes (lsattr), then try again.`,
     )
   if (!isSystemError(error, 'ENOENT') && !isSystemError(error, 'ENOTDIR')) return error
   const missing = (await exists(home)) ? 'A file of the machine is missing in' : 'The folder of the machine is missing:'
-  return fault('conflict', `${missing} ${home}. Put it back, then try again.`)
+  return createFault('conflict', `${missing} ${home}. Put it back, then try again.`)
 }

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { isFault, messageOf, ServiceError } from '#lib/errors.ts'
 import { removeTree } from '#lib/platform/files.ts'
-import { firstMistake } from '#lib/schema-errors.ts'
+import { describeFirstMistake } from '#lib/schema-errors.ts'
 import { bounds, Definition, Network } from '../definition.ts'
-import { randomMac } from '../mac.ts'
+import { generateMac } from '../mac.ts'
 import { definitionFile, listMachineFiles, flattenDefinition } from './machine-files.ts'
 
 const { shape } = Definition
@@ -56,7 +56,7 @@ const readDefinition = async (folder: string): Promise<Definition> => {
   try {
     return PackedDefinition.parse(JSON.parse(text))
   } catch (error) {
-    const why = error instanceof z.ZodError ? firstMistake(error) : messageOf(error)
+    const why = error instanceof z.ZodError ? describeFirstMistake(error) : messageOf(error)
     throw packFault(`${definitionFile} cannot be read: ${why}.`, error)
   }
 }
@@ -104,7 +104,7 @@ export const importMachineFiles = async (
   await removeTree(folder, pack)
 
   // Packs of older versions have no network mode. A machine imported from one is isolated.
-  const networks = packed.networks.map(({ mode = 'isolated' }) => ({ mac: randomMac(), mode }))
+  const networks = packed.networks.map(({ mode = 'isolated' }) => ({ mac: generateMac(), mode }))
   const definition = { ...flattenDefinition(packed), id, name, networks, created_at: new Date().toISOString() }
   try {
     return await validate(definition, folder)

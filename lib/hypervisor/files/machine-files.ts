@@ -15,13 +15,13 @@ export interface MachineFile {
   readonly disk?: Disk
 }
 
-const diskFileName = (at: number, { format }: Disk): string => `disk${at}.${format === 'raw' ? 'img' : format}`
+const getDiskFileName = (at: number, { format }: Disk): string => `disk${at}.${format === 'raw' ? 'img' : format}`
 const kernelName = 'kernel.bin'
 const initrdName = 'initrd.bin'
 
 /** Returns all files that a definition names: first the disks in their order, then kernel and initrd. */
 export const listMachineFiles = ({ disks, kernel, initrd }: Definition): readonly MachineFile[] => [
-  ...disks.map((disk, at) => ({ name: diskFileName(at, disk), path: disk.path, disk })),
+  ...disks.map((disk, at) => ({ name: getDiskFileName(at, disk), path: disk.path, disk })),
   ...(kernel === undefined ? [] : [{ name: kernelName, path: kernel }]),
   ...(initrd === undefined ? [] : [{ name: initrdName, path: initrd }]),
 ]
@@ -34,7 +34,11 @@ const removeBase = (definition: Definition): Definition => {
 /** Returns the definition for an export: without base machine, with the file names of `listMachineFiles`. */
 export const flattenDefinition = (definition: Definition): Definition => ({
   ...removeBase(definition),
-  disks: definition.disks.map((disk, at) => ({ path: diskFileName(at, disk), size: disk.size, format: disk.format })),
+  disks: definition.disks.map((disk, at) => ({
+    path: getDiskFileName(at, disk),
+    size: disk.size,
+    format: disk.format,
+  })),
   ...(definition.kernel !== undefined && { kernel: kernelName }),
   ...(definition.initrd !== undefined && { initrd: initrdName }),
 })

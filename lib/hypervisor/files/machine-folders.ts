@@ -2,7 +2,7 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { messageOf } from '#lib/errors.ts'
-import { firstMistake } from '#lib/schema-errors.ts'
+import { describeFirstMistake } from '#lib/schema-errors.ts'
 import {
   isSystemError,
   makePrivateFolder,
@@ -84,7 +84,7 @@ export const createMachineFolders = (root: string): MachineFolders => {
       const identity = Identity.safeParse(json).data
       if (identity?.id === id) name = identity.name
       const { success, data, error } = Definition.safeParse(json)
-      if (!success) throw new Error(firstMistake(error))
+      if (!success) throw new Error(describeFirstMistake(error))
       if (data.id !== id) throw new Error(`machine.json names another machine, ${data.id}`)
       return { id, home: home(id), definition: data }
     } catch (error) {

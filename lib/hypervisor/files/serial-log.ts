@@ -34,7 +34,7 @@ export interface SerialLog extends Disposable {
   write(bytes: Uint8Array): void
 }
 
-const rotatedPath = (path: string): string => `${path}.1`
+const getRotatedPath = (path: string): string => `${path}.1`
 
 const getFileSize = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
 
@@ -77,10 +77,10 @@ export const limitLogSize = (path: string, limit: number): void => {
   if (getFileSize(path) <= limit) return
   const temporary = `${path}.new`
   try {
-    rmSync(rotatedPath(path), { force: true })
+    rmSync(getRotatedPath(path), { force: true })
     rmSync(temporary, { force: true })
     copyTail(path, temporary, limit)
-    renameSync(temporary, rotatedPath(path))
+    renameSync(temporary, getRotatedPath(path))
   } catch {
     rmSync(temporary, { force: true })
   }
@@ -105,7 +105,7 @@ export const openSerialLog = (path: string, { limit, onDrop }: Options): SerialL
   }
   const open = (): number => {
     // The rotated log was written with a larger limit.
-    if (getFileSize(rotatedPath(path)) > limit) rmSync(rotatedPath(path))
+    if (getFileSize(getRotatedPath(path)) > limit) rmSync(getRotatedPath(path))
     limitLogSize(path, limit)
     const opened = openRegular(path, appendFlags)
     size = fstatSync(opened).size
@@ -115,7 +115,7 @@ export const openSerialLog = (path: string, { limit, onDrop }: Options): SerialL
     file ??= open()
     if (size > 0 && size + bytes.length > limit) {
       close()
-      renameSync(path, rotatedPath(path))
+      renameSync(path, getRotatedPath(path))
       file = open()
     }
     for (let done = 0; done < bytes.length;) {

@@ -3,7 +3,7 @@ import { access, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isSystemError } from '#lib/platform/files.ts'
-import { type Account, lastLine, runProcess } from '#lib/platform/processes.ts'
+import { type Account, getLastLine, runProcess } from '#lib/platform/processes.ts'
 import { demoGuest } from '../demo-guest.gen.ts'
 import type { Accelerator } from './arguments.ts'
 
@@ -41,7 +41,7 @@ const probeKvm = async (program: string, account: Account | undefined): Promise<
       account,
     })
     if (stdout.includes('BOOT')) return undefined
-    return `a guest did not start with it: ${lastLine(stderr) || `it said nothing for ${probeTimeout / 1000} seconds`}`
+    return `a guest did not start with it: ${getLastLine(stderr) || `it said nothing for ${probeTimeout / 1000} seconds`}`
   } finally {
     await rm(join(folder, 'kernel.bin'), { force: true })
     await rm(folder, { recursive: true })

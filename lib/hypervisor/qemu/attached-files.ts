@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { inheritedPath, keyOf, type OpenFile } from '#lib/platform/open-file.ts'
+import { getInheritedPath, getFileIdentity, type OpenFile } from '#lib/platform/open-file.ts'
 import type { Account } from '#lib/platform/processes.ts'
 import type { Definition } from '../definition.ts'
 import type { MachineView, StableState } from '../driver.ts'
@@ -34,7 +34,7 @@ export interface Attachments {
 const isSameImage = async (file: OpenFile, disk: Disk): Promise<boolean> =>
   isImageOfDisk(disk, file) &&
   (await stat(disk.path, { bigint: true }).then(
-    found => keyOf(found) === file.key,
+    found => getFileIdentity(found) === file.identity,
     () => false,
   ))
 
@@ -121,7 +121,7 @@ export const openAttachedFiles = async (
   const { id, name, disks, kernel, initrd } = definition
   const machine = { id, name, home }
   const files: OpenFile[] = []
-  const inherit = (file: OpenFile): string => inheritedPath(file, files.push(file) - 1)
+  const inherit = (file: OpenFile): string => getInheritedPath(file, files.push(file) - 1)
   const keepAndInherit = (file: OpenFile): string => inherit(stack.use(file))
   const inheritLayers = async ({ path, format }: Disk): Promise<readonly string[]> => {
     if (format === 'raw') return []
@@ -147,7 +147,7 @@ export const openAttachedFiles = async (
     definition: { ...definition, disks: resolvedDisks, ...boot },
     descriptors: files.map(({ handle }) => handle.fd),
     restorePaths: message =>
-      files.reduceRight((text, file, at) => text.replaceAll(inheritedPath(file, at), file.path), message),
+      files.reduceRight((text, file, at) => text.replaceAll(getInheritedPath(file, at), file.path), message),
     [Symbol.asyncDispose]: () => openFiles.disposeAsync(),
   }
 }

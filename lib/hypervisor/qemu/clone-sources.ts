@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { messageOf } from '#lib/errors.ts'
 import { createKeyedMutex } from '#lib/async/keyed-mutex.ts'
-import type { Log } from '#lib/platform/log.ts'
+import type { Logger } from '#lib/platform/log.ts'
 import type { Definition } from '../definition.ts'
 import type { MachineView } from '../driver.ts'
 import type { Images } from './images.ts'
@@ -25,7 +25,7 @@ export interface CloneSources {
 
 interface Options {
   readonly images: Images
-  readonly log: Log
+  readonly log: Logger
   /** Returns the machines whose disks have backing images of this one, and those for which that is unknown. */
   readonly listLayerUsers: (id: string) => readonly LayerUser[]
 }

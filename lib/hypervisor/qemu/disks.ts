@@ -14,7 +14,7 @@ import { detectFormat, inspectQcow2 } from './qcow2.ts'
 
 type Disk = Definition['disks'][number]
 
-const diskFileName = (at: number): string => `disk${at}.qcow2`
+const getDiskFileName = (at: number): string => `disk${at}.qcow2`
 
 /** Returns size and format of a host image for a new machine. Throws `invalid` if it needs another file. */
 const measureImage = async (file: OpenFile, images: Images): Promise<Pick<Disk, 'size' | 'format'>> => {
@@ -38,17 +38,18 @@ export const planDisks = async (
     otherDisks,
   }: { readonly hostFiles: Attachments['hostFiles']; readonly otherDisks: readonly AttachedDisk[] },
 ): Promise<Disk[]> => {
-  const keys = new Set<string>()
+  const identities = new Set<string>()
   const planned: Disk[] = []
   for (const [at, disk] of disks.entries()) {
     if ('size' in disk) {
-      planned.push({ path: diskFileName(at), size: disk.size * 2 ** 20, format: 'qcow2' })
+      planned.push({ path: getDiskFileName(at), size: disk.size * 2 ** 20, format: 'qcow2' })
       continue
     }
     await using file = await openRequestedFile(hostFiles, `disks.${at}.path`, disk.path, 'write')
-    const { path, key } = file
-    if (keys.has(key)) throw new ServiceError('invalid', `${path} is named twice; a machine has each disk once.`)
-    keys.add(key)
+    const { path, identity } = file
+    if (identities.has(identity))
+      throw new ServiceError('invalid', `${path} is named twice; a machine has each disk once.`)
+    identities.add(identity)
     const measurement = await measureImage(file, images)
     await assertSameFormat(file, measurement.format, otherDisks)
     planned.push({ path, ...measurement, ...readImageIdentity(file) })
@@ -63,7 +64,7 @@ export const createDisks = async (disks: readonly Disk[], folder: string, images
 
 /** Returns the definitions of a clone's disks: own qcow2 images, whatever the source has. */
 const describeClonedDisks = (disks: readonly Disk[]): Disk[] =>
-  disks.map(({ size }, at) => ({ path: diskFileName(at), size, format: 'qcow2' }))
+  disks.map(({ size }, at) => ({ path: getDiskFileName(at), size, format: 'qcow2' }))
 
 export interface CopyOptions {
   /** The definition of the source. */
@@ -102,7 +103,7 @@ export const copyDisk = async (disk: Disk, at: number, copy: CopyOptions): Promi
   const precedingSize = disks.slice(0, at).reduce((sum, { size }) => sum + size, 0)
   const onDiskProgress = (fraction: number): void =>
     onProgress((precedingSize + fraction * disks[at]!.size) / totalSize)
-  const to = join(folder, diskFileName(at))
+  const to = join(folder, getDiskFileName(at))
   await images.convert(from, to, { signal: deadline, onProgress: onDiskProgress }).catch((error: unknown) => {
     throw deadline.aborted ? deadline.reason : error
   })

@@ -1,12 +1,12 @@
 import { dirname, isAbsolute, join } from 'node:path'
 import { messageOf } from '#lib/errors.ts'
 import { type Account, killProcess } from '#lib/platform/processes.ts'
-import type { Log } from '#lib/platform/log.ts'
+import type { Logger } from '#lib/platform/log.ts'
 import { abortableAfterGrace } from '#lib/async/abortable.ts'
 import { createBaseDriver } from '../base-driver.ts'
 import type { Definition } from '../definition.ts'
 import type { HypervisorDriver, MachineView } from '../driver.ts'
-import { randomMac } from '../mac.ts'
+import { generateMac } from '../mac.ts'
 import { createMachineFolders, type ValidMachine } from '../files/machine-folders.ts'
 import type { HostFileOpener } from '../files/open-machine-file.ts'
 import { chooseAccelerator } from './accelerator.ts'
@@ -14,7 +14,7 @@ import type { Attachments } from './attached-files.ts'
 import { copyDisks, copyOwnFiles, linkDisks, listOriginalBases, assertLinkable } from './disks.ts'
 import { createImages } from './images.ts'
 import { createQemuMachine, type QemuMachine } from './machine.ts'
-import { openJournal } from './operation-journal.ts'
+import { createJournal } from './operation-journal.ts'
 import { exportQemuMachine, createImportValidator } from './qemu-export.ts'
 import { watchLegacyLogs } from './legacy-logs.ts'
 import { setMachineOwner } from './ownership.ts'
@@ -35,7 +35,7 @@ interface Options {
   /** The account that QEMU runs as; undefined for that of the service. */
   readonly account?: Account | undefined
   readonly hostFiles: HostFileOpener
-  readonly log: Log
+  readonly log: Logger
 }
 
 /** Creates the QEMU driver: each machine is a process that outlives the service and is found again at its next start. */
@@ -85,7 +85,7 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
     const machine: QemuMachine = createQemuMachine({
       definition,
       home,
-      journal: openJournal(folders, id),
+      journal: createJournal(folders, id),
       attachments,
       context: {
         id,
@@ -93,10 +93,10 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
         program: programs.system,
         environment: programs.environment,
         account,
-        async prepare() {
+        async grantAccess() {
           if (account) await setMachineOwner(home, machine.view().definition, account)
         },
-        record: deadline => {
+        recordSerialOutput: deadline => {
           legacyLogs.delete(id)
           return recorder.attach(id, deadline)
         },
@@ -113,7 +113,7 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
     await migrateLegacyPid(home, id).catch(error =>
       log.warning('{id}: the pid file of an older version cannot be moved: {error}', { id, error: messageOf(error) }),
     )
-    if (await openJournal(folders, id).readOperation()) await killUnrecorded(home, id)
+    if (await createJournal(folders, id).readOperation()) await killUnrecorded(home, id)
     await base.register(createMachine(definition)).recover()
   }
 
@@ -151,7 +151,7 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
         ...rest,
         id,
         name,
-        networks: source.networks.map(card => ({ ...card, mac: randomMac() })),
+        networks: source.networks.map(card => ({ ...card, mac: generateMac() })),
         created_at: new Date().toISOString(),
         ...(linked && { base: from }),
       }

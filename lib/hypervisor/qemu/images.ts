@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
-import { inheritedPath, type OpenFile } from '#lib/platform/open-file.ts'
-import { lastLine, type Limits, runProcess } from '#lib/platform/processes.ts'
+import { getInheritedPath, type OpenFile } from '#lib/platform/open-file.ts'
+import { getLastLine, type Limits, runProcess } from '#lib/platform/processes.ts'
 import { buildBlockNode } from './block-node.ts'
 import { explainLockedImage } from './locked-image.ts'
 
@@ -70,18 +70,18 @@ export const createImages = (program: string): Images => {
     const descriptors = files.map(({ handle }) => handle.fd)
     const { code, stdout, stderr } = await runProcess(program, args, { timeout, descriptors, ...extraOptions })
     if (code === 0) return stdout
-    const message = lastLine(stderr) || `it ended with ${code}`
-    const reason = files.reduceRight((text, one, at) => text.replaceAll(inheritedPath(one, at), one.path), message)
+    const message = getLastLine(stderr) || `it ended with ${code}`
+    const reason = files.reduceRight((text, one, at) => text.replaceAll(getInheritedPath(one, at), one.path), message)
     if (/no space left/i.test(stderr)) throw new ServiceError('no-space', `The disk of the host is full: ${reason}`)
     throw explainLockedImage(reason) ?? new ServiceError('upstream', `qemu-img refused: ${reason}`)
   }
-  const inheritedNode = ({ format, file, layers = [] }: Image): string =>
-    formatNode(format, [file, ...layers].map(inheritedPath))
+  const describeInheritedNode = ({ format, file, layers = [] }: Image): string =>
+    formatNode(format, [file, ...layers].map(getInheritedPath))
 
   return {
     async info(image) {
       // -U reads an image although a running machine has locked it.
-      const text = await runQemuImg(['info', '--output=json', '-U', inheritedNode(image)], minute, image).catch(
+      const text = await runQemuImg(['info', '--output=json', '-U', describeInheritedNode(image)], minute, image).catch(
         (error: Error) => {
           throw new ServiceError('invalid', `${image.file.path} cannot be used as a disk. ${error.message}`)
         },
@@ -98,7 +98,7 @@ export const createImages = (program: string): Images => {
       await runQemuImg(['create', '-q', '-f', 'qcow2', path, String(size)], minute)
     },
     async convert(from, to, { signal, onProgress }) {
-      await runQemuImg(['convert', '-p', '-O', 'qcow2', inheritedNode(from), to], 24 * 60 * minute, from, {
+      await runQemuImg(['convert', '-p', '-O', 'qcow2', describeInheritedNode(from), to], 24 * 60 * minute, from, {
         signal,
         onOutput(text) {
           const percent = text.match(/\d+(?:\.\d+)?(?=\/100%)/g)?.at(-1)

@@ -12,7 +12,7 @@ import { basePattern, listBackingLayers, openLayers } from './open-layers.ts'
  */
 
 /** Returns a path for a new base image in a machine's folder. Unused files with such a name are garbage-collected. */
-export const newBasePath = (home: string): string => join(home, `base-${crypto.randomUUID()}.qcow2`)
+export const generateBasePath = (home: string): string => join(home, `base-${crypto.randomUUID()}.qcow2`)
 
 /** True if an image is a base image in this folder. */
 const isBaseIn = (home: string, path: string): boolean => dirname(path) === home && basePattern.test(basename(path))
@@ -21,11 +21,11 @@ const listBases = async (home: string): Promise<readonly string[]> =>
   (await readdir(home)).filter(name => basePattern.test(name)).map(name => join(home, name))
 
 /** Returns the path of a new image that will replace a disk. */
-const unfinishedPath = (disk: string): string => `${disk}.new`
+const getUnfinishedPath = (disk: string): string => `${disk}.new`
 
 /** Replaces a disk atomically by a new image with the same content. */
 const replaceDisk = async (disk: string, make: (path: string) => Promise<void>): Promise<void> => {
-  const path = unfinishedPath(disk)
+  const path = getUnfinishedPath(disk)
   await rm(path, { force: true })
   await make(path)
   await syncFile(path)
@@ -54,7 +54,7 @@ export const freezeDisk = async (
     size === (await readLayerAt(backing)).size
   )
     return { base: backing, isNew: false }
-  const base = newBasePath(dirname(disk))
+  const base = generateBasePath(dirname(disk))
   await link(disk, base)
   await replaceWithOverlay(base, disk, images)
   return { base, isNew: true }
@@ -151,7 +151,7 @@ const mergeLayers = async (
 export const collectUnusedLayers = async (options: CollectionOptions): Promise<boolean> => {
   const { home, disks, users, signal } = options
   // The remains of a change that was interrupted by a kill.
-  for (const disk of disks) await rm(unfinishedPath(disk), { force: true })
+  for (const disk of disks) await rm(getUnfinishedPath(disk), { force: true })
   const bases = await listBases(home)
   if (bases.length === 0) return true
   const used = await findUsedBases(users, home)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { messageOf } from '#lib/errors.ts'
-import type { Log } from '#lib/platform/log.ts'
+import type { Logger } from '#lib/platform/log.ts'
 import type { Definition } from '../definition.ts'
 import type { MachineView, DriverEvent, ChangeCause, StableState } from '../driver.ts'
 import { createStoppedView } from '../machine-views.ts'
@@ -33,7 +33,7 @@ interface Options {
   readonly home: string
   readonly journal: OperationJournal
   readonly report: (event: DriverEvent) => void
-  readonly log: Log
+  readonly log: Logger
 }
 
 export const toPersistedState = ({ state, since, ranFor, problem }: MachineView): PersistedState => ({

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { messageOf, ServiceError } from '#lib/errors.ts'
-import type { Log } from '#lib/platform/log.ts'
+import type { Logger } from '#lib/platform/log.ts'
 import { firstInherited } from '#lib/platform/open-file.ts'
 import type { Definition } from '../definition.ts'
 import type { MachineView, RunOptions, DriverEvent, Verb } from '../driver.ts'
@@ -37,7 +37,7 @@ interface Options {
   readonly context: LaunchContext
   readonly accelerator: Accelerator
   readonly report: (event: DriverEvent) => void
-  readonly log: Log
+  readonly log: Logger
 }
 
 /** Creates a machine on QEMU. Its operations run one at a time; only a forced stop may run beside another one. */

@@ -28,7 +28,7 @@ const writeConnection = async (connection: Socket, file: FileHandle, signal: Abo
 }
 
 /** Returns a short path of the folder, since the length of a socket's path is limited. */
-const shortPath = (folder: FileHandle, home: string): string =>
+const getShortPath = (folder: FileHandle, home: string): string =>
   process.platform === 'linux' ? `/proc/self/fd/${folder.fd}` : home
 
 /**
@@ -37,7 +37,7 @@ const shortPath = (folder: FileHandle, home: string): string =>
  */
 export const receiveMemory = async (home: string, file: FileHandle): Promise<MemoryReceiver> => {
   const folder = await open(home, 'r')
-  const path = join(shortPath(folder, home), fileNames.memorySocket)
+  const path = join(getShortPath(folder, home), fileNames.memorySocket)
   // The copying program reads from the first byte on, so Node must not read anything.
   const server = createServer({ pauseOnConnect: true })
   const { promise: received, resolve, reject } = Promise.withResolvers<void>()

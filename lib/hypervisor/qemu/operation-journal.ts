@@ -2,7 +2,10 @@ import * as z from 'zod'
 import type { MachineFolders } from '../files/machine-folders.ts'
 import { fileNames } from './arguments.ts'
 
-/** The last written state of a machine, for recovery after service and QEMU have ended. */
+const stateFile = 'run.json'
+const operationFile = 'op.json'
+
+/** The state of a machine, for the recovery after service and QEMU have ended. */
 const PersistedState = z.object({
   state: z.enum(['stopped', 'running', 'paused', 'suspended', 'invalid']),
   since: z.number(),
@@ -11,35 +14,37 @@ const PersistedState = z.object({
 })
 export type PersistedState = z.infer<typeof PersistedState>
 
-/** The running operation. */
-const Operation = z.object({
+/** The operation that a machine runs. A start that finds one recovers from it. */
+const JournaledOperation = z.object({
   verb: z.enum(['start', 'stop', 'restart', 'reset', 'pause', 'suspend', 'resume']),
+  /** The state from which the operation started. */
   from: PersistedState.shape.state,
 })
-export type Operation = z.infer<typeof Operation>
+export type JournaledOperation = z.infer<typeof JournaledOperation>
 
-/** Identifies the memory that a machine was suspended with. */
+/** Identifies the file with the memory of a suspended machine. */
 const SavedMemory = z.object({ suspension: z.uuid(), size: z.int().positive() })
 export type SavedMemory = z.infer<typeof SavedMemory>
 
-/** The persisted state and the operation journal of one machine. A write is durable when it resolves. */
+/** The files in which one machine records its state, its operation and its saved memory. A write is durable when it resolves. */
 export interface OperationJournal {
   readState(): Promise<PersistedState | undefined>
-  readOperation(): Promise<Operation | undefined>
-  /** Undefined also for memory that an older version saved without this file. */
+  readOperation(): Promise<JournaledOperation | undefined>
+  /** Returns undefined also for memory that an older version of the service saved, which wrote no such file. */
   readMemory(): Promise<SavedMemory | undefined>
-  /** `undefined` deletes the file and means stopped; that works on a full disk. */
+  /** `undefined` means stopped. It deletes the file, which works on a full disk too. */
   writeState(state: PersistedState | undefined): Promise<void>
   /** `undefined` marks the end of the operation. */
-  writeOperation(operation: Operation | undefined): Promise<void>
+  writeOperation(operation: JournaledOperation | undefined): Promise<void>
   writeMemory(memory: SavedMemory): Promise<void>
 }
 
-export const openJournal = (folders: MachineFolders, id: string): OperationJournal => ({
-  readState: async () => PersistedState.safeParse(await folders.readJson(id, 'run.json')).data,
-  readOperation: async () => Operation.safeParse(await folders.readJson(id, 'op.json')).data,
+/** Creates the journal of the machine with this id. */
+export const createJournal = (folders: MachineFolders, id: string): OperationJournal => ({
+  readState: async () => PersistedState.safeParse(await folders.readJson(id, stateFile)).data,
+  readOperation: async () => JournaledOperation.safeParse(await folders.readJson(id, operationFile)).data,
   readMemory: async () => SavedMemory.safeParse(await folders.readJson(id, fileNames.stateInfo)).data,
-  writeState: state => folders.writeJson(id, 'run.json', state),
-  writeOperation: operation => folders.writeJson(id, 'op.json', operation),
+  writeState: state => folders.writeJson(id, stateFile, state),
+  writeOperation: operation => folders.writeJson(id, operationFile, operation),
   writeMemory: memory => folders.writeJson(id, fileNames.stateInfo, memory),
 })

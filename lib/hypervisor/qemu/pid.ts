@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, linkSync, openSync, readSync, rmSync, 
 import { readdir, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { commandLine, killProcess } from '#lib/platform/processes.ts'
+import { readCommandLine, killProcess } from '#lib/platform/processes.ts'
 import { fileNames } from './arguments.ts'
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
@@ -26,7 +26,7 @@ const readPid = (path: string): number | undefined => {
 
 /** True if a process is a QEMU of machine `id`. The pid alone is no proof, since pids are reused. */
 export const isQemuOf = async (id: string, pid: number): Promise<boolean> =>
-  (await commandLine(pid))?.includes(` -uuid ${id} `) ?? false
+  (await readCommandLine(pid))?.includes(` -uuid ${id} `) ?? false
 
 /** As `isQemuOf`, for an untrusted pid: on Linux it also checks that the process runs in the machine's folder. */
 const isQemuInFolder = async (home: string, id: string, pid: number): Promise<boolean> => {

@@ -4,7 +4,7 @@ import type { PreparedMachine } from '../base-driver.ts'
 import type { Definition, NewMachine } from '../definition.ts'
 import { demoGuest } from '../demo-guest.gen.ts'
 import { openRequestedFile } from '../files/open-machine-file.ts'
-import { randomMac } from '../mac.ts'
+import { generateMac } from '../mac.ts'
 import type { Attachments } from './attached-files.ts'
 import { assertBootable } from './bootable.ts'
 import { createDisks, planDisks } from './disks.ts'
@@ -37,7 +37,7 @@ export const prepareMachine = async (
     initrd: await openBootFile('initrd'),
     id,
     disks,
-    networks: [{ mac: randomMac(), mode: 'isolated' }],
+    networks: [{ mac: generateMac(), mode: 'isolated' }],
     created_at: new Date().toISOString(),
   }
   return { definition, populate: folder => createDisks(disks, folder, images) }

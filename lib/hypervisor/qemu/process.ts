@@ -4,8 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import * as z from 'zod'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { connectIn } from '#lib/platform/local-socket.ts'
-import type { Log } from '#lib/platform/log.ts'
-import { type Account, commandLine, killProcess, lastLine, startDetached } from '#lib/platform/processes.ts'
+import type { Logger } from '#lib/platform/log.ts'
+import { type Account, readCommandLine, killProcess, getLastLine, startDetached } from '#lib/platform/processes.ts'
 import { fileNames } from './arguments.ts'
 import { removePid, writePid } from './pid.ts'
 import { connectQmp, type Qmp, type QmpEvent } from './qmp.ts'
@@ -16,7 +16,7 @@ export interface RunningQemu {
   readonly qmp: Qmp
 }
 
-/** The parameters that all QEMU processes of a machine share. */
+/** What all QEMU processes of a machine have in common. */
 export interface LaunchContext {
   readonly id: string
   readonly home: string
@@ -24,17 +24,17 @@ export interface LaunchContext {
   readonly environment: NodeJS.ProcessEnv
   /** The account that QEMU runs as; undefined for that of the service. */
   readonly account: Account | undefined
-  /** Gives that account access to the machine's files. */
-  readonly prepare: () => Promise<void>
-  /** Resolves when the guest's serial output is recorded. */
-  readonly record: (deadline: AbortSignal) => Promise<void>
-  /** Called for a QEMU of an older version, which writes its serial log itself. */
+  /** Gives `account` access to the machine's files. */
+  readonly grantAccess: () => Promise<void>
+  /** Has the recorder record the serial output of the guest. Resolves when the recorder is connected. */
+  readonly recordSerialOutput: (deadline: AbortSignal) => Promise<void>
+  /** Called when an older version of the service started this QEMU, which writes its serial log itself. */
   readonly onLegacyLog: () => void
-  readonly log: Log
+  readonly log: Logger
 }
 
-/** Milliseconds within which the recorder must record a QEMU that was found running. */
-const recordTimeout = 10_000
+/** Milliseconds within which the recorder must connect to a QEMU that ran before the service started. */
+const recorderTimeout = 10_000
 
 const readOutput = async (home: string): Promise<string> =>
   readFile(join(home, fileNames.qemuLog), 'utf8').then(
@@ -42,10 +42,13 @@ const readOutput = async (home: string): Promise<string> =>
     () => '',
   )
 
+/** Free bytes with which QEMU can write its error message. */
+const minFreeBytes = 65_536
+
 /** True if the disk is so full that QEMU could not write its error message. */
 const isDiskFull = (home: string): Promise<boolean> =>
   statfs(home).then(
-    ({ bavail, bsize }) => bavail * bsize < 65_536,
+    ({ bavail, bsize }) => bavail * bsize < minFreeBytes,
     () => false,
   )
 
@@ -55,7 +58,7 @@ export const explainExit = async ({
   account,
 }: Pick<LaunchContext, 'home' | 'account'>): Promise<ServiceError> => {
   const output = await readOutput(home)
-  const lastMessage = lastLine(output).replace(/^qemu-system-\w+: /, '')
+  const lastMessage = getLastLine(output).replace(/^qemu-system-\w+: /, '')
   const full = lastMessage === '' && (await isDiskFull(home))
   const reason = full ? 'its disk is full' : lastMessage || 'it gave no reason'
   if (account && /permission denied/i.test(reason))
@@ -80,8 +83,8 @@ const recreatedFiles = [
 const Uuid = z.object({ UUID: z.string() })
 
 /**
- * Connects to the machine's control socket and checks that it belongs to this machine: QEMU can write to that folder, and a link
- * there could lead to the QEMU of another machine. Throws `upstream`.
+ * Connects to the machine's control socket. Checks that the QEMU behind it is that of this machine: QEMU can write to the folder
+ * of the socket, and a link there could lead to another machine. Throws `upstream`.
  */
 const connectControl = async (
   { id, home }: Pick<LaunchContext, 'id' | 'home'>,
@@ -112,15 +115,30 @@ const openOutput = async (home: string): Promise<FileHandle> => {
   return open(path, 'ax', 0o600)
 }
 
-/** Starts the machine's QEMU; resolves when it accepts commands. Throws the reason of QEMU, or that of the deadline. */
+/** Removes the pid file when QEMU exits. The returned signal aborts then. */
+const watchExit = ({ home, log }: LaunchContext, pid: number, exited: Promise<unknown>): AbortSignal => {
+  const exit = new AbortController()
+  void exited.then(() => {
+    exit.abort()
+    try {
+      removePid(home, pid)
+    } catch (error) {
+      // The folder may be read-only. The file that stays names no running QEMU.
+      log.warning('The pid file of a QEMU that has ended stays: {reason}', { reason: messageOf(error) })
+    }
+  })
+  return exit.signal
+}
+
+/** Starts the machine's QEMU. Resolves when it accepts commands. Throws why QEMU has exited, or the reason of the deadline. */
 export const launchQemu = async (
   context: LaunchContext,
   { args, descriptors, onEvent, deadline }: LaunchOptions,
 ): Promise<RunningQemu> => {
-  const { home, program, environment, account, prepare, record, log } = context
+  const { home, program, environment, account, grantAccess, recordSerialOutput } = context
   await mkdir(join(home, fileNames.runFolder), { recursive: true, mode: 0o700 })
-  await prepare()
-  // A file of another account could not be overwritten.
+  await grantAccess()
+  // QEMU cannot overwrite the files of another account, which a changed `qemu_user` leaves behind.
   for (const name of recreatedFiles) await rm(join(home, name), { force: true })
   const output = await openOutput(home)
   const { pid, exited } = await startDetached(program, args, {
@@ -130,16 +148,7 @@ export const launchQemu = async (
     account,
     ...(descriptors && { descriptors }),
   }).finally(() => output.close())
-  const exit = new AbortController()
-  void exited.then(() => {
-    exit.abort()
-    try {
-      removePid(home, pid)
-    } catch (error) {
-      // A folder that nobody may change keeps the file, which names no living QEMU any more.
-      log.warning('The pid file of a QEMU that has ended stays: {reason}', { reason: messageOf(error) })
-    }
-  })
+  const exitSignal = watchExit(context, pid, exited)
   try {
     writePid(home, pid)
   } catch (error) {
@@ -148,10 +157,10 @@ export const launchQemu = async (
   }
   let failure: unknown
   // QEMU waits for the recorder before it accepts commands.
-  const recording = record(AbortSignal.any([deadline, exit.signal])).catch((error: unknown) => {
+  const recording = recordSerialOutput(AbortSignal.any([deadline, exitSignal])).catch((error: unknown) => {
     failure = error
   })
-  while (!exit.signal.aborted) {
+  while (!exitSignal.aborted) {
     const qmp = await connectControl(context, onEvent).catch(() => undefined)
     if (qmp) {
       await recording
@@ -166,16 +175,16 @@ export const launchQemu = async (
   throw await explainExit(context)
 }
 
-/** Connects to a QEMU that was found running, and has its serial output recorded. */
+/** Connects to a QEMU that ran before the service started, and has its serial output recorded again. */
 export const reattach = async (
   context: LaunchContext,
   pid: number,
   onEvent: (event: QmpEvent) => void,
 ): Promise<RunningQemu> => {
-  const { id, record, onLegacyLog, log } = context
-  if (!(await commandLine(pid))?.includes(fileNames.serialLine)) onLegacyLog()
+  const { id, recordSerialOutput, onLegacyLog, log } = context
+  if (!(await readCommandLine(pid))?.includes(fileNames.serialLine)) onLegacyLog()
   else
-    await record(AbortSignal.timeout(recordTimeout)).catch((error: unknown) =>
+    await recordSerialOutput(AbortSignal.timeout(recorderTimeout)).catch((error: unknown) =>
       log.error('{id}: its serial output is not recorded: {reason}', { id, reason: messageOf(error) }),
     )
   return { pid, qmp: await connectControl(context, onEvent) }

@@ -9,7 +9,7 @@ import type { Attachments } from './attached-files.ts'
 import { copyDisk } from './disks.ts'
 import type { Images } from './images.ts'
 import { readLayerAt } from './layer.ts'
-import { newBasePath } from './layers.ts'
+import { generateBasePath } from './layers.ts'
 import { inspectQcow2 } from './qcow2.ts'
 
 type Disk = Definition['disks'][number]
@@ -32,7 +32,7 @@ export const exportQemuMachine = async (
   await using links = new AsyncDisposableStack()
   /** Hard-links the disk, since a linked clone created during the export moves this content away from the disk's path. */
   const linkDisk = async (disk: Disk): Promise<Disk> => {
-    const path = newBasePath(home)
+    const path = generateBasePath(home)
     await link(join(home, disk.path), path)
     links.defer(() => rm(path, { force: true }))
     return { ...disk, path: basename(path) }

@@ -1,5 +1,5 @@
 import type { StableState } from '../driver.ts'
-import type { PersistedState, Operation } from './operation-journal.ts'
+import type { PersistedState, JournaledOperation } from './operation-journal.ts'
 import { crashProblem } from './status.ts'
 
 /** What the recovery has to do with a running QEMU after the service was killed. */
@@ -12,7 +12,7 @@ export type RecoveryAction = 'end suspended' | 'undo suspend' | 'finish resume' 
 export const chooseRecoveryAction = (
   status: string,
   persisted: PersistedState | undefined,
-  operation: Operation | undefined,
+  operation: JournaledOperation | undefined,
 ): RecoveryAction => {
   if (persisted?.state === 'suspended') return status === 'postmigrate' ? 'end suspended' : 'finish resume'
   return operation?.verb === 'suspend' ? 'undo suspend' : 'none'
@@ -21,7 +21,7 @@ export const chooseRecoveryAction = (
 /** Returns the state of a machine whose QEMU has exited, from its journal and from whether its saved memory exists. */
 export const determineStateAfterExit = (
   persisted: PersistedState | undefined,
-  operation: Operation | undefined,
+  operation: JournaledOperation | undefined,
   hasMemory: boolean,
 ): { readonly state: StableState; readonly problem?: string | undefined } => {
   if (persisted?.state === 'suspended' && hasMemory) return { state: 'suspended', problem: persisted.problem }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
 import { listMembers } from './webdav.ts'
 import type { Repository } from './repository.ts'
-import { endlessListing } from '../http/listing.ts'
+import { createEndlessListingError } from '../http/listing.ts'
 import { drain, readJson, parseModifiedAt, replyError } from '../http/response.ts'
 import { isObjectPath } from '../port/object-path.ts'
 import type { ObjectStat } from '../port/provider.ts'
@@ -69,7 +69,7 @@ async function* listByWebDav(
 ): AsyncGenerator<ObjectStat> {
   const folders = [root]
   for (let requests = 0; folders.length > 0; requests += 1) {
-    if (requests === maxFolders) throw endlessListing(repository.host)
+    if (requests === maxFolders) throw createEndlessListingError(repository.host)
     const folder = folders.pop()!
     for (const { name, isFolder, ...stat } of await listMembers(
       repository,
@@ -78,7 +78,7 @@ async function* listByWebDav(
     )) {
       const path = joinPath(folder, name)
       if (!isObjectPath(path)) continue
-      if (isFolder && path.split('/').length > maxDepth) throw endlessListing(repository.host)
+      if (isFolder && path.split('/').length > maxDepth) throw createEndlessListingError(repository.host)
       if (isFolder) folders.push(path)
       else yield { path, ...stat }
     }

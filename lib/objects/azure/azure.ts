@@ -46,7 +46,7 @@ export const createAzure = async (storage: Storage, fetcher: Fetcher = createFet
 
     async stat(path, signal) {
       try {
-        const { headers } = await client.ask({ method: 'HEAD', key: getBlobName(path), signal })
+        const { headers } = await client.send({ method: 'HEAD', key: getBlobName(path), signal })
         const sha256 = getSha256(headers['x-ms-meta-sha256'])
         return {
           path,
@@ -85,7 +85,7 @@ export const createAzure = async (storage: Storage, fetcher: Fetcher = createFet
     },
 
     async remove(path, signal) {
-      await client.ask({ method: 'DELETE', key: getBlobName(path), signal }).catch((error: unknown) => {
+      await client.send({ method: 'DELETE', key: getBlobName(path), signal }).catch((error: unknown) => {
         if (!isFault(error, 'not-found')) throw error
       })
     },

@@ -1,4 +1,4 @@
-import { statusError } from '../http/http-errors.ts'
+import { createStatusError } from '../http/http-errors.ts'
 import { createBody } from '../http/request-body.ts'
 import { drain, getHeader, isSuccess } from '../http/response.ts'
 import type { Fetcher, Reply } from '../http/send.ts'
@@ -31,7 +31,7 @@ export const createAzureClient = (
     const { status, headers: replyHeaders } = reply
     // A reply to HEAD has no body, and proxies leave out the code.
     const code = getHeader(reply, 'x-ms-error-code') ?? (status === 404 ? 'BlobNotFound' : undefined)
-    throw statusError({ host, status, headers: replyHeaders, code, what: key })
+    throw createStatusError({ host, status, headers: replyHeaders, code, what: key })
   }
   return createStorageClient(host, sendOnce)
 }

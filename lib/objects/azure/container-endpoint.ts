@@ -1,4 +1,4 @@
-import { invalidConnection, parseSettings, type Storage } from '../port/connection.ts'
+import { createInvalidConnectionError, parseSettings, type Storage } from '../port/connection.ts'
 import { ContainerSettings } from '../port/provider-settings.ts'
 import type { SharedKey } from './shared-key.ts'
 
@@ -16,7 +16,9 @@ const getServiceUrl = (account: string, endpoint: string | undefined): string =>
   const address = (/^https?:\/\//i.test(endpoint) ? endpoint : `https://${endpoint}`).replace(/\/+$/, '')
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (!url || url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '')
-    throw invalidConnection('endpoint is the address of a blob service, such as https://account.blob.core.windows.net')
+    throw createInvalidConnectionError(
+      'endpoint is the address of a blob service, such as https://account.blob.core.windows.net',
+    )
   return address
 }
 
@@ -30,10 +32,11 @@ export const parseContainerEndpoint = (storage: Storage): ContainerEndpoint => {
     storage_account_key: key,
     endpoint,
   } = parseSettings(ContainerSettings, storage)
-  if (!/^[a-z0-9]{3,24}$/.test(account)) throw invalidConnection('storage_account_name is not the name of an account')
+  if (!/^[a-z0-9]{3,24}$/.test(account))
+    throw createInvalidConnectionError('storage_account_name is not the name of an account')
   if (!/^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/.test(container))
-    throw invalidConnection('container_name is not the name of a container')
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(key)) throw invalidConnection('storage_account_key is not in base64')
+    throw createInvalidConnectionError('container_name is not the name of a container')
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(key)) throw createInvalidConnectionError('storage_account_key is not in base64')
   const base = `${getServiceUrl(account, endpoint)}/${container}`
   return {
     host: new URL(base).host,

@@ -21,7 +21,7 @@ export const listPages = (
       ...(prefix !== '' && { prefix }),
       ...(marker !== undefined && { marker }),
     }
-    const { text } = await client.ask({ method: 'GET', key: '', query, signal })
+    const { text } = await client.send({ method: 'GET', key: '', query, signal })
     const [list] = findElements(await parseXml(client.host, text), 'EnumerationResults')
     if (list === undefined)
       throw new ServiceError('upstream', `The storage ${client.host} sent a reply that is not a list of a container.`)

@@ -22,7 +22,7 @@ const listStagedBlocks = async (
 ): Promise<ReadonlySet<string>> => {
   const query = { comp: 'blocklist', blocklisttype: 'uncommitted' }
   try {
-    const { text } = await client.ask({ method: 'GET', key, query, signal })
+    const { text } = await client.send({ method: 'GET', key, query, signal })
     const blocks = findElements(await parseXml(client.host, text), 'Block')
     return new Set(blocks.map(block => findText(block, 'Name') ?? ''))
   } catch (error) {
@@ -61,7 +61,7 @@ export const writeBlob = async (
     const id = createBlockId(index, md5)
     ids[index] = id
     if (!stagedBlocks.has(id))
-      await client.ask({
+      await client.send({
         method: 'PUT',
         key,
         query: { comp: 'block', blockid: id },
@@ -82,11 +82,11 @@ export const writeBlob = async (
   if (isSmall) {
     const blobHeaders = { ...headers, 'content-type': 'application/octet-stream', 'x-ms-blob-type': 'BlockBlob' }
     const sent = onProgress && { onSent: onProgress }
-    await client.ask({ method: 'PUT', key, headers: blobHeaders, body: onlyBlock, signal, ...sent })
+    await client.send({ method: 'PUT', key, headers: blobHeaders, body: onlyBlock, signal, ...sent })
     onProgress?.(source.size)
   } else {
     const listHeaders = { ...headers, 'content-type': 'application/xml' }
     const query = { comp: 'blocklist' }
-    await client.ask({ method: 'PUT', key, query, headers: listHeaders, body: createBlockList(ids), signal })
+    await client.send({ method: 'PUT', key, query, headers: listHeaders, body: createBlockList(ids), signal })
   }
 }

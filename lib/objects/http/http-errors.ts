@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { ServiceError } from '#lib/errors.ts'
-import { preconditionFailed } from '../port/check-version.ts'
+import { createPreconditionError } from '../port/check-version.ts'
 import { TransientError } from '#lib/async/retry.ts'
 import { parseRetryAfter } from './retry-after.ts'
 
@@ -11,7 +11,11 @@ const certificateErrorCode = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)|^ERR_TLS/
  * carries only Node's error code, because Node's messages name resolved addresses.
  * @param what begins the message: what failed
  */
-export const transportError = (host: string, error: unknown, what = `The request to the storage ${host} failed`) => {
+export const createTransportError = (
+  host: string,
+  error: unknown,
+  what = `The request to the storage ${host} failed`,
+) => {
   if (error instanceof ServiceError) return error
   const { code = 'no reason' }: { code?: string } = Object(error)
   const failed = `${what}: ${code}`
@@ -55,29 +59,29 @@ export const isTransientStatus = (status: number): boolean => transientStatuses.
  * Turns the status of a failed reply into a `ServiceError`. The message of the storage is left out, because it may repeat
  * credentials that were sent.
  */
-export const statusError = ({ host, status, headers, code = '', what }: FailedReply): ServiceError => {
+export const createStatusError = ({ host, status, headers, code = '', what }: FailedReply): ServiceError => {
   const codeSuffix = /^[A-Za-z]{1,64}$/.test(code) ? ` ${code}` : ''
   const answered = `The storage ${host} answered ${status}${codeSuffix}`
-  const upstream = (message: string): ServiceError => new ServiceError('upstream', message)
+  const createUpstreamError = (message: string): ServiceError => new ServiceError('upstream', message)
   if (status === 401 || status === 403)
-    return upstream(
+    return createUpstreamError(
       code === 'RequestTimeTooSkewed'
         ? `${answered}: its clock and the clock of this host differ too much; set them.`
         : `The storage ${host} refused the credentials of the connection (${status}${codeSuffix}); check them and what they may do.`,
     )
   if (missingContainerCodes.has(code))
-    return upstream(`${answered}: the bucket or container of the connection is not there.`)
+    return createUpstreamError(`${answered}: the bucket or container of the connection is not there.`)
   if (status === 404 && missingObjectCodes.has(code))
     return new ServiceError('not-found', `There is no object ${what}.`)
   if (status >= 300 && status < 400)
-    return upstream(
+    return createUpstreamError(
       `${answered} for ${what}, a redirect, which is not followed; check the address and the region in the connection.`,
     )
-  if (status === 412 || preconditionCodes.has(code)) return preconditionFailed(what)
+  if (status === 412 || preconditionCodes.has(code)) return createPreconditionError(what)
   if (status === 416) return new ServiceError('invalid', `${what} does not have all the bytes that were asked for.`)
   if (status === 507 || code === 'XMinioStorageFull')
     return new ServiceError('no-space', `The storage ${host} is full, so ${what} was not written.`)
   if (isTransientStatus(status) || transientCodes.has(code))
     return new TransientError(`${answered}.`, undefined, parseRetryAfter(headers['retry-after']))
-  return upstream(`${answered} for ${what}.`)
+  return createUpstreamError(`${answered} for ${what}.`)
 }

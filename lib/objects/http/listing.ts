@@ -13,7 +13,7 @@ export interface Page<T> {
 }
 
 /** The error for a listing that does not end. */
-export const endlessListing = (host: string): ServiceError =>
+export const createEndlessListingError = (host: string): ServiceError =>
   new ServiceError('upstream', `The storage ${host} lists its objects without end.`)
 
 /**
@@ -35,12 +35,12 @@ export async function* readPages<T>(
     const last = items.at(-1)
     emptyPages = last === undefined ? emptyPages + 1 : 0
     if (last !== undefined) {
-      if (lastKeys.has(getKey(last))) throw endlessListing(host)
+      if (lastKeys.has(getKey(last))) throw createEndlessListingError(host)
       lastKeys.add(getKey(last))
     }
     yield items
     if (next === undefined) return
-    if (tokens.has(next) || tokens.size >= maxPages || emptyPages > maxEmptyPages) throw endlessListing(host)
+    if (tokens.has(next) || tokens.size >= maxPages || emptyPages > maxEmptyPages) throw createEndlessListingError(host)
     tokens.add(next)
     token = next
   }

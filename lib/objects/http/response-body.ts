@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { ServiceError } from '#lib/errors.ts'
-import { transportError } from './http-errors.ts'
+import { createTransportError } from './http-errors.ts'
 import { TransientError } from '#lib/async/retry.ts'
 
 /** Bytes of a reply that is read as a whole: lists have a thousand rows with names of 1 KB. */
 const defaultTextLimit = 16 * 1024 * 1024
 
-const brokenBody = (host: string, error: unknown): ServiceError =>
-  transportError(host, error, `The reply of the storage ${host} broke off`)
+const createBrokenBodyError = (host: string, error: unknown): ServiceError =>
+  createTransportError(host, error, `The reply of the storage ${host} broke off`)
 
 /** Reads a whole body as text. Throws `upstream`, also for more than `limit` bytes. */
 export const readText = async (host: string, body: Readable, limit = defaultTextLimit): Promise<string> => {
@@ -22,7 +22,7 @@ export const readText = async (host: string, body: Readable, limit = defaultText
       chunks.push(chunk)
     }
   } catch (error) {
-    throw brokenBody(host, error)
+    throw createBrokenBodyError(host, error)
   }
   return Buffer.concat(chunks).toString('utf8')
 }
@@ -44,7 +44,7 @@ export async function* readVerified(
 ): AsyncGenerator<Buffer> {
   const digest = sha256 === undefined ? undefined : createHash('sha256')
   let received = 0
-  const wrongSize = (words: string): Error =>
+  const createWrongSizeError = (words: string): Error =>
     new TransientError(
       `The storage ${host} sent ${received} bytes of ${what}, ${words} than the ${size} there are.`,
       undefined,
@@ -53,16 +53,16 @@ export async function* readVerified(
     // As above.
     for await (const chunk of body as AsyncIterable<Buffer>) {
       received += chunk.length
-      if (received > size) throw wrongSize('more')
+      if (received > size) throw createWrongSizeError('more')
       digest?.update(chunk)
       yield chunk
     }
   } catch (error) {
-    throw signal?.aborted ? signal.reason : brokenBody(host, error)
+    throw signal?.aborted ? signal.reason : createBrokenBodyError(host, error)
   } finally {
     body.destroy()
   }
-  if (received < size) throw wrongSize('fewer')
+  if (received < size) throw createWrongSizeError('fewer')
   if (digest && digest.digest('hex') !== sha256)
     throw new ServiceError('upstream', `The bytes of ${what} are not those that were written: the SHA-256 differs.`)
 }

@@ -2,7 +2,7 @@ import { ServiceError } from '#lib/errors.ts'
 import { isWithinJsonLimits } from '#lib/json-limits.ts'
 import type { ObjectStat } from '../port/provider.ts'
 import { readText } from './response-body.ts'
-import { statusError } from './http-errors.ts'
+import { createStatusError } from './http-errors.ts'
 import type { Reply } from './send.ts'
 
 /** Up to so many bytes, reading the rest is faster than opening a new connection. */
@@ -30,11 +30,11 @@ export const drain = (reply: Reply): void => {
 /** Whether the status is 2xx. */
 export const isSuccess = ({ status }: Reply): boolean => status >= 200 && status < 300
 
-/** Drains a reply with an unexpected status and gives the error for it, see `statusError`. */
+/** Drains a reply with an unexpected status and gives the error for it, see `createStatusError`. */
 export const replyError = (reply: Reply, what: string): ServiceError => {
   drain(reply)
   const { url, status, headers } = reply
-  return statusError({ host: url.host, status, headers, what })
+  return createStatusError({ host: url.host, status, headers, what })
 }
 
 /** Parses JSON; undefined for invalid JSON, and for JSON beyond the limits of `isWithinJsonLimits`. */

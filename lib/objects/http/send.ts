@@ -5,7 +5,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
 import { ServiceError } from '#lib/errors.ts'
 import { createMayReach } from '#lib/platform/outgoing-addresses.ts'
-import { transportError } from './http-errors.ts'
+import { createTransportError } from './http-errors.ts'
 import { TransientError } from '#lib/async/retry.ts'
 import { type RequestBody, trackBody } from './request-body.ts'
 
@@ -44,13 +44,13 @@ interface Options {
 // A storage may be on a private network. Metadata services, where clouds hand out credentials, are never a storage.
 const mayReach = createMayReach(['0.0.0.0/0', '::/0'])
 
-const metadataAddressError = (host: string): ServiceError =>
+const createMetadataAddressError = (host: string): ServiceError =>
   new ServiceError('forbidden', `${host} is the address of a cloud's metadata service, and not a storage.`)
 
 const lookup: LookupFunction = (host, options, done) =>
   find(host, { ...options, all: true }, (error, found) => {
     const addresses = found?.filter(({ address }) => mayReach(address)) ?? []
-    if (error || addresses.length === 0) done(error ?? metadataAddressError(host), '', 4)
+    if (error || addresses.length === 0) done(error ?? createMetadataAddressError(host), '', 4)
     else if (options.all) done(null, addresses)
     else done(null, addresses[0]!.address, addresses[0]!.family)
   })
@@ -59,7 +59,7 @@ const lookup: LookupFunction = (host, options, done) =>
 const agentOptions = { keepAlive: true, highWaterMark: 1024 * 1024 }
 const agents = { 'http:': new http.Agent(agentOptions), 'https:': new https.Agent(agentOptions) }
 
-const idleError = (host: string, milliseconds: number): Error =>
+const createIdleError = (host: string, milliseconds: number): Error =>
   new TransientError(
     `The storage ${host} is silent: nothing came or went for ${milliseconds / 1_000} s (ETIMEDOUT).`,
     undefined,
@@ -73,7 +73,7 @@ export const createFetcher =
     signal?.throwIfAborted()
     const host = url.hostname.replace(/^\[|\]$/g, '')
     // For an IP address `lookup` is not called.
-    if (isIP(host) !== 0 && !mayReach(host)) throw metadataAddressError(host)
+    if (isIP(host) !== 0 && !mayReach(host)) throw createMetadataAddressError(host)
     const { promise, resolve, reject } = Promise.withResolvers<Reply>()
     const source = body && body.size > 0 ? trackBody(body) : undefined
     let response: IncomingMessage | undefined
@@ -101,7 +101,7 @@ export const createFetcher =
       // A slow source or a slow reader is not the server's fault: bytes lie here unread, or all have arrived.
       const isOurTurn = source?.isWaitingForSource() || response?.complete || (response?.readableLength ?? 0) > 0
       if (isOurTurn) request.setTimeout(timeout)
-      else end(idleError(url.host, timeout))
+      else end(createIdleError(url.host, timeout))
     })
     const abort = (): unknown => end(new Error('the request was aborted'))
     signal?.addEventListener('abort', abort, { once: true })
@@ -127,6 +127,6 @@ export const createFetcher =
     } catch (error) {
       signal?.throwIfAborted()
       const failure = source?.sourceError()
-      throw failure ? failure.error : transportError(url.host, error)
+      throw failure ? failure.error : createTransportError(url.host, error)
     }
   }

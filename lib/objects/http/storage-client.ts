@@ -27,7 +27,7 @@ export interface StorageClient {
   /** Sends a request whose reply is streamed. Throws the error of an unsuccessful status. */
   open(request: StorageRequest): Promise<Reply>
   /** Sends a request and reads its reply as text. Throws also for a reply that `assertText` refuses. */
-  ask(request: StorageRequest): Promise<TextReply>
+  send(request: StorageRequest): Promise<TextReply>
 }
 
 /**
@@ -42,7 +42,7 @@ export const createStorageClient = (
 ): StorageClient => ({
   host,
   open: request => withRetry(() => sendOnce(request), request.signal),
-  ask: request =>
+  send: request =>
     withRetry(async () => {
       const { headers, body } = await sendOnce(request)
       const reply = { headers, text: await readText(host, body) }

@@ -5,9 +5,9 @@ import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import { isInside, isSystemError, renameSynced, syncFile, syncFolder } from '#lib/platform/files.ts'
-import { placeOf } from '#lib/platform/open-file.ts'
+import { resolveOpenPath } from '#lib/platform/open-file.ts'
 import type { OpenFolder } from '#lib/platform/open-folder.ts'
-import { realPathOf } from '#lib/platform/real-path.ts'
+import { resolveRealPath } from '#lib/platform/real-path.ts'
 import { checkDigest } from '../port/guard-writes.ts'
 import { checkVersion } from '../port/check-version.ts'
 import { toStorageError, withStorageErrors } from './storage-errors.ts'
@@ -25,7 +25,7 @@ const syncInterval = 16 * 1024 * 1024
 /** Bytes per read: each read costs a switch to another thread, and a slow reader holds two buffers of this size. */
 const readSize = 1024 * 1024
 
-const notFound = (path: string): ServiceError => new ServiceError('not-found', `There is no object ${path}.`)
+const createNotFoundError = (path: string): ServiceError => new ServiceError('not-found', `There is no object ${path}.`)
 
 /** Errors of file systems or files that cannot have a hard link. */
 const hardLinkUnsupported = ['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
@@ -52,7 +52,7 @@ interface Options {
   readonly create: boolean
 }
 
-const undefinedIfNotFound = (error: unknown): undefined => {
+const ignoreNotFound = (error: unknown): undefined => {
   if (isFault(error, 'not-found')) return undefined
   throw error
 }
@@ -68,7 +68,7 @@ export const createLocalStorage = async (
 ): Promise<Provider> => {
   const root = await withStorageErrors(folder, async () => {
     if (createRoot) await mkdir(folder, { recursive: true, mode: 0o700 })
-    return realPathOf(folder)
+    return resolveRealPath(folder)
   })
 
   /** Throws `forbidden` for a real path that is not in this storage. */
@@ -98,7 +98,7 @@ export const createLocalStorage = async (
       return openFolderOnce().catch((error: unknown) => {
         // An empty folder on the path was removed meanwhile.
         if (create && isSystemError(error, 'ENOENT')) return openFolderOnce()
-        throw !create && isMissingFile(error) ? notFound(path) : error
+        throw !create && isMissingFile(error) ? createNotFoundError(path) : error
       })
     })
   /** The path of the file of an object, to check it. Throws `forbidden` when its folder is a link out of the root. */
@@ -106,7 +106,7 @@ export const createLocalStorage = async (
     const file = join(root, ...splitObjectPath(path))
     const parent = dirname(file)
     const real = await realpath(parent).catch((error: unknown) => {
-      throw isMissingFile(error) ? notFound(path) : error
+      throw isMissingFile(error) ? createNotFoundError(path) : error
     })
     assertInside(path, join(real, basename(file)))
     return join(real, basename(file))
@@ -198,7 +198,7 @@ export const createLocalStorage = async (
     },
     async read(path, { range, signal } = {}) {
       const found = await withStorageErrors(path, () => statObject(path))
-      if (!found) throw notFound(path)
+      if (!found) throw createNotFoundError(path)
       if (range && (range.start < 0 || range.start >= range.end || range.end > found.size))
         throw new ServiceError(
           'invalid',
@@ -206,16 +206,16 @@ export const createLocalStorage = async (
         )
       const file = await open(found.file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
         // It was removed meanwhile.
-        throw isMissingFile(error) ? notFound(path) : toStorageError(path, error)
+        throw isMissingFile(error) ? createNotFoundError(path) : toStorageError(path, error)
       })
       await using opened = new AsyncDisposableStack()
       opened.use(file)
       // The open file is checked again: another file may have replaced it, or a folder on its path may have become a link.
       await withStorageErrors(path, async () => {
         const now = await file.stat({ bigint: true })
-        assertInside(path, await placeOf(file, found.file))
+        assertInside(path, await resolveOpenPath(file, found.file))
         await assertNotServiceFile(path, now)
-        if (!now.isFile()) throw notFound(path)
+        if (!now.isFile()) throw createNotFoundError(path)
       })
       // From here on the stream closes the file.
       opened.move()
@@ -252,7 +252,7 @@ export const createLocalStorage = async (
       }
     },
     async *list(folderPath, signal): AsyncGenerator<ObjectStat> {
-      const start = folderPath === '' ? root : await resolveFile(folderPath).catch(undefinedIfNotFound)
+      const start = folderPath === '' ? root : await resolveFile(folderPath).catch(ignoreNotFound)
       if (start === undefined) return
       const names = async function* (at: string, path: string): AsyncGenerator<string> {
         const entries = await opendir(at).catch((error: unknown) => {
@@ -275,7 +275,7 @@ export const createLocalStorage = async (
       }
     },
     async remove(path, _, { keepsUploads } = {}) {
-      await using folder = await openParent(path).catch(undefinedIfNotFound)
+      await using folder = await openParent(path).catch(ignoreNotFound)
       if (folder === undefined) return
       const file = folder.at(basename(path))
       await withStorageErrors(path, async () => {

@@ -1,7 +1,7 @@
 import type { Source } from './provider.ts'
 
 /** Makes a source of bytes in memory. */
-export const sourceFromBytes = (bytes: Uint8Array): Source => ({
+export const toSource = (bytes: Uint8Array): Source => ({
   size: bytes.byteLength,
   read: ({ start, end }) =>
     new ReadableStream({

@@ -2,7 +2,7 @@ import { ServiceError } from '#lib/errors.ts'
 import type { ObjectStat, WriteOptions } from './provider.ts'
 
 /** The error of a write whose object has changed since the caller read it. */
-export const preconditionFailed = (path: string): ServiceError =>
+export const createPreconditionError = (path: string): ServiceError =>
   new ServiceError('precondition-failed', `${path} on the storage was changed meanwhile.`)
 
 /** Throws `precondition-failed` when the stored object is not the one that the write replaces. */
@@ -11,5 +11,5 @@ export const checkVersion = (
   found: Pick<ObjectStat, 'version'> | undefined,
   { replaces }: WriteOptions,
 ): void => {
-  if (replaces !== undefined && (found?.version ?? null) !== replaces) throw preconditionFailed(path)
+  if (replaces !== undefined && (found?.version ?? null) !== replaces) throw createPreconditionError(path)
 }

@@ -30,7 +30,7 @@ export interface Storage {
 const maxLength = 8_192
 
 /** The error of an invalid connection. `why` must not have a value of the connection. */
-export const invalidConnection = (why: string): ServiceError =>
+export const createInvalidConnectionError = (why: string): ServiceError =>
   new ServiceError('invalid', `The connection is not valid: ${why}.`)
 
 const isKey = (text: string): boolean => /^[a-z][a-z0-9_]*$/.test(text)
@@ -41,10 +41,10 @@ const parseSegments = (text: string): ReadonlyMap<string, string> => {
   for (const segment of text.split(';').map(part => part.trim())) {
     if (segment === '') continue
     const at = segment.indexOf('=')
-    if (at < 1) throw invalidConnection('each of its parts, between semicolons, is written as key=value')
+    if (at < 1) throw createInvalidConnectionError('each of its parts, between semicolons, is written as key=value')
     const key = segment.slice(0, at).trim().toLowerCase()
-    if (!isKey(key)) throw invalidConnection('its keys are words of letters, digits and underscores')
-    if (found.has(key)) throw invalidConnection(`it says ${key} twice`)
+    if (!isKey(key)) throw createInvalidConnectionError('its keys are words of letters, digits and underscores')
+    if (found.has(key)) throw createInvalidConnectionError(`it says ${key} twice`)
     found.set(key, segment.slice(at + 1).trim())
   }
   return found
@@ -75,12 +75,14 @@ const parseHost = (text: string, port: string | undefined): CatalogService => {
   const [leading = ''] = scheme.test(serverPart) ? [] : (scheme.exec(before) ?? [])
   const auth = before.slice(leading.length)
   const address = scheme.test(serverPart) ? serverPart : `${leading || 'http://'}${serverPart}`
-  if (!URL.canParse(address)) throw invalidConnection('host is not an address')
+  if (!URL.canParse(address)) throw createInvalidConnectionError('host is not an address')
   const url = new URL(address)
-  if (!/^https?:$/.test(url.protocol)) throw invalidConnection('host is reached by http or https')
-  if (url.pathname !== '/' || url.search !== '' || url.hash !== '') throw invalidConnection('host has no path')
+  if (!/^https?:$/.test(url.protocol)) throw createInvalidConnectionError('host is reached by http or https')
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
+    throw createInvalidConnectionError('host has no path')
   if (port !== undefined) {
-    if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw invalidConnection('port is a number up to 65535')
+    if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+      throw createInvalidConnectionError('port is a number up to 65535')
     url.port = port
   }
   const colon = auth.indexOf(':')
@@ -109,16 +111,19 @@ const parseService = (
 /** Gives the settings of a storage by the schema of its provider. Throws `invalid` for a required one that is missing. */
 export const parseSettings = <Schema extends z.ZodType>(schema: Schema, { type, meta }: Storage): z.output<Schema> => {
   const parsed = schema.safeParse(meta)
-  if (!parsed.success) throw invalidConnection(`the provider ${type} needs ${findMissing(parsed.error)}`)
+  if (!parsed.success) throw createInvalidConnectionError(`the provider ${type} needs ${findMissing(parsed.error)}`)
   return parsed.data
 }
 
 /** Checks the storage part of a connection. Throws `invalid` for an unknown provider and for a missing required key. */
 export const parseStorage = (provider: string, meta: Readonly<Record<string, string>>): Storage => {
   const type = findProviderType(provider)
-  if (!type) throw invalidConnection(`there is no provider of this name; choose one of ${providerTypes.join(', ')}`)
+  if (!type)
+    throw createInvalidConnectionError(`there is no provider of this name; choose one of ${providerTypes.join(', ')}`)
   if (Object.entries(meta).some(([key, value]) => !isKey(key) || /[;\p{Cc}]/u.test(value)))
-    throw invalidConnection('its keys are words of letters, digits and underscores, and no value has a semicolon')
+    throw createInvalidConnectionError(
+      'its keys are words of letters, digits and underscores, and no value has a semicolon',
+    )
   parseSettings(getProviderKind(type).settings, { type, meta })
   return { type, meta }
 }
@@ -129,18 +134,19 @@ export const parseStorage = (provider: string, meta: Readonly<Record<string, str
  * a value.
  */
 export const parseConnection = (text: string): Connection => {
-  if (text.length > maxLength) throw invalidConnection(`it has more than ${maxLength} characters`)
-  if (/\p{Cc}/u.test(text)) throw invalidConnection('it has control characters')
+  if (text.length > maxLength) throw createInvalidConnectionError(`it has more than ${maxLength} characters`)
+  if (/\p{Cc}/u.test(text)) throw createInvalidConnectionError('it has control characters')
   const segments = parseSegments(text)
   const provider = segments.get('provider')
-  if (provider === undefined && !segments.has('host')) throw invalidConnection('it names no provider and no host')
+  if (provider === undefined && !segments.has('host'))
+    throw createInvalidConnectionError('it names no provider and no host')
   const { service, usedKeys }: { service?: CatalogService; usedKeys: readonly string[] } = segments.has('host')
     ? parseService(segments)
     : { usedKeys: [] }
   const meta = Object.fromEntries([...segments].filter(([key]) => key !== 'provider' && !usedKeys.includes(key)))
   if (provider === undefined) {
     const [left] = Object.keys(meta)
-    if (left !== undefined) throw invalidConnection(`it says ${left} without a provider`)
+    if (left !== undefined) throw createInvalidConnectionError(`it says ${left} without a provider`)
     return { service: service! }
   }
   return { ...(service && { service }), storage: parseStorage(provider, meta) }
@@ -186,13 +192,13 @@ export const redactConnection = (text: string): string | undefined => {
     return undefined
   }
   const { service, storage } = connection
-  const withoutSecrets = ({ type, meta }: Storage): Storage => ({
+  const omitSecrets = ({ type, meta }: Storage): Storage => ({
     type,
     meta: Object.fromEntries(Object.entries(meta).filter(([key, value]) => isPublicValue(type, key, value))),
   })
   return formatConnection({
     ...(service && { service: { url: service.url } }),
-    ...(storage && { storage: withoutSecrets(storage) }),
+    ...(storage && { storage: omitSecrets(storage) }),
   })
 }
 

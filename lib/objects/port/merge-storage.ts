@@ -1,4 +1,4 @@
-import { invalidConnection, maskStorage, type Storage, parseStorage } from './connection.ts'
+import { createInvalidConnectionError, maskStorage, type Storage, parseStorage } from './connection.ts'
 import { getProviderKind } from './provider-kinds.ts'
 
 /** Whether two storages have the same public values: only then the credentials of one may be sent to the other. */
@@ -28,6 +28,6 @@ export const unmaskStorage = (storage: Storage, stored: Storage): Storage => {
   )
   const unmasked = { ...storage, meta: Object.fromEntries(meta) }
   if (!isSameStorage(stored, unmasked))
-    throw invalidConnection('its masked values belong to another storage; send all credentials of this one')
+    throw createInvalidConnectionError('its masked values belong to another storage; send all credentials of this one')
   return unmasked
 }

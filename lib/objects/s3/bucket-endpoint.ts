@@ -15,7 +15,8 @@ export interface BucketEndpoint {
   url(key: string, query?: Readonly<Record<string, string>>): URL
 }
 
-const bad = (why: string): ServiceError => new ServiceError('invalid', `The connection is not valid: ${why}.`)
+const createInvalidEndpointError = (why: string): ServiceError =>
+  new ServiceError('invalid', `The connection is not valid: ${why}.`)
 
 /** URI encoding of AWS SigV4: everything but letters, digits and `-._~`. */
 const encodeComponent = (text: string): string =>
@@ -28,7 +29,9 @@ const parseOrigin = (endpoint: string, useSsl: boolean | undefined, defaultSchem
   const address = `${ssl ? 'https' : 'http'}://${authority}`
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (!url || url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.username !== '')
-    throw bad('endpoint is the address of a server, such as https://minio.example:9000, without a path')
+    throw createInvalidEndpointError(
+      'endpoint is the address of a server, such as https://minio.example:9000, without a path',
+    )
   return url.origin
 }
 
@@ -37,8 +40,9 @@ export const parseBucketEndpoint = (
   { bucket, region = 'us-east-1', endpoint, use_ssl }: BucketSettings,
   defaultScheme: 'http' | 'https',
 ): BucketEndpoint => {
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/.test(bucket)) throw bad('bucket is not the name of one')
-  if (!/^[a-z0-9-]{1,32}$/.test(region)) throw bad('region is not the name of one')
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/.test(bucket))
+    throw createInvalidEndpointError('bucket is not the name of one')
+  if (!/^[a-z0-9-]{1,32}$/.test(region)) throw createInvalidEndpointError('region is not the name of one')
   const aws = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
   // Certificates of AWS cover one label before the name, and host names have no capitals; other buckets go into the path.
   const base =
@@ -67,7 +71,7 @@ export const getCredentials = (settings: BucketSettings, environment: NodeJS.Pro
     ? ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'].map(name => environment[name])
     : [settings.access_key, settings.secret_key, settings.session_token]
   if (!accessKeyId || !secretAccessKey)
-    throw bad(
+    throw createInvalidEndpointError(
       fromEnvironment
         ? 'it wants the credentials of the environment, and this service was started without AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; roles of EC2 instances and ECS containers are not supported'
         : 'it needs access_key and secret_key',

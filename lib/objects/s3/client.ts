@@ -1,6 +1,6 @@
 import { AwsV4Signer } from 'aws4fetch'
 import { readText } from '../http/response-body.ts'
-import { statusError } from '../http/http-errors.ts'
+import { createStatusError } from '../http/http-errors.ts'
 import { isSuccess } from '../http/response.ts'
 import type { Fetcher, Reply } from '../http/send.ts'
 import { createBody } from '../http/request-body.ts'
@@ -44,14 +44,14 @@ export const createS3Client = (endpoint: BucketEndpoint, credentials: Credential
     // A reply to HEAD has no body and so no code.
     const missing = key === '' ? 'NoSuchBucket' : 'NoSuchKey'
     const code = (await findCode(await readText(host, reply.body))) ?? (status === 404 ? missing : undefined)
-    throw statusError({ host, status, headers: replyHeaders, code, what: key })
+    throw createStatusError({ host, status, headers: replyHeaders, code, what: key })
   }
 
   /** S3 replies to long operations with 200 before they are done, and reports a failure in the body. */
   const assertNoError = async ({ headers, text }: TextReply, { key }: StorageRequest): Promise<void> => {
     const code = /^\s*(<\?xml[^>]*>\s*)?<Error\b/.test(text) ? await findCode(text) : undefined
     if (code !== undefined)
-      throw statusError({ host, status: code === 'InternalError' ? 500 : 400, headers, code, what: key })
+      throw createStatusError({ host, status: code === 'InternalError' ? 500 : 400, headers, code, what: key })
   }
   return createStorageClient(host, sendOnce, assertNoError)
 }

@@ -22,7 +22,7 @@ export const listPages = (
 ): AsyncGenerator<readonly XmlElement[]> => {
   const read = async (token: string | undefined): Promise<Page<XmlElement>> => {
     const query = { ...(token !== undefined && { 'continuation-token': token }), 'list-type': '2', prefix }
-    const { text } = await client.ask({ method: 'GET', key: '', query, signal })
+    const { text } = await client.send({ method: 'GET', key: '', query, signal })
     const xml = await parseXml(client.host, text)
     return { items: findElements(xml, 'Contents'), next: getNextToken(client, xml) }
   }

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { hiddenPrefix } from '../port/object-path.ts'
-import type { StorageClient, StorageRequest } from '../http/storage-client.ts'
-import { findElements, findText, parseXml, type XmlElement } from '../http/xml.ts'
+import type { StorageClient } from '../http/storage-client.ts'
+import { findElements, findText } from '../http/xml.ts'
+import { ignoreNotFound, requestXml } from './requests.ts'
+import { createUploadRecords, getRecordKey } from './upload-records.ts'
 
 /** A multipart upload that is not complete. */
 export interface Upload {
@@ -13,47 +13,52 @@ export interface Upload {
   readonly parts: ReadonlyMap<number, string>
 }
 
-interface Target {
+/** The object that a write uploads. */
+export interface UploadRequest {
   readonly key: string
-  /** Of the whole object; with it the upload can be found again. */
+  /** The SHA-256 of the whole object. Without it, no later write finds the upload again. */
   readonly sha256: string | undefined
   readonly signal: AbortSignal | undefined
 }
 
-/** An upload of this age is abandoned: no write resumes it. */
-const abandonedAfterMs = 7 * 24 * 3_600_000
+/** One part of an upload. */
+interface UploadPart {
+  /** From 1. */
+  readonly number: number
+  readonly bytes: Uint8Array
+  readonly md5: Buffer
+}
 
-const recordPrefix = `${hiddenPrefix}uploads/`
+/** Milliseconds after which an upload is abandoned: a write aborts it and does not resume it. */
+const abandonedAfter = 7 * 24 * 3_600_000
 
-/** The most parts that an upload can have. */
+/** The most parts that S3 allows in an upload. */
 const maxParts = 10_000
 
 const stripQuotes = (etag: string): string => etag.replace(/"/g, '')
 
-const undefinedIfNotFound = async <T>(promise: Promise<T>): Promise<T | undefined> =>
-  promise.catch((error: unknown) => {
-    if (isFault(error, 'not-found')) return undefined
-    throw error
+/** Incomplete uploads only cost space. So a write goes on when the storage does not let it list or abort them. */
+const ignoreStorageErrors = async (cleanUp: Promise<void>): Promise<void> =>
+  cleanUp.catch((error: unknown) => {
+    if (!(error instanceof ServiceError)) throw error
   })
 
 /**
- * Multipart uploads that a later write can resume. S3 lists the id and the key of an upload, but not the digest of its bytes.
- * So the id is stored in a hidden object named by key and SHA-256: the record of the upload. The record is first written
- * before the upload begins, so that the clean-up finds the upload even when this process is killed in between.
+ * Creates the multipart uploads of a bucket. A later write can resume them. S3 lists the id and the key of an upload, but not
+ * the digest of its bytes. So a write stores the id in a hidden object named by key and SHA-256: the record of the upload. It
+ * writes the record before the upload begins, so that the clean-up finds the upload even if this process is killed in between.
  */
 export const createMultipartUploads = (client: StorageClient) => {
-  const getRecordFolder = (key: string): string => `${recordPrefix}${createHash('sha256').update(key).digest('hex')}/`
-  const getRecordKey = (key: string, sha256: string): string => getRecordFolder(key) + sha256
+  const records = createUploadRecords(client)
 
-  /** Sends a request and reads its reply as XML. */
-  const askForXml = async (request: StorageRequest): Promise<XmlElement> =>
-    parseXml(client.host, (await client.ask(request)).text)
-
-  const listParts = async (id: string, { key, signal }: Target): Promise<ReadonlyMap<number, string> | undefined> => {
+  const listParts = async (
+    id: string,
+    { key, signal }: UploadRequest,
+  ): Promise<ReadonlyMap<number, string> | undefined> => {
     const parts = new Map<number, string>()
     for (let marker = '0'; ;) {
       const query = { 'part-number-marker': marker, uploadId: id }
-      const page = await undefinedIfNotFound(askForXml({ method: 'GET', key, query, signal }))
+      const page = await ignoreNotFound(requestXml(client, { method: 'GET', key, query, signal }))
       if (page === undefined) return undefined
       for (const part of findElements(page, 'Part')) {
         const number = Number(findText(part, 'PartNumber'))
@@ -66,110 +71,94 @@ export const createMultipartUploads = (client: StorageClient) => {
     }
   }
 
-  const findUpload = async (target: Target): Promise<Upload | undefined> => {
-    if (target.sha256 === undefined) return undefined
-    const key = getRecordKey(target.key, target.sha256)
-    const record = await undefinedIfNotFound(client.ask({ method: 'GET', key, signal: target.signal }))
-    const [id = ''] = record?.text.split('\n') ?? []
-    const parts = id === '' ? undefined : await listParts(id, target)
-    return parts && { id, recordKey: key, parts }
-  }
-
-  /** The keys of records that were written before a time in milliseconds. */
-  const listRecordsBefore = async (
-    prefix: string,
-    before: number,
-    signal: AbortSignal | undefined,
-  ): Promise<string[]> => {
-    const list = await askForXml({ method: 'GET', key: '', query: { 'list-type': '2', prefix }, signal })
-    return findElements(list, 'Contents').flatMap(recordKey =>
-      Date.parse(findText(recordKey, 'LastModified') ?? '') < before ? [findText(recordKey, 'Key') ?? ''] : [],
-    )
+  const findUpload = async (request: UploadRequest): Promise<Upload | undefined> => {
+    if (request.sha256 === undefined) return undefined
+    const recordKey = getRecordKey(request.key, request.sha256)
+    const id = (await records.read(recordKey, request.signal))?.uploadId
+    const parts = id ? await listParts(id, request) : undefined
+    return id && parts ? { id, recordKey, parts } : undefined
   }
 
   /** Aborts the uploads of a key that were begun before a time, and removes their records. */
   const abortUploadsBefore = async (key: string, before: number, signal: AbortSignal | undefined): Promise<void> => {
-    const list = await askForXml({ method: 'GET', key: '', query: { prefix: key, uploads: '' }, signal })
+    const list = await requestXml(client, { method: 'GET', key: '', query: { prefix: key, uploads: '' }, signal })
     for (const upload of findElements(list, 'Upload')) {
       const query = { uploadId: findText(upload, 'UploadId') ?? '' }
       if (findText(upload, 'Key') === key && Date.parse(findText(upload, 'Initiated') ?? '') < before)
-        await undefinedIfNotFound(client.ask({ method: 'DELETE', key, query, signal }))
+        await ignoreNotFound(client.send({ method: 'DELETE', key, query, signal }))
     }
-    for (const recordKey of await listRecordsBefore(getRecordFolder(key), before, signal))
-      await client.ask({ method: 'DELETE', key: recordKey, signal })
+    for (const recordKey of await records.listBefore(key, before, signal)) await records.remove(recordKey, signal)
   }
-
-  /** Incomplete uploads only cost space, so a storage that does not allow to list them is no failure. */
-  const ignoreStorageErrors = async (work: Promise<void>): Promise<void> =>
-    work.catch((error: unknown) => {
-      if (!(error instanceof ServiceError)) throw error
-    })
 
   /** Aborts the abandoned uploads of all objects. */
   const abortAbandonedUploads = async (signal: AbortSignal | undefined): Promise<void> => {
-    const before = Date.now() - abandonedAfterMs
-    for (const recordKey of await listRecordsBefore(recordPrefix, before, signal)) {
-      const text = (await undefinedIfNotFound(client.ask({ method: 'GET', key: recordKey, signal })))?.text
-      const key = text?.split('\n')[1]
-      if (key !== undefined) await abortUploadsBefore(key, before, signal)
+    const before = Date.now() - abandonedAfter
+    for (const recordKey of await records.listBefore(undefined, before, signal)) {
+      const record = await records.read(recordKey, signal)
+      if (record?.objectKey) await abortUploadsBefore(record.objectKey, before, signal)
     }
   }
 
-  const createUpload = async ({ key, sha256, signal }: Target): Promise<Upload> => {
+  const createUpload = async ({ key, sha256, signal }: UploadRequest): Promise<Upload> => {
     const recordKey = getRecordKey(key, sha256 ?? crypto.randomUUID())
-    await client.ask({ method: 'PUT', key: recordKey, body: Buffer.from(`\n${key}`), signal })
+    await records.write(recordKey, { uploadId: '', objectKey: key }, signal)
     const headers = sha256 === undefined ? {} : { 'x-amz-meta-sha256': sha256 }
-    const created = await askForXml({ method: 'POST', key, query: { uploads: '' }, headers, signal })
+    const created = await requestXml(client, { method: 'POST', key, query: { uploads: '' }, headers, signal })
     const id = findText(created, 'UploadId')
     if (!id) throw new ServiceError('upstream', `The storage ${client.host} began an upload and gave no id for it.`)
-    await client.ask({ method: 'PUT', key: recordKey, body: Buffer.from(`${id}\n${key}`), signal })
+    await records.write(recordKey, { uploadId: id, objectKey: key }, signal)
     return { id, recordKey, parts: new Map() }
+  }
+
+  /** True if the object is the one to upload. It is when S3 completed the upload, but its reply was lost. */
+  const isStored = async ({ key, sha256, signal }: UploadRequest): Promise<boolean> => {
+    if (sha256 === undefined) return false
+    const object = await ignoreNotFound(client.send({ method: 'HEAD', key, signal }))
+    return object?.headers['x-amz-meta-sha256'] === sha256
   }
 
   return {
     /** Gives the upload that an earlier write has begun for the same bytes, or a new one. */
-    async resumeOrCreate(target: Target): Promise<Upload> {
-      await ignoreStorageErrors(abortAbandonedUploads(target.signal))
-      return (await findUpload(target)) ?? (await createUpload(target))
+    async resumeOrCreate(request: UploadRequest): Promise<Upload> {
+      await ignoreStorageErrors(abortAbandonedUploads(request.signal))
+      return (await findUpload(request)) ?? (await createUpload(request))
     },
 
     /** Sends one part and gives its ETag. */
-    async uploadPart({ key }: Target, id: string, number: number, body: Uint8Array, md5: Buffer, signal: AbortSignal) {
-      const { headers } = await client.ask({
+    async uploadPart(key: string, id: string, { number, bytes, md5 }: UploadPart, signal: AbortSignal) {
+      const { headers } = await client.send({
         method: 'PUT',
         key,
         query: { partNumber: String(number), uploadId: id },
         headers: { 'content-md5': md5.toString('base64') },
-        body,
+        body: bytes,
         signal,
       })
       return stripQuotes(headers.etag ?? '')
     },
 
-    /** Completes an upload: joins the parts in their order. */
-    async complete(
-      { key, sha256, signal }: Target,
-      { id, recordKey }: Upload,
-      etags: readonly string[],
-    ): Promise<void> {
-      const parts = etags.map((etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>"${etag}"</ETag></Part>`)
+    /** Completes an upload: S3 joins the parts in the order of their ETags. */
+    async complete(request: UploadRequest, { id, recordKey }: Upload, etags: readonly string[]): Promise<void> {
+      const { key, signal } = request
+      const parts = etags.map(
+        (etag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>"${etag}"</ETag></Part>`,
+      )
       const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`)
-      await client.ask({ method: 'POST', key, query: { uploadId: id }, body, signal }).catch(async (error: unknown) => {
-        // The upload is complete when the reply to an earlier attempt was lost.
-        const found =
-          isFault(error, 'not-found') && (await undefinedIfNotFound(client.ask({ method: 'HEAD', key, signal })))
-        if (!found || sha256 === undefined || found.headers['x-amz-meta-sha256'] !== sha256) throw error
-      })
-      await client.ask({ method: 'DELETE', key: recordKey, signal })
+      await client
+        .send({ method: 'POST', key, query: { uploadId: id }, body, signal })
+        .catch(async (error: unknown) => {
+          if (!isFault(error, 'not-found') || !(await isStored(request))) throw error
+        })
+      await records.remove(recordKey, signal)
     },
 
-    async abort({ key }: Target, { id, recordKey }: Upload): Promise<void> {
+    async abort({ key }: UploadRequest, { id, recordKey }: Upload): Promise<void> {
       const signal = AbortSignal.timeout(30_000)
-      await undefinedIfNotFound(client.ask({ method: 'DELETE', key, query: { uploadId: id }, signal }))
-      await client.ask({ method: 'DELETE', key: recordKey, signal })
+      await ignoreNotFound(client.send({ method: 'DELETE', key, query: { uploadId: id }, signal }))
+      await records.remove(recordKey, signal)
     },
 
-    /** Aborts all uploads of an object. It must not be written at the same time. */
+    /** Aborts all uploads of an object. No write of this object may run at the same time: it would lose its upload. */
     abortAll: (key: string, signal: AbortSignal | undefined): Promise<void> =>
       ignoreStorageErrors(abortUploadsBefore(key, Infinity, signal)),
   }

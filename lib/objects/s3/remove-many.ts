@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { statusError } from '../http/http-errors.ts'
+import { createStatusError } from '../http/http-errors.ts'
 import type { StorageClient } from '../http/storage-client.ts'
 import { findElements, findText, parseXml } from '../http/xml.ts'
 
@@ -9,7 +9,7 @@ const escapeXml = (text: string): string => text.replace(/[&<>"']/g, sign => `&#
 export const removeMany = async (client: StorageClient, keys: readonly string[]): Promise<void> => {
   const objects = keys.map(key => `<Object><Key>${escapeXml(key)}</Key></Object>`)
   const body = Buffer.from(`<Delete><Quiet>true</Quiet>${objects.join('')}</Delete>`)
-  const { text, headers } = await client.ask({
+  const { text, headers } = await client.send({
     method: 'POST',
     key: '',
     query: { delete: '' },
@@ -22,5 +22,5 @@ export const removeMany = async (client: StorageClient, keys: readonly string[])
   if (failed === undefined) return
   const code = findText(failed, 'Code')
   const status = code === 'AccessDenied' ? 403 : code === 'InternalError' ? 500 : 400
-  throw statusError({ host: client.host, status, headers, code, what: findText(failed, 'Key') ?? 'an object' })
+  throw createStatusError({ host: client.host, status, headers, code, what: findText(failed, 'Key') ?? 'an object' })
 }

@@ -56,7 +56,7 @@ export const createS3 = async (
   /** HEAD gives 404 for a missing bucket and for a missing object. So the bucket is checked once. */
   const checkBucket = async (signal?: AbortSignal): Promise<void> => {
     if (!bucketExists)
-      await client.ask({ method: 'GET', key: '', query: { 'list-type': '2', 'max-keys': '1' }, signal })
+      await client.send({ method: 'GET', key: '', query: { 'list-type': '2', 'max-keys': '1' }, signal })
     bucketExists = true
   }
 
@@ -65,7 +65,7 @@ export const createS3 = async (
 
     async stat(path, signal) {
       try {
-        const { headers } = await client.ask({ method: 'HEAD', key: getKey(path), signal })
+        const { headers } = await client.send({ method: 'HEAD', key: getKey(path), signal })
         const [md5, sha256] = [getMd5(headers), getSha256(headers)]
         return {
           path,
@@ -111,7 +111,7 @@ export const createS3 = async (
     removeMany: paths => removeMany(client, paths.map(getKey)),
     async remove(path, signal, { keepsUploads } = {}) {
       const key = getKey(path)
-      const object = client.ask({ method: 'DELETE', key, signal }).catch((error: unknown) => {
+      const object = client.send({ method: 'DELETE', key, signal }).catch((error: unknown) => {
         if (!isFault(error, 'not-found')) throw error
       })
       // Its incomplete uploads are removed too, at the same time, since chunks are removed in thousands.

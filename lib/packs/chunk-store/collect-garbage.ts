@@ -1,7 +1,7 @@
 import { isFault } from '#lib/errors.ts'
 import type { ObjectStat, Provider } from '#lib/objects/port/provider.ts'
 import type { ChunkedContent } from '../chunks/chunk-index.ts'
-import { sourceFromBytes } from '#lib/objects/port/bytes.ts'
+import { toSource } from '#lib/objects/port/bytes.ts'
 import { acquireRepositoryLock, lockFolder, type RepositoryLock } from './repository-lock.ts'
 import { forEachConcurrent } from '#lib/async/for-each-concurrent.ts'
 import type { OwnLocks } from './own-locks.ts'
@@ -67,7 +67,7 @@ const removeBatch = async (provider: Provider, lock: RepositoryLock, paths: read
 /** Throws what a storage refuses removals with, before a lock is acquired there that could not be removed. */
 const checkRemoval = async (provider: Provider, signal: AbortSignal | undefined): Promise<void> => {
   const path = `${lockFolder}/check`
-  await provider.write(path, sourceFromBytes(new Uint8Array()), { ...(signal && { signal }) })
+  await provider.write(path, toSource(new Uint8Array()), { ...(signal && { signal }) })
   await provider.remove(path, signal)
 }
 

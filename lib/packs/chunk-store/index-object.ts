@@ -30,7 +30,7 @@ interface ReadIndexOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-const unusableIndex = (path: string, why: string): ServiceError =>
+const createUnusableIndexError = (path: string, why: string): ServiceError =>
   new ServiceError('upstream', `The chunk index ${path} on the provider cannot be used: ${why}`)
 
 /** Reads the bytes of an index. Returns undefined when the first bytes show that the object is something else. */
@@ -47,12 +47,12 @@ const readIndexBytes = async (
     size += part.length
     parts.push(part)
     if (!isChecked && size >= indexMagic.length && !isChunkIndex(Buffer.concat(parts))) return undefined
-    if (size > maxIndexSize) throw unusableIndex(path, `it has more than ${maxIndexSize} bytes.`)
+    if (size > maxIndexSize) throw createUnusableIndexError(path, `it has more than ${maxIndexSize} bytes.`)
     digest.update(part)
   }
   if (size < indexMagic.length) return undefined
   if (sha256 !== undefined && digest.digest('hex') !== sha256)
-    throw unusableIndex(path, 'its SHA-256 differs from the one in the catalog.')
+    throw createUnusableIndexError(path, 'its SHA-256 differs from the one in the catalog.')
   return Buffer.concat(parts)
 }
 
@@ -60,7 +60,7 @@ const withParseErrors = async <T>(path: string, parse: () => Promise<T>): Promis
   try {
     return await parse()
   } catch (error) {
-    throw isFault(error, 'upstream') ? unusableIndex(path, messageOf(error)) : error
+    throw isFault(error, 'upstream') ? createUnusableIndexError(path, messageOf(error)) : error
   }
 }
 

@@ -32,7 +32,7 @@ export const compressChunk = async (data: Buffer<ArrayBuffer>): Promise<Buffer<A
   return compressed.length < data.length ? compressed : data
 }
 
-const damagedChunk = (path: string, why: string): ServiceError =>
+const createDamagedChunkError = (path: string, why: string): ServiceError =>
   new ServiceError('upstream', `The chunk ${path} ${why}. Remove it from its storage, and push the machine again.`)
 
 /** Reads the stored bytes of a chunk, not verified yet. Throws `not-found` and what the connection fails with. */
@@ -51,7 +51,7 @@ export const createStoredChunkReader =
     let received = 0
     for await (const part of stream) {
       received += part.length
-      if (received > size) throw damagedChunk(path, 'is larger than it can be')
+      if (received > size) throw createDamagedChunkError(path, 'is larger than it can be')
       parts.push(part)
     }
     return Buffer.concat(parts)
@@ -66,11 +66,11 @@ export const decompressChunk = async (
   const data =
     stored.length < size
       ? await decompress(stored, { maxOutputLength: size }).catch((error: unknown) => {
-          throw damagedChunk(path, `cannot be unpacked (${messageOf(error)})`)
+          throw createDamagedChunkError(path, `cannot be unpacked (${messageOf(error)})`)
         })
       : stored
   if (data.length !== size || (await computeSha256(data)) !== sha256)
-    throw damagedChunk(path, 'has other bytes than its name says')
+    throw createDamagedChunkError(path, 'has other bytes than its name says')
   return data
 }
 

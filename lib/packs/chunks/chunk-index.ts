@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { messageOf, ServiceError } from '#lib/errors.ts'
-import { firstMistake } from '#lib/schema-errors.ts'
+import { describeFirstMistake } from '#lib/schema-errors.ts'
 import { isWithinJsonLimits } from '#lib/json-limits.ts'
 import { createNameSet } from '../file-names.ts'
 import type { ZeroRun } from '../hole-finder.ts'
@@ -81,7 +81,8 @@ const IndexFile = z
   )
 const IndexShape = z.strictObject({ files: z.array(IndexFile).max(100_000), format: z.literal(format) })
 
-const damagedIndex = (why: string): ServiceError => new ServiceError('upstream', `The chunk index is damaged: ${why}.`)
+const createDamagedIndexError = (why: string): ServiceError =>
+  new ServiceError('upstream', `The chunk index is damaged: ${why}.`)
 
 /** The first bytes of every index that names a chunk. No tar, gzip, zstd or sidecar begins with them. */
 export const indexMagic = Buffer.from('{"files":[{"chunks":[')
@@ -113,22 +114,22 @@ export const encodeChunkIndex = (files: readonly IndexedFile[]): string =>
  */
 export const parseChunkIndex = (text: string): readonly ListedFile[] => {
   if (!isWithinJsonLimits(Buffer.from(text), maxIndexValues))
-    throw damagedIndex('it has too many values, or they are nested too deeply')
+    throw createDamagedIndexError('it has too many values, or they are nested too deeply')
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw damagedIndex(messageOf(error))
+    throw createDamagedIndexError(messageOf(error))
   }
   const parsed = IndexShape.safeParse(value)
-  if (!parsed.success) throw damagedIndex(firstMistake(parsed.error))
+  if (!parsed.success) throw createDamagedIndexError(describeFirstMistake(parsed.error))
   const { files } = parsed.data
-  if (encodeChunkIndex(files) !== text) throw damagedIndex('its text is not the canonical one')
+  if (encodeChunkIndex(files) !== text) throw createDamagedIndexError('its text is not the canonical one')
   const names = createNameSet()
   try {
     for (const { name } of files) names.add(name, 'file')
   } catch (error) {
-    throw damagedIndex(messageOf(error))
+    throw createDamagedIndexError(messageOf(error))
   }
   return files
 }

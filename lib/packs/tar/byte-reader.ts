@@ -9,24 +9,25 @@ export interface ByteReader {
   stream(size: number): AsyncGenerator<Uint8Array>
 }
 
-/** Creates a reader of `source`. The reader never ends the source. */
+/** Creates a reader of `source`. The reader never ends the source, whose owner does. */
 export const createByteReader = (source: AsyncIterator<Uint8Array>): ByteReader => {
   let chunk: Uint8Array = new Uint8Array()
-  let at = 0
+  /** The bytes of the chunk that were read already. */
+  let offset = 0
 
-  /** Gets the next chunk when the current one is used up. Returns false at the end of the source. */
+  /** Gets the next chunk if all bytes of the current one were read. Returns false at the end of the source. */
   const fillChunk = async (): Promise<boolean> => {
-    while (at === chunk.length) {
+    while (offset === chunk.length) {
       const next = await source.next()
       if (next.done === true) return false
       chunk = next.value
-      at = 0
+      offset = 0
     }
     return true
   }
   const takeFromChunk = (maxSize: number): Uint8Array => {
-    const part = chunk.subarray(at, at + maxSize)
-    at += part.length
+    const part = chunk.subarray(offset, offset + maxSize)
+    offset += part.length
     return part
   }
 

@@ -23,19 +23,19 @@ interface HeaderFields {
 /** Encodes a ustar header (POSIX.1-1988). */
 const encodeHeader = ({ name, size, mode, seconds, type }: HeaderFields): Buffer => {
   const block = Buffer.alloc(blockSize)
-  const octal = (value: number, at: number, digits: number): void => {
+  const writeOctal = (value: number, at: number, digits: number): void => {
     block.write(value.toString(8).padStart(digits, '0'), at, 'latin1')
   }
   block.write(name, 0, 'latin1')
-  octal(mode, 100, 7)
-  octal(0, 108, 7)
-  octal(0, 116, 7)
-  octal(size, 124, 11)
-  octal(seconds, 136, 11)
+  writeOctal(mode, 100, 7)
+  writeOctal(0, 108, 7)
+  writeOctal(0, 116, 7)
+  writeOctal(size, 124, 11)
+  writeOctal(seconds, 136, 11)
   block.write(type, 156, 'latin1')
   block.write('ustar\x0000', 257, 'latin1')
-  octal(0, 329, 7)
-  octal(0, 337, 7)
+  writeOctal(0, 329, 7)
+  writeOctal(0, 337, 7)
   block.fill(' ', 148, 156)
   let sum = 0
   for (const byte of block) sum += byte

@@ -23,7 +23,7 @@ const readSize = 1024 * 1024
 /** The number of parts, the last ones that a stream gave, that stay unchanged while the caller asks for the next one. */
 export const retainedParts = 2
 
-const changedFile = (name: string, how: string): ServiceError =>
+const createChangedFileError = (name: string, how: string): ServiceError =>
   new ServiceError('conflict', `${name} ${how} while it was packed. Stop what writes to it, and pack again.`)
 
 const openUnchanged = async ({ name, open, size, modifiedAt }: PackFile): Promise<OpenFile> => {
@@ -31,12 +31,13 @@ const openUnchanged = async ({ name, open, size, modifiedAt }: PackFile): Promis
     const isFromSystem = isFault(error, 'invalid') && error.cause !== undefined
     const isGone = isFromSystem && ['ENOENT', 'ELOOP'].some(code => isSystemError(error.cause, code))
     // The error for a path that is no longer a regular file has no cause of the system.
-    if (isGone || (isFault(error, 'invalid') && !isFromSystem)) throw changedFile(name, 'was removed or replaced')
+    if (isGone || (isFault(error, 'invalid') && !isFromSystem))
+      throw createChangedFileError(name, 'was removed or replaced')
     throw error
   })
   if (file.size === size && file.modifiedAt.getTime() === modifiedAt.getTime()) return file
   await file[Symbol.asyncDispose]()
-  throw changedFile(name, 'changed')
+  throw createChangedFileError(name, 'changed')
 }
 
 /**
@@ -62,7 +63,7 @@ export async function* readContent(packFile: PackFile): AsyncGenerator<Uint8Arra
   let next = read(0)
   for (let done = 0; done < size;) {
     const part = await next
-    if (part.length === 0) throw changedFile(name, 'became shorter')
+    if (part.length === 0) throw createChangedFileError(name, 'became shorter')
     done += part.length
     if (done < size) {
       next = read(done)
@@ -72,7 +73,7 @@ export async function* readContent(packFile: PackFile): AsyncGenerator<Uint8Arra
     yield part
   }
   const after = await handle.stat({ bigint: true })
-  if (after.mtimeNs !== before.mtimeNs || after.size !== before.size) throw changedFile(name, 'changed')
+  if (after.mtimeNs !== before.mtimeNs || after.size !== before.size) throw createChangedFileError(name, 'changed')
 }
 
 async function* writeTar(

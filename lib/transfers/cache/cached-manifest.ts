@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
 
-/** A machine in the cache, by the SHA-256 of its pack. */
+/** The record of a machine in the cache. */
 export const CacheItem = z.object({
   id: z.uuid(),
+  /** The SHA-256 of its pack, which finds it again. */
   sha256: z.string(),
   /** The manifest as it was when the machine was cached. */
   manifest: CatalogManifest,
@@ -20,7 +21,7 @@ export const CacheItem = z.object({
 })
 export type CacheItem = z.infer<typeof CacheItem>
 
-/** An item in replies: the manifest, and what the cache knows of it. */
+/** A cached machine in replies: its manifest, with what the cache adds. */
 export const CachedManifest = CatalogManifest.extend({
   cache_date: z.string(),
   cache_local_path: z.string(),
@@ -33,11 +34,12 @@ export const CachedManifest = CatalogManifest.extend({
 }).meta({ id: 'CachedManifest' })
 export type CachedManifest = z.infer<typeof CachedManifest>
 
-/** Returns an item as replies show it. `folder` is the folder of the cache. */
+/** Returns a cached machine as replies show it. `folder` is the folder of the cache. */
 export const toCachedManifest = ({ manifest, ...item }: CacheItem, folder: string): CachedManifest => ({
   ...manifest,
   cache_date: item.cached_at,
   cache_local_path: folder,
+  // The cache has no file of its own for the manifest, which is in the store.
   cache_metadata_name: '',
   cache_file_name: item.sha256,
   cache_type: 'folder',

@@ -38,7 +38,7 @@ export interface SourceOptions {
   readonly signal: AbortSignal
 }
 
-const oversizedSidecar = (): ServiceError =>
+const createOversizedSidecarError = (): ServiceError =>
   new ServiceError('upstream', `The sidecar of the pack has more than ${maxSidecarSize} bytes.`)
 
 /** Parses a sidecar. Returns undefined for one of another pack, which an earlier push may have left. */
@@ -61,7 +61,11 @@ export const openProviderSource = async (
   const stored = await provider.stat(path, signal)
   if (!stored) throw new ServiceError('not-found', `The pack ${path} does not exist on the provider.`)
   const sidecarBytes = (await provider.stat(path + sidecarSuffix, signal))
-    ? await readBytes(await provider.read(path + sidecarSuffix, { signal }), maxSidecarSize, oversizedSidecar)
+    ? await readBytes(
+        await provider.read(path + sidecarSuffix, { signal }),
+        maxSidecarSize,
+        createOversizedSidecarError,
+      )
     : undefined
   const { size } = stored
   const sha256 = description.sha256 ?? stored.sha256

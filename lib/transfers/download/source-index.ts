@@ -7,7 +7,7 @@ import { isOutage, withRetry } from '#lib/async/retry.ts'
 import { createPackVerifier } from './pack-verifier.ts'
 import type { PackSource } from './pack-source.ts'
 
-const tooManyBytes = (): ServiceError =>
+const createTooManyBytesError = (): ServiceError =>
   new ServiceError('upstream', 'The provider sent more of the chunk index than the service asked for.')
 
 /**
@@ -23,11 +23,13 @@ export const readSourceIndex = async (
   if (size < indexMagic.length || size > maxIndexSize) return undefined
   const readTo = async (end: number): Promise<ReadableStream<Uint8Array>> => source.read({ start: 0, end }, signal)
   const retry = <T>(work: () => Promise<T>): Promise<T> => (source.isLocal ? work() : withRetry(work, signal, isOutage))
-  const head = await retry(async () => readBytes(await readTo(indexMagic.length), indexMagic.length, tooManyBytes))
+  const head = await retry(async () =>
+    readBytes(await readTo(indexMagic.length), indexMagic.length, createTooManyBytesError),
+  )
   if (!isChunkIndex(head)) return undefined
   const bytes = await retry(async () => {
     const verifier = createPackVerifier(await readTo(size), source)
-    const index = await readBytes(verifier.stream, size, tooManyBytes)
+    const index = await readBytes(verifier.stream, size, createTooManyBytesError)
     verifier.verifyComplete()
     return index
   })

@@ -6,33 +6,38 @@ import { ServiceError } from '#lib/errors.ts'
 import { makePrivateFolder, removeTree } from '#lib/platform/files.ts'
 
 /** Bytes that a transfer is going to write into a folder. */
-interface SpaceNeed {
+interface SpaceRequest {
   readonly folder: string
   readonly bytes: number
 }
 
-/** The folders in which transfers keep their unfinished work. The same name gives the folder of the earlier try. */
+/** The folders in which transfers keep their unfinished files. A later try of a transfer opens the same folder again. */
 export interface WorkFolders {
-  /** Returns the folder of a transfer. Makes it if no earlier try has left it. */
-  open(kind: 'push' | 'pull', ...name: readonly string[]): Promise<string>
-  /** Makes an empty folder in the folder of a transfer. */
-  empty(folder: string, name: string): Promise<string>
+  /** Returns the folder of a transfer, which `nameParts` identify. Creates it if no earlier try has left it. */
+  open(kind: 'push' | 'pull', ...nameParts: readonly string[]): Promise<string>
+  /** Creates an empty folder in the folder of a transfer, in place of one that an earlier try has left. */
+  createEmpty(folder: string, name: string): Promise<string>
   remove(folder: string): Promise<void>
   /** Closes a folder and keeps it for a day for a later try. */
   keep(folder: string): Promise<void>
-  /** Removes the folders that nobody has opened. Called at the start, after the interrupted transfers have opened theirs. */
+  /**
+   * Removes the folders that no transfer has open, except those kept for less than a day. The service calls it at its start, after
+   * the interrupted transfers have opened theirs.
+   */
   removeUnused(): Promise<void>
   /**
-   * Throws `no-space` unless there is room for so many bytes in these folders, and for those of `other` on its disk. It
-   * makes room by removing folders that are kept for later tries, the oldest first.
+   * Throws `no-space` unless there is room for so many bytes in these folders, and for those of `other` on its disk. Makes room by
+   * removing folders that are kept for later tries, the oldest first.
    */
-  checkSpace(bytes: number, other?: SpaceNeed): Promise<void>
+  checkSpace(bytes: number, other?: SpaceRequest): Promise<void>
 }
 
-const retentionMilliseconds = 24 * 3_600_000
-const sweepMilliseconds = 3_600_000
+/** Milliseconds for which a folder is kept. */
+const retention = 24 * 3_600_000
+/** Milliseconds between two removals of outdated folders. */
+const cleanUpInterval = 3_600_000
 
-/** A file in a folder that is kept. Its time says since when. */
+/** The name of a file in each kept folder. The file's time says since when the folder is kept. */
 const keptMarker = 'kept'
 
 interface Shortage {
@@ -41,14 +46,17 @@ interface Shortage {
   readonly freeBytes: number
 }
 
-/** Finds a disk that has not enough room for all that is needed on it. */
-const findShortage = async (needs: readonly SpaceNeed[]): Promise<Shortage | undefined> => {
-  const located = await Promise.all(needs.map(async need => ({ ...need, device: (await stat(need.folder)).dev })))
+/** Finds a disk without enough room for all requests on it. */
+const findShortage = async (requests: readonly SpaceRequest[]): Promise<Shortage | undefined> => {
+  const located = await Promise.all(
+    requests.map(async request => ({ ...request, device: (await stat(request.folder)).dev })),
+  )
   for (const { folder, device } of located) {
-    const onDevice = located.filter(need => need.device === device)
+    const onDevice = located.filter(request => request.device === device)
     const neededBytes = onDevice.reduce((sum, { bytes }) => sum + bytes, 0)
     const { bavail, bsize } = await statfs(folder)
-    if (bavail * bsize < neededBytes) return { device, neededBytes, freeBytes: bavail * bsize }
+    const freeBytes = bavail * bsize
+    if (freeBytes < neededBytes) return { device, neededBytes, freeBytes }
   }
   return undefined
 }
@@ -59,10 +67,11 @@ interface UnusedFolder {
   readonly keptAt: number | undefined
 }
 
-/** Opens the folder that contains the work folders. */
+/** Opens the work folders in the folder `root`. */
 export const openWorkFolders = async (root: string): Promise<WorkFolders> => {
   await makePrivateFolder(root)
-  const used = new Set<string>()
+  /** The paths of the folders that transfers have open. */
+  const openPaths = new Set<string>()
 
   const listUnused = async (): Promise<readonly UnusedFolder[]> => {
     const paths = (await readdir(root)).map(name => join(root, name))
@@ -72,37 +81,36 @@ export const openWorkFolders = async (root: string): Promise<WorkFolders> => {
         () => undefined,
       )
     const folders = await Promise.all(paths.map(async path => ({ path, keptAt: await readKeptAt(path) })))
-    return folders.filter(({ path }) => !used.has(path))
+    return folders.filter(({ path }) => !openPaths.has(path))
   }
   const removeUnusedFolder = async (path: string): Promise<void> => {
     // A transfer may have opened the folder meanwhile.
-    if (used.has(path)) return
+    if (openPaths.has(path)) return
     const trash = join(root, `unused-${crypto.randomUUID()}`)
     // The rename is synchronous, so that no transfer can open the folder between the check and the removal.
     renameSync(path, trash)
     await removeTree(root, trash)
   }
-  const isOutdated = ({ keptAt }: UnusedFolder): boolean =>
-    keptAt !== undefined && keptAt < Date.now() - retentionMilliseconds
+  const isOutdated = ({ keptAt }: UnusedFolder): boolean => keptAt !== undefined && keptAt < Date.now() - retention
   const removeOutdated = async (): Promise<void> => {
     for (const { path } of (await listUnused()).filter(isOutdated)) await removeUnusedFolder(path)
   }
-  // The next run tries again what fails.
-  setInterval(() => void removeOutdated().catch(() => undefined), sweepMilliseconds).unref()
+  // If a removal fails, the next clean-up tries it again.
+  setInterval(() => void removeOutdated().catch(() => undefined), cleanUpInterval).unref()
 
   return {
-    async open(kind, ...name) {
+    async open(kind, ...nameParts) {
       const folder = join(
         root,
-        `${kind}-${createHash('sha256').update(JSON.stringify(name)).digest('hex').slice(0, 32)}`,
+        `${kind}-${createHash('sha256').update(JSON.stringify(nameParts)).digest('hex').slice(0, 32)}`,
       )
-      used.add(folder)
+      openPaths.add(folder)
       await removeOutdated()
       await makePrivateFolder(folder)
       await rm(join(folder, keptMarker), { force: true })
       return folder
     },
-    async empty(folder, name) {
+    async createEmpty(folder, name) {
       const path = join(folder, name)
       await removeTree(root, path)
       await makePrivateFolder(path)
@@ -110,22 +118,24 @@ export const openWorkFolders = async (root: string): Promise<WorkFolders> => {
     },
     async remove(folder) {
       await removeTree(root, folder)
-      used.delete(folder)
+      openPaths.delete(folder)
     },
     async keep(folder) {
       await writeFile(join(folder, keptMarker), '', { mode: 0o600 })
-      used.delete(folder)
+      openPaths.delete(folder)
     },
     async removeUnused() {
       for (const unused of await listUnused())
         if (unused.keptAt === undefined || isOutdated(unused)) await removeUnusedFolder(unused.path)
     },
     async checkSpace(bytes, other) {
-      const needs = [{ folder: root, bytes }, ...(other ? [other] : [])]
+      const requests = [{ folder: root, bytes }, ...(other ? [other] : [])]
       const { dev: ownDevice } = await stat(root)
-      for (let shortage = await findShortage(needs); shortage; shortage = await findShortage(needs)) {
-        const kept = (await listUnused()).filter(({ keptAt }) => keptAt !== undefined)
-        const [oldest] = kept.toSorted((a, b) => a.keptAt! - b.keptAt!)
+      for (let shortage = await findShortage(requests); shortage; shortage = await findShortage(requests)) {
+        const kept = (await listUnused()).flatMap(({ path, keptAt }) =>
+          keptAt === undefined ? [] : [{ path, keptAt }],
+        )
+        const [oldest] = kept.toSorted((a, b) => a.keptAt - b.keptAt)
         if (!oldest || shortage.device !== ownDevice)
           throw new ServiceError(
             'no-space',

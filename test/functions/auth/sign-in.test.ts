@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto'
 import { jwtVerify } from 'jose'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createPasswords } from '#lib/auth/passwords.ts'
-import { workersFrom } from '#lib/platform/workers.ts'
+import { createStartWorker } from '#lib/platform/workers.ts'
 import { createMemoryStore } from '#lib/storage/memory-store.ts'
 import type { Answer } from '../../support/harness.ts'
 import { type Ask, askOf, newIdentity, rootPassword as password } from '../../support/identity.ts'
@@ -154,7 +154,7 @@ describe('signing in and out', () => {
 })
 
 describe('hashes of another method', () => {
-  const startWorker = workersFrom(new URL('../../../lib/entry/main.ts', import.meta.url))
+  const startWorker = createStartWorker(new URL('../../../lib/entry/main.ts', import.meta.url))
 
   test('are renewed at the next sign-in, in both directions', async () => {
     const bcrypt = createPasswords({ startWorker, method: { kind: 'bcrypt', cost: 4 } })

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { http, passthrough } from 'msw'
 import type { SetupServer } from 'msw/node'
-import { createOutgoing, type Outgoing } from '#lib/platform/outgoing.ts'
+import { createOutgoing, type SendOutgoing } from '#lib/platform/outgoing.ts'
 import { test as base } from '../../support/harness.ts'
 
 export interface Seen {
@@ -134,7 +134,7 @@ const resolve: NonNullable<Parameters<typeof createOutgoing>[0]['resolve']> = as
 }
 
 /** `test` with the catalog of another host, which listens on this one. */
-export const test = base.extend<{ remote: RemoteCatalog; outgoing: Outgoing }>({
+export const test = base.extend<{ remote: RemoteCatalog; outgoing: SendOutgoing }>({
   // oxlint-disable-next-line no-empty-pattern -- vitest reads the fixtures that are used off the pattern
   outgoing: async ({}, use) => use(createOutgoing({ allowed: ['127.0.0.1'], resolve })),
   remote: async ({ network }, use) => {

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { http, passthrough } from 'msw'
 import { describe, expect } from 'vitest'
-import { createOutgoing, type Outgoing } from '#lib/platform/outgoing.ts'
+import { createOutgoing, type SendOutgoing } from '#lib/platform/outgoing.ts'
 import { type Answer, type Call, test as base } from '../../support/harness.ts'
 
-const test = base.extend<{ outgoing: Outgoing }>({
+const test = base.extend<{ outgoing: SendOutgoing }>({
   // oxlint-disable-next-line no-empty-pattern -- vitest reads the fixtures that are used off the pattern
   outgoing: async ({}, use) => use(createOutgoing({ allowed: ['127.0.0.1'] })),
 })

@@ -6,11 +6,11 @@ import { claimNames, roleClaims } from '#lib/access/claims.ts'
 import { createPasswordRules } from '#lib/auth/password-policy.ts'
 import { createPasswords } from '#lib/auth/passwords.ts'
 import { openEvents } from '#lib/events/events.ts'
-import { workersFrom } from '#lib/platform/workers.ts'
+import { createStartWorker } from '#lib/platform/workers.ts'
 import { createMemoryStore } from '#lib/storage/memory-store.ts'
 import { passwordPolicy } from '../../support/identity.ts'
 
-const startWorker = workersFrom(new URL('../../../lib/entry/main.ts', import.meta.url))
+const startWorker = createStartWorker(new URL('../../../lib/entry/main.ts', import.meta.url))
 const passwords = createPasswords({ startWorker, method: { kind: 'bcrypt', cost: 4 } })
 afterAll(() => passwords.close())
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { createApp } from '#lib/http/app.ts'
 import { endpoint, type Route } from '#lib/http/endpoint.ts'
-import { exposedRoutes } from '#lib/http/exposure.ts'
+import { selectExposedRoutes } from '#lib/http/exposure.ts'
 import { toServedPath } from '#lib/calls/paths.ts'
 import { routes } from '#functions/routes.gen.ts'
 import { type Call, callOf, test as served } from '../../support/harness.ts'
@@ -168,7 +168,7 @@ describe('every endpoint of the table', () => {
 
 describe('exposure', () => {
   const ids = (include: string[], exclude: string[]): string[] =>
-    exposedRoutes<Route>(routes, { include, exclude }).map(route => route.id)
+    selectExposedRoutes<Route>(routes, { include, exclude }).map(route => route.id)
 
   test('selects routes by id and by method and path, and exclusion wins', () => {
     expect(ids([], [])).toHaveLength(routes.length)
@@ -193,7 +193,7 @@ describe('exposure', () => {
   })
 
   test('a route that is not exposed is answered with 404', async () => {
-    const call = callTo(exposedRoutes([echo, broken], { include: [], exclude: ['test/broken'] }))
+    const call = callTo(selectExposedRoutes([echo, broken], { include: [], exclude: ['test/broken'] }))
     expect(await call('GET', '/api/v1/broken')).toMatchObject({ status: 404 })
   })
 })

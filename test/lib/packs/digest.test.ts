@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createDigest } from '#lib/packs/digest.ts'
 import { createDigestThreads } from '#lib/packs/digest-threads.ts'
-import { type StartWorker, workersFrom } from '#lib/platform/workers.ts'
+import { type StartWorker, createStartWorker } from '#lib/platform/workers.ts'
 
-const startWorker = workersFrom(new URL('../../../lib/entry/main.ts', import.meta.url))
+const startWorker = createStartWorker(new URL('../../../lib/entry/main.ts', import.meta.url))
 
 const hashOf = (algorithm: string, bytes: Uint8Array): string => createHash(algorithm).update(bytes).digest('hex')
 

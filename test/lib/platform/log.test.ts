@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { logOf, onLogLine, openLog } from '#lib/platform/log.ts'
+import { getAreaLogger, onLogLine, openLog } from '#lib/platform/log.ts'
 
 test('a line of the log says a text as it is, with its fields beside it', async () => {
   await openLog('warning')
@@ -8,8 +8,8 @@ test('a line of the log says a text as it is, with its fields beside it', async 
   const told: string[] = []
   using _ = onLogLine(({ message }) => void told.push(message))
   try {
-    logOf('catalog').warning('{text}', { text: 'Nobody has signed "demo".' })
-    logOf('http').warning('{method} {status}', { method: 'GET', status: 502 })
+    getAreaLogger('catalog').warning('{text}', { text: 'Nobody has signed "demo".' })
+    getAreaLogger('http').warning('{method} {status}', { method: 'GET', status: 502 })
   } finally {
     write.mockRestore()
   }

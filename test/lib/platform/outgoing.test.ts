@@ -3,9 +3,9 @@ import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createOutgoing, type Outgoing } from '#lib/platform/outgoing.ts'
+import { createOutgoing, type SendOutgoing } from '#lib/platform/outgoing.ts'
 import { createMayReach } from '#lib/platform/outgoing-addresses.ts'
-import { selfSigned } from '#lib/platform/self-signed.ts'
+import { createSelfSigned } from '#lib/platform/self-signed.ts'
 
 describe('which addresses may be reached', () => {
   const mayReach = createMayReach([])
@@ -104,8 +104,8 @@ describe('requests to other hosts', () => {
     }
   })
   const to = (address: string) => ({ address, family: address.includes(':') ? 6 : 4 })
-  const get = (outgoing: Outgoing, url: string, signal = AbortSignal.timeout(5_000), most = 1_000) =>
-    outgoing({ method: 'GET', url: new URL(url), headers: {}, signal, most }).then(
+  const get = (outgoing: SendOutgoing, url: string, signal = AbortSignal.timeout(5_000), most = 1_000) =>
+    outgoing({ method: 'GET', url: new URL(url), headers: {}, signal, maxReplyBytes: most }).then(
       ({ status, body }) => `${status} ${body.toString()}`,
     )
   const local = createOutgoing({ allowed: ['127.0.0.1'], resolve: async () => [to('127.0.0.1')] })
@@ -172,7 +172,7 @@ describe('requests to other hosts', () => {
   })
 
   test('a certificate is checked against the name', async () => {
-    const { cert, key } = await selfSigned(['x.example.test'])
+    const { cert, key } = await createSelfSigned(['x.example.test'])
     const port = await listen(createTlsServer({ cert, key }, (_, response) => response.end('in')))
     await expect(get(local, `https://x.example.test:${port}/`)).rejects.toMatchObject({
       fault: 'upstream',

@@ -2,12 +2,12 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { scheduleBackups } from '#lib/storage/backups.ts'
-import type { Log } from '#lib/platform/log.ts'
+import type { Logger } from '#lib/platform/log.ts'
 import { newFolder } from '../../support/folder.ts'
 import { pause } from '../../support/waiting.ts'
 
 const hour = 3_600_000
-const log = { info: vi.fn<Log['info']>(), warning: vi.fn<Log['warning']>() }
+const log = { info: vi.fn<Logger['info']>(), warning: vi.fn<Logger['warning']>() }
 
 // File operations do not depend on the fake clock.
 const toFake = ['Date', 'setInterval', 'clearInterval'] as const

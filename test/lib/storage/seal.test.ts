@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { migrations, newestVersionOf } from '#lib/storage/migrations.ts'
+import { migrations, findNewestVersion } from '#lib/storage/migrations.ts'
 import { type OpenedStore, openStore } from '#lib/storage/open-store.ts'
 import { resealDatabase } from '#lib/storage/prepare-database.ts'
 import type { SealSecrets } from '#lib/storage/wrapped-key.ts'
@@ -218,10 +218,10 @@ describe('the sealed store', () => {
     const next = { ...secrets, password: 'quite another password' }
     const before = readFileSync(file())
     await expect(
-      resealDatabase(file(), { ...secrets, password: 'wrong' }, next, newestVersionOf(migrations)),
+      resealDatabase(file(), { ...secrets, password: 'wrong' }, next, findNewestVersion(migrations)),
     ).rejects.toThrow('STORAGE_PASSWORD')
     expect(readFileSync(file()).equals(before)).toBe(true)
-    await resealDatabase(file(), secrets, next, newestVersionOf(migrations))
+    await resealDatabase(file(), secrets, next, findNewestVersion(migrations))
     await refusesUntouched('VMHOST_STORAGE_PASSWORD', secrets)
     expect(await content(next)).toEqual(good)
   })

@@ -7,12 +7,12 @@ import * as z from 'zod'
 import { createStorage } from 'unstorage'
 import { createStore } from '#lib/storage/create-store.ts'
 import { createMemoryStore } from '#lib/storage/memory-store.ts'
-import { migrations, newestVersionOf } from '#lib/storage/migrations.ts'
-import { openStore, storeFile } from '#lib/storage/open-store.ts'
+import { migrations, findNewestVersion } from '#lib/storage/migrations.ts'
+import { openStore, getStoreFile } from '#lib/storage/open-store.ts'
 import { prepareDatabase } from '#lib/storage/prepare-database.ts'
 import { noReserve } from '#lib/storage/reserve.ts'
 import { createDatabase } from '#lib/storage/rewrite.ts'
-import { sqliteDriver } from '#lib/storage/sqlite-driver.ts'
+import { createSqliteDriver } from '#lib/storage/sqlite-driver.ts'
 import { openWriter } from '#lib/storage/writer.ts'
 import { storeContract } from '../../contracts/store.ts'
 
@@ -25,16 +25,16 @@ storeContract('SQLite', async () => {
   return { open: () => openStore({ folder }), durable: true, close: () => rm(folder, { recursive: true }) }
 })
 
-const version = newestVersionOf(migrations)
+const version = findNewestVersion(migrations)
 /** The driver of the database in a folder. */
 const openDriver = async (folder: string) => {
-  const file = storeFile(folder)
-  return sqliteDriver(openWriter(file, await prepareDatabase(file, undefined, version), noReserve, undefined))
+  const file = getStoreFile(folder)
+  return createSqliteDriver(openWriter(file, await prepareDatabase(file, undefined, version), noReserve, undefined))
 }
 
 storeContract('SQLite, with nothing but createStorage({ driver })', async () => {
   const folder = await folderOf()
-  await createDatabase(storeFile(folder), version, undefined)
+  await createDatabase(getStoreFile(folder), version, undefined)
   return {
     open: async () => createStore(createStorage({ driver: await openDriver(folder) })),
     durable: true,
@@ -44,7 +44,7 @@ storeContract('SQLite, with nothing but createStorage({ driver })', async () => 
 
 test('the SQLite driver is a driver of unstorage: what its own methods write, a commit reads, and the other way round', async () => {
   const folder = await folderOf()
-  await createDatabase(storeFile(folder), version, undefined)
+  await createDatabase(getStoreFile(folder), version, undefined)
   const driver = await openDriver(folder)
   const storage = createStorage({ driver })
   await storage.setItem('items:a', { id: 'a', rev: 1 })

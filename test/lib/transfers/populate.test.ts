@@ -28,7 +28,7 @@ test.for([
       },
     } as unknown as TransferContext
     const { signal } = new AbortController()
-    const options = { caller: { id: 'tester' }, work: noProgress, signal } as unknown as Parameters<
+    const options = { caller: { id: 'tester' }, progress: noProgress, signal } as unknown as Parameters<
       typeof populateFolder
     >[3]
     const filled = populateFolder(context, packSource(bytes, undefined).source, '/machines/one', options)

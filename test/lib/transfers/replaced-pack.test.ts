@@ -6,7 +6,7 @@ import { openCatalogContext } from '#lib/catalog/catalog.ts'
 import { createDigest } from '#lib/packs/digest.ts'
 import { listPackFiles } from '#lib/packs/pack-files.ts'
 import { packTar } from '#lib/packs/tar/pack-tar.ts'
-import { readBytes, sourceFromBytes } from '#lib/objects/port/bytes.ts'
+import { readBytes, toSource } from '#lib/objects/port/bytes.ts'
 import { createLocalStorage } from '#lib/objects/local/local-storage.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
 import { registerManifest } from '#lib/catalog/register.ts'
@@ -17,7 +17,7 @@ import { pullManifest } from '#lib/transfers/pull.ts'
 import { PullManifest } from '#lib/transfers/schemas.ts'
 import { createStorages } from '#lib/objects/storages.ts'
 import { openWorkFolders } from '#lib/transfers/download/work-folders.ts'
-import { workersFrom } from '#lib/platform/workers.ts'
+import { createStartWorker } from '#lib/platform/workers.ts'
 import { noProgress } from '#lib/async/progress.ts'
 import { newEventLog } from '../../support/events.ts'
 import { newFolder } from '../../support/folder.ts'
@@ -50,7 +50,7 @@ const open = async (root: string, before: (call: 'stat' | 'read', path: string) 
   const catalog = await openCatalogContext({
     store,
     publish,
-    startWorker: workersFrom(new URL('../../../lib/entry/main.ts', import.meta.url)),
+    startWorker: createStartWorker(new URL('../../../lib/entry/main.ts', import.meta.url)),
     manifestsPerUser: 10,
     storages: {
       ...createStorages({ folder: root, hostFiles: anyFile }),
@@ -90,7 +90,7 @@ const open = async (root: string, before: (call: 'stat' | 'read', path: string) 
     digest.update(pack)
     const { sha256 } = digest.end()
     const [old] = catalog.inventory.listVersions('demo')
-    await storage.write(`demo/${sha256}`, sourceFromBytes(pack))
+    await storage.write(`demo/${sha256}`, toSource(pack))
     const manifest = {
       catalog_id: 'demo',
       version: '1',

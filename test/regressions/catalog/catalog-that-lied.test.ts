@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { http, passthrough } from 'msw'
 import { expect } from 'vitest'
-import { createOutgoing, type Outgoing } from '#lib/platform/outgoing.ts'
+import { createOutgoing, type SendOutgoing } from '#lib/platform/outgoing.ts'
 import { type Call, test as base } from '../../support/harness.ts'
 
 /** A hostile catalog of another host. Each test sets the manifests that it shows. */
-const test = base.extend<{ outgoing: Outgoing; manifest: Record<string, unknown>; connection: string }>({
+const test = base.extend<{ outgoing: SendOutgoing; manifest: Record<string, unknown>; connection: string }>({
   // oxlint-disable-next-line no-empty-pattern -- vitest reads the fixtures that are used off the pattern
   outgoing: async ({}, use) => use(createOutgoing({ allowed: ['127.0.0.1'] })),
   // oxlint-disable-next-line no-empty-pattern -- as above

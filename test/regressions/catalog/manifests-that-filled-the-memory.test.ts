@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest'
 import { createContentStore } from '#lib/catalog/contents.ts'
 import { openCatalogContext } from '#lib/catalog/catalog.ts'
 import { migrations } from '#lib/storage/migrations.ts'
-import { workersFrom } from '#lib/platform/workers.ts'
+import { createStartWorker } from '#lib/platform/workers.ts'
 import { openStore } from '#lib/storage/open-store.ts'
 import { at, register } from '../../functions/catalog/packs.ts'
 import { newEventLog } from '../../support/events.ts'
@@ -39,7 +39,7 @@ describe('the contents of manifests', () => {
       store,
       publish,
       manifestsPerUser: 1,
-      startWorker: workersFrom(new URL('../../../lib/entry/main.ts', import.meta.url)),
+      startWorker: createStartWorker(new URL('../../../lib/entry/main.ts', import.meta.url)),
       storages: {} as Parameters<typeof openCatalogContext>[0]['storages'],
     })
     const id = crypto.randomUUID()

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { openListener } from '#lib/listener/listener.ts'
-import { selfSigned } from '#lib/platform/self-signed.ts'
+import { createSelfSigned } from '#lib/platform/self-signed.ts'
 
 test('a plain HTTP request to the HTTPS port is answered with a hint, and other connections work', async () => {
   const listener = await openListener({
     address: new URL('https://127.0.0.1:0'),
-    tls: await selfSigned(['127.0.0.1']),
+    tls: await createSelfSigned(['127.0.0.1']),
     clientAddress: peer => peer,
     fetch: () => Response.json({}),
     upgrade: async () => new Response(null, { status: 404 }),

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 import { createMemoryStore } from '#lib/storage/memory-store.ts'
 import { openStore } from '#lib/storage/open-store.ts'
-import type { Log } from '#lib/platform/log.ts'
+import type { Logger } from '#lib/platform/log.ts'
 import { newFolder } from '../../support/folder.ts'
 import { askOf, newIdentity, rootPassword } from '../../support/identity.ts'
 import { until } from '../../support/waiting.ts'
@@ -34,7 +34,7 @@ test('two sign-outs at the same time are both stored', async () => {
 
 test('an unreadable entry of the audit is logged, and does not end the service', async () => {
   using folder = newFolder()
-  const log = { error: vi.fn<Log['error']>() }
+  const log = { error: vi.fn<Logger['error']>() }
   const first = await openStore({ folder: folder.path })
   const audit = openAudit({ store: first, log, retention: { days: 400, entries: 1_000 } })
   const facts = {

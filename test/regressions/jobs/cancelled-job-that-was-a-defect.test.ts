@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { createRunner } from '#lib/jobs/runner.ts'
+import { runJob } from '#lib/jobs/running-job.ts'
 import type { StoredJob } from '#lib/jobs/schemas.ts'
 
 const begin = () => {
   const defects: unknown[] = []
   const saved: StoredJob[] = []
   const now = new Date().toISOString()
-  const runner = createRunner({
+  const runningJob = runJob({
     job: {
       id: crypto.randomUUID(),
       owner: 'me',
@@ -30,20 +30,20 @@ const begin = () => {
     isResumable: ({ fault }) => fault === 'unavailable',
     save: async job => saved.push(job),
   })
-  return { runner, defects, saved }
+  return { runningJob, defects, saved }
 }
 
 test('a job that is cancelled during a call of Node fails with the reason, and is not a defect', async () => {
-  const { runner, defects, saved } = begin()
-  await runner.cancel('It was cancelled.')
-  expect(await runner.ended).toBe('failed')
+  const { runningJob, defects, saved } = begin()
+  await runningJob.cancel('It was cancelled.')
+  expect(await runningJob.ended).toBe('failed')
   expect(saved.at(-1)).toMatchObject({ state: 'failed', error: 'It was cancelled.', code: 409 })
   expect(defects).toEqual([])
 })
 
 test('a job that the shutdown interrupts during a call of Node is resumed at the next start', async () => {
-  const { runner, defects } = begin()
-  runner.abort()
-  expect(await runner.ended).toBeUndefined()
+  const { runningJob, defects } = begin()
+  runningJob.abort()
+  expect(await runningJob.ended).toBeUndefined()
   expect(defects).toEqual([])
 })

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Verb } from '#lib/hypervisor/driver.ts'
 import { createEmbeddedDriver } from '#lib/hypervisor/embedded/driver.ts'
-import { logOf } from '#lib/platform/log.ts'
-import { workersFrom } from '#lib/platform/workers.ts'
+import { getAreaLogger } from '#lib/platform/log.ts'
+import { createStartWorker } from '#lib/platform/workers.ts'
 import { canMount, newSmallDisk } from '../../support/disks/small-disk.ts'
 import { anyFile } from '../../support/host-files.ts'
 import { openQemuBench } from '../../support/drivers/qemu-bench.ts'
@@ -12,7 +12,7 @@ import { withoutQemu } from '../../support/drivers/qemu.ts'
 import { patience, until } from '../../support/waiting.ts'
 
 const left = withoutQemu ? 'QEMU is not installed' : canMount ? undefined : 'this user may not mount a file system'
-const usual = { hostFiles: anyFile, serialLogSize: 1 << 20, log: logOf('test') }
+const usual = { hostFiles: anyFile, serialLogSize: 1 << 20, log: getAreaLogger('test') }
 
 describe.skipIf(left !== undefined)(left ?? 'a QEMU machine on a full disk', () => {
   test('is ended by force and goes on after a pause; what has to be noted is refused, and done when there is room', async () => {
@@ -133,7 +133,7 @@ test.skipIf(!canMount)(
   `an embedded machine on a full disk is ended by force, and what has to be noted is refused${canMount ? '' : ': this user may not mount a file system'}`,
   async () => {
     using disk = newSmallDisk(24)
-    const startWorker = workersFrom(new URL('../../../lib/entry/main.ts', import.meta.url))
+    const startWorker = createStartWorker(new URL('../../../lib/entry/main.ts', import.meta.url))
     const driver = createEmbeddedDriver({ folder: join(disk.path, 'machines'), startWorker, ...usual })
     await driver.open(() => {})
     const { id } = await driver.createDemo()

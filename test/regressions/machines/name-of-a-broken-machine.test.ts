@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createEmbeddedDriver } from '#lib/hypervisor/embedded/driver.ts'
 import { openMachines } from '#lib/machines/machines.ts'
-import { logOf } from '#lib/platform/log.ts'
-import { workersFrom } from '#lib/platform/workers.ts'
+import { getAreaLogger } from '#lib/platform/log.ts'
+import { createStartWorker } from '#lib/platform/workers.ts'
 import { newEventLog } from '../../support/events.ts'
 import { newFolder } from '../../support/folder.ts'
 import { host } from '../../support/harness.ts'
 import { anyFile } from '../../support/host-files.ts'
 
-const startWorker = workersFrom(new URL('../../../lib/entry/main.ts', import.meta.url))
-const usual = { hostFiles: anyFile, serialLogSize: 1 << 20, log: logOf('test') }
+const startWorker = createStartWorker(new URL('../../../lib/entry/main.ts', import.meta.url))
+const usual = { hostFiles: anyFile, serialLogSize: 1 << 20, log: getAreaLogger('test') }
 
 /** The machines of a host with two demo machines, of which one has had its definition changed. */
 const withDefinition = async (folder: string, change: (definition: object) => string) => {

@@ -14,7 +14,7 @@ import { text } from 'node:stream/consumers'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLocalStorage } from '#lib/objects/local/local-storage.ts'
-import { sourceFromBytes } from '#lib/objects/port/bytes.ts'
+import { toSource } from '#lib/objects/port/bytes.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
 import { createStorages } from '#lib/objects/storages.ts'
 import { openHostFiles } from '#lib/platform/host-files.ts'
@@ -77,7 +77,7 @@ describe.runIf(process.platform === 'linux')(
       rmSync(home, { recursive: true })
     })
 
-    const source = sourceFromBytes(Buffer.from('mine'))
+    const source = toSource(Buffer.from('mine'))
     const read = async (provider: Provider, path: string): Promise<void> => {
       const words = await provider.read(path).then(text, () => 'mine')
       if (words !== 'mine') throw new Error(`It read ${words}.`)

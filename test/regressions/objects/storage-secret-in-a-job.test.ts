@@ -1,9 +1,9 @@
 import { HttpResponse, http } from 'msw'
 import { expect } from 'vitest'
-import { createOutgoing, type Outgoing } from '#lib/platform/outgoing.ts'
+import { createOutgoing, type SendOutgoing } from '#lib/platform/outgoing.ts'
 import { test as base } from '../../support/harness.ts'
 
-const test = base.extend<{ outgoing: Outgoing }>({
+const test = base.extend<{ outgoing: SendOutgoing }>({
   // oxlint-disable-next-line no-empty-pattern -- vitest reads the fixtures that are used off the pattern
   outgoing: async ({}, use) =>
     use(createOutgoing({ allowed: [], resolve: async () => [{ address: '192.0.66.1', family: 4 }] })),

@@ -8,14 +8,14 @@ import { createIndexParser } from '#lib/packs/chunks/index-parser.ts'
 import { getChunkPath } from '#lib/packs/chunk-store/stored-chunk.ts'
 import type { ManifestRow } from '#lib/catalog/view.ts'
 import type { Storages } from '#lib/objects/storages.ts'
-import { type StartWorker, workersFrom } from '#lib/platform/workers.ts'
+import { type StartWorker, createStartWorker } from '#lib/platform/workers.ts'
 import { bytesOf } from '../../lib/packs/chunk-store/bytes.ts'
 import { createMemoryProvider } from '../../lib/packs/chunk-store/memory-provider.ts'
 import { at, register } from '../../functions/catalog/packs.ts'
 import { test } from '../../support/harness.ts'
 
 const shaOf = (text: string): string => hash('sha256', text)
-const startWorker = workersFrom(new URL('../../../lib/entry/main.ts', import.meta.url))
+const startWorker = createStartWorker(new URL('../../../lib/entry/main.ts', import.meta.url))
 
 /** The text of an index of so many chunks, and their names. */
 const indexOf = (name: string, count: number) => {

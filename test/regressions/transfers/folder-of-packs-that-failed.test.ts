@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { createLocalStorage } from '#lib/objects/local/local-storage.ts'
-import { sourceFromBytes } from '#lib/objects/port/bytes.ts'
+import { toSource } from '#lib/objects/port/bytes.ts'
 import { at, register, registerPack } from '../../functions/catalog/packs.ts'
 import { test } from '../../support/harness.ts'
 
@@ -13,7 +13,7 @@ test('an error of the system in a folder of packs is an error of the storage, no
   const storage = await createLocalStorage(root)
   writeFileSync(join(root, 'file'), '')
   mkdirSync(join(root, 'folder'))
-  const bytes = sourceFromBytes(Buffer.from('bytes'))
+  const bytes = toSource(Buffer.from('bytes'))
   await expect(storage.write('file/inside', bytes)).rejects.toMatchObject({ fault: 'upstream' })
   await expect(storage.write('folder', bytes)).rejects.toMatchObject({ fault: 'forbidden' })
   await expect(createLocalStorage(join(root, 'file'))).rejects.toMatchObject({ fault: 'upstream' })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { formatConnection, type Storage } from '#lib/objects/port/connection.ts'
 import { createLocalStorage } from '#lib/objects/local/local-storage.ts'
-import { sourceFromBytes } from '#lib/objects/port/bytes.ts'
+import { toSource } from '#lib/objects/port/bytes.ts'
 import { type Call, test } from '../../support/harness.ts'
 import { at, register, registerPack } from '../../functions/catalog/packs.ts'
 
@@ -146,7 +146,7 @@ test('a link in place of an unfinished write is not followed', async ({ folder }
   const sha256 = hash('sha256', bytes)
   writeFileSync(victim, 'mo')
   symlinkSync(victim, join(root, `.vmhost-object.${sha256}`))
-  await expect(storage.write('object', sourceFromBytes(bytes), { sha256 })).rejects.toMatchObject({
+  await expect(storage.write('object', toSource(bytes), { sha256 })).rejects.toMatchObject({
     fault: 'forbidden',
   })
   expect(readFileSync(victim, 'utf8')).toBe('mo')

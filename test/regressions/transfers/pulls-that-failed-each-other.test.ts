@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { http, passthrough } from 'msw'
 import { expect } from 'vitest'
 import { createKeyedLimiter } from '#lib/async/limiter.ts'
-import { createOutgoing, type Outgoing } from '#lib/platform/outgoing.ts'
+import { createOutgoing, type SendOutgoing } from '#lib/platform/outgoing.ts'
 import { test as base } from '../../support/harness.ts'
 
-const test = base.extend<{ outgoing: Outgoing }>({
+const test = base.extend<{ outgoing: SendOutgoing }>({
   // oxlint-disable-next-line no-empty-pattern -- vitest reads the fixtures that are used off the pattern
   outgoing: async ({}, use) => use(createOutgoing({ allowed: ['127.0.0.1'] })),
 })

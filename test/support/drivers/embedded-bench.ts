@@ -4,12 +4,12 @@ import type { Worker } from 'node:worker_threads'
 import type { MachineView } from '#lib/hypervisor/driver.ts'
 import { createEmbeddedDriver, type EmbeddedDriver } from '#lib/hypervisor/embedded/driver.ts'
 import type { HostFiles } from '#lib/platform/host-files.ts'
-import { logOf } from '#lib/platform/log.ts'
-import { workersFrom } from '#lib/platform/workers.ts'
+import { getAreaLogger } from '#lib/platform/log.ts'
+import { createStartWorker } from '#lib/platform/workers.ts'
 import { anyFile } from '../host-files.ts'
 import { until } from '../waiting.ts'
 
-const startWorker = workersFrom(new URL('../../../lib/entry/main.ts', import.meta.url))
+const startWorker = createStartWorker(new URL('../../../lib/entry/main.ts', import.meta.url))
 
 /** Returns the serial output of the guest over all its boots. */
 export const readSerialLog = (view: MachineView): Promise<string> =>
@@ -33,7 +33,7 @@ export const createEmbeddedBench = (folder: string, hostFiles: HostFiles = anyFi
         folder,
         serialLogSize: 1 << 20,
         hostFiles,
-        log: logOf('hypervisor'),
+        log: getAreaLogger('hypervisor'),
         startWorker(role, data, transfer) {
           const thread = startWorker(role, data, transfer)
           if (data && 'id' in data) threads.set(String(data.id), thread)

@@ -1,6 +1,6 @@
 import memoryDriver from 'unstorage/drivers/memory'
 import type { CommitDriver } from '#lib/storage/create-store.ts'
-import { isDocumentRow, isLogRow } from '#lib/storage/keys.ts'
+import { isDocumentRow, isLogRow } from '#lib/storage/rows.ts'
 import { createMemoryLogs } from '#lib/storage/memory-logs.ts'
 
 /** A storage driver in memory that fails on demand. */

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { HypervisorDriver } from '#lib/hypervisor/driver.ts'
 import { createQemuDriver } from '#lib/hypervisor/qemu/driver.ts'
 import { findQemu } from '#lib/hypervisor/qemu/programs.ts'
-import { logOf } from '#lib/platform/log.ts'
+import { getAreaLogger } from '#lib/platform/log.ts'
 import { anyFile } from '../host-files.ts'
 
 const isQemuInstalled = (): boolean => {
@@ -32,6 +32,6 @@ export const createQemu = async (folder: string, overrides: Partial<Options> = {
     recorderProgram,
     hostFiles: anyFile,
     serialLogSize: 1 << 20,
-    log: logOf('test'),
+    log: getAreaLogger('test'),
     ...overrides,
   })

@@ -57,12 +57,12 @@ export const startAzurite = async (): Promise<AzuriteServer> => {
         },
       }
       const client = createAzureClient(parseContainerEndpoint(storage), createFetcher())
-      await client.ask({ method: 'PUT', key: '', query: { restype: 'container' } })
+      await client.send({ method: 'PUT', key: '', query: { restype: 'container' } })
       return {
         storage,
         async listNames() {
           const query = { restype: 'container', comp: 'list', include: 'uncommittedblobs' }
-          const { text } = await client.ask({ method: 'GET', key: '', query })
+          const { text } = await client.send({ method: 'GET', key: '', query })
           const list = await parseXml(client.host, text)
           expect(findText(list, 'NextMarker')).toBe('')
           return findElements(list, 'Blob').map(blob => findText(blob, 'Name')!)

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { HttpResponse, http } from 'msw'
-import { createOutgoing, type Outgoing } from '#lib/platform/outgoing.ts'
+import { createOutgoing, type SendOutgoing } from '#lib/platform/outgoing.ts'
 import { test as base } from '../harness.ts'
 
 /** Objects of a bucket of S3. */
@@ -11,7 +11,7 @@ export interface Bucket {
 }
 
 /** `test` with a bucket in memory, and a catalog of another host that has what was registered last. */
-export const test = base.extend<{ outgoing: Outgoing; bucket: Bucket; registered: object[] }>({
+export const test = base.extend<{ outgoing: SendOutgoing; bucket: Bucket; registered: object[] }>({
   // oxlint-disable-next-line no-empty-pattern -- vitest reads the fixtures that are used off the pattern
   outgoing: async ({}, use) =>
     use(createOutgoing({ allowed: [], resolve: async () => [{ address: '192.0.66.1', family: 4 }] })),

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { hash } from 'bcryptjs'
 import { importPKCS8, SignJWT } from 'jose'
-import { selfSigned } from '#lib/platform/self-signed.ts'
+import { createSelfSigned } from '#lib/platform/self-signed.ts'
 import { freePort } from './sshd.ts'
 
 const program = '/usr/bin/docker-registry'
@@ -26,7 +26,7 @@ export interface Registry extends AsyncDisposable {
 
 /** A service that gives every right that is asked for to the account, in tokens that a docker-registry trusts. */
 const startTokens = async (folder: string, scopes: string[]): Promise<Server> => {
-  const { cert, key } = await selfSigned(['localhost'])
+  const { cert, key } = await createSelfSigned(['localhost'])
   writeFileSync(join(folder, 'tokens.pem'), cert)
   const signing = await importPKCS8(key, 'ES256')
   const basic = `Basic ${Buffer.from(`${account.username}:${account.password}`).toString('base64')}`

@@ -7,8 +7,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { makePrivateFolder } from '#lib/platform/files.ts'
 import { connectIn } from '#lib/platform/local-socket.ts'
-import type { Log } from '#lib/platform/log.ts'
-import { commandLine, killProcess, lastLine, startDetached } from '#lib/platform/processes.ts'
+import type { Logger } from '#lib/platform/log.ts'
+import { readCommandLine, killProcess, getLastLine, startDetached } from '#lib/platform/processes.ts'
 import { recorderFiles } from './file-names.ts'
 
 /** Client of the recorder of serial output: one process for all machines, which outlives the service. */
@@ -32,7 +32,7 @@ interface Options {
   readonly environment: NodeJS.ProcessEnv
   /** True if a machine runs whose output would be lost without a recorder. */
   readonly isNeeded: () => boolean
-  readonly log: Log
+  readonly log: Logger
 }
 
 const pollInterval = 10
@@ -84,7 +84,7 @@ export const createRecorder = (options: Options): Recorder => {
   const findRunning = async (): Promise<{ readonly pid: number; readonly command: string } | undefined> => {
     const pid = Number(await readFile(join(folder, recorderFiles.pid), 'latin1').catch(() => '0'))
     if (!Number.isInteger(pid) || pid <= 1) return undefined
-    const command = (await commandLine(pid))?.trim()
+    const command = (await readCommandLine(pid))?.trim()
     return command?.includes(` ${folder} `) ? { pid, command } : undefined
   }
   const killRecorder = async (pid: number): Promise<void> => {
@@ -102,7 +102,7 @@ export const createRecorder = (options: Options): Recorder => {
     }
   }
   const explainExit = async (): Promise<ServiceError> => {
-    const reason = lastLine(await readFile(join(folder, recorderFiles.log), 'utf8').catch(() => ''))
+    const reason = getLastLine(await readFile(join(folder, recorderFiles.log), 'utf8').catch(() => ''))
     return new ServiceError(
       'unavailable',
       `The recorder of serial output does not start: ${reason || 'it gave no reason'}`,

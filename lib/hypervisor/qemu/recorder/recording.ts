@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { messageOf } from '#lib/errors.ts'
-import type { Log } from '#lib/platform/log.ts'
+import type { Logger } from '#lib/platform/log.ts'
 import { listenPrivately } from '#lib/platform/local-socket.ts'
 import { openSerialLog } from '../../files/serial-log.ts'
 import { fileNames } from '../arguments.ts'
@@ -21,7 +21,7 @@ interface Options {
   readonly home: string
   /** Maximum size of the log in bytes. */
   readonly limit: number
-  readonly log: Log
+  readonly log: Logger
 }
 
 /** Bytes that a client may lag behind before it is disconnected. This bounds the memory and never delays the guest. */

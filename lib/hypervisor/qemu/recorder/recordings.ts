@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { exists } from '#lib/platform/files.ts'
-import type { Log } from '#lib/platform/log.ts'
+import type { Logger } from '#lib/platform/log.ts'
 import { fileNames } from '../arguments.ts'
 import { type Recording, startRecording } from './recording.ts'
 
@@ -20,7 +20,7 @@ export interface Recordings {
 interface Options {
   /** Maximum size of a machine's log in bytes. */
   readonly limit: number
-  readonly log: Log
+  readonly log: Logger
 }
 
 /** Milliseconds between two checks for the socket of a starting QEMU. */

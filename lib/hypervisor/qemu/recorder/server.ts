@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join, relative } from 'node:path'
 import { readFileSync } from 'node:fs'
-import type { Log } from '#lib/platform/log.ts'
+import type { Logger } from '#lib/platform/log.ts'
 import { writeFileAtomic } from '#lib/platform/files.ts'
 import { listenPrivately } from '#lib/platform/local-socket.ts'
 import { limitLogSize } from '../../files/serial-log.ts'
@@ -14,7 +14,7 @@ interface Options {
   /** The recorder's own folder. The working folder contains the machines' folders. */
   readonly folder: string
   readonly limit: number
-  readonly log: Log
+  readonly log: Logger
 }
 
 /** Milliseconds between two checks whether the recorder is still needed. */

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
-import { byteSize } from '#lib/byte-size.ts'
+import { formatByteSize } from '#lib/byte-size.ts'
 import { createProgress } from '#lib/entry/admin/job-progress.ts'
 import type { JobStep } from '#lib/jobs/schemas.ts'
 
@@ -138,5 +138,5 @@ describe('progress', () => {
     [999_950, '1.0 MB'],
     [1.25e9, '1.3 GB'],
     [5e18, '5000.0 PB'],
-  ] as const)('%i bytes are %s', ([bytes, text]) => expect(byteSize(bytes)).toBe(text))
+  ] as const)('%i bytes are %s', ([bytes, text]) => expect(formatByteSize(bytes)).toBe(text))
 })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Storage } from '#lib/objects/port/connection.ts'
 import { createFetcher } from '#lib/objects/http/send.ts'
 import { createS3 } from '#lib/objects/s3/s3.ts'
-import { selfSigned } from '#lib/platform/self-signed.ts'
+import { createSelfSigned } from '#lib/platform/self-signed.ts'
 import { readBytes, providerContract, createTestSource } from '../../../contracts/provider.ts'
 import { countingFetcher } from '../../../support/counting-fetcher.ts'
 import { type S3Server, startS3Server, withoutS3 } from '../../../support/servers/s3-server.ts'
@@ -145,7 +145,7 @@ describe.skipIf(withoutS3)('S3, against versitygw (left out where neither it nor
   })
 
   test('refuses a self-signed certificate, unless the connection ignores certificates', async () => {
-    const certificate = await selfSigned(['127.0.0.1'])
+    const certificate = await createSelfSigned(['127.0.0.1'])
     await using secure = await startS3Server(certificate)
     const bucket = 'packs'
     const careful = await createS3(storageAt(secure, bucket, { use_ssl: 'true' }))

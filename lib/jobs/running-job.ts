@@ -1,44 +1,47 @@
 import { isFault, messageOf, ServiceError } from '#lib/errors.ts'
-import { statusOf, toServiceError } from '#lib/calls/statuses.ts'
+import { toStatus, toServiceError } from '#lib/calls/statuses.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
 import { abortGracePeriod, abortableAfterGrace } from '#lib/async/abortable.ts'
 import type { StoredJob } from './schemas.ts'
 import { createSteps } from './steps.ts'
 
-/** A running job. */
-export interface Runner {
+/** A job whose work runs in this process. */
+export interface RunningJob {
   /** The name of the job in the log. */
   readonly name: string
   readonly owner: string
   /** Settles as the work does. */
   readonly result: Promise<unknown>
-  /** Settles with the outcome when it is stored; with undefined when the job will be resumed at the next start. */
+  /** Resolves when the outcome is stored. It is undefined when the next start resumes the job. */
   readonly ended: Promise<'completed' | 'failed' | undefined>
-  /** Aborts the work for this reason, and gives the present job. */
+  /** Aborts the work for this reason, and returns the job as it is now. */
   cancel(reason: string): Promise<StoredJob>
   /** Aborts the work because the service shuts down. */
   abort(): void
-  /** Rejects `result` although the work has not ended, because the service shuts down. */
+  /** Rejects `result` before the work has ended, because the service shuts down and cannot wait any longer. */
   abandon(): void
 }
 
+/** What an event says about a job. */
+type EventName = 'UPDATED' | 'COMPLETED'
+
 interface Options {
   readonly job: StoredJob
-  readonly work: (work: ProgressReporter) => unknown
+  readonly work: (progress: ProgressReporter) => unknown
   /** Called with each unexpected error. */
   readonly onDefect: (error: unknown) => void
-  /** Whether a job whose work failed with this error will be resumed at the next start. Its record is kept then. */
+  /** True if the next start resumes a job whose work failed with this error. The record then stays as it is. */
   readonly isResumable: (error: ServiceError) => boolean
-  /** Stores the job and publishes events about it. Never rejects. */
-  readonly save: (job: StoredJob, messages: readonly string[]) => Promise<unknown>
+  /** Stores the job and publishes these events about it. Never rejects. */
+  readonly save: (job: StoredJob, eventNames: readonly EventName[]) => Promise<unknown>
 }
 
 /** Milliseconds between two reports of the progress of a step. */
 const reportInterval = 1_000
-/** Milliseconds that the work of a cancelled job has to end. Longer than a single operation in it has. */
+/** Milliseconds within which the work of a cancelled job must end. A single operation in that work has half of it. */
 const cancelTimeout = 2 * abortGracePeriod
 
-const unresponsiveError = (reason: unknown): unknown =>
+const createUnresponsiveError = (reason: unknown): unknown =>
   isFault(reason, 'unavailable')
     ? reason
     : new ServiceError(
@@ -48,32 +51,36 @@ const unresponsiveError = (reason: unknown): unknown =>
 
 const shutdownMessage = 'The service was shut down while this was running.'
 
-/** The error for a caller that waits for a job which the next start resumes; nobody should start it twice. */
-const resumesLaterError = ({ id }: StoredJob): ServiceError =>
+/** Tells a caller who waits for the result that the next start resumes the job, so that the caller does not start it again. */
+const createResumesLaterError = ({ id }: StoredJob): ServiceError =>
   new ServiceError('unavailable', `${shutdownMessage} The next start resumes it as the job ${id}.`)
 
-const readId = (value: unknown): string | undefined => {
+/** Reads the id of the record that the work has made. */
+const readRecordId = (value: unknown): string | undefined => {
+  // `Object` makes an object of any value, so that its `id` can be read.
   const { id }: { id?: unknown } = Object(value)
   return typeof id === 'string' ? id : undefined
 }
 
-/** Node's functions reject with an AbortError when their signal is aborted. Gives the reason inside, or the error itself. */
+/** Returns the reason of an abort. Node's functions reject with an AbortError, which has the reason as its cause. */
 const unwrapAbortReason = (thrown: unknown): unknown =>
   thrown instanceof Error && thrown.name === 'AbortError' && thrown.cause instanceof ServiceError
     ? thrown.cause
     : thrown
 
-/** Runs the work of a job and stores its record: at once when a step begins or ends, otherwise at most once a second. */
-export const createRunner = ({ job: first, work, onDefect, isResumable, save }: Options): Runner => {
-  let job = first
+/** Runs the work of a job. Stores its record at once when a step begins or ends, else at most once a second. */
+export const runJob = ({ job: initialJob, work, onDefect, isResumable, save }: Options): RunningJob => {
+  let job = initialJob
+  /** Settles when the last record is written. Records are written one after the other. */
   let writing: Promise<unknown> = Promise.resolve()
-  let timer: NodeJS.Timeout | undefined
+  let reportTimer: NodeJS.Timeout | undefined
   const controller = new AbortController()
-  let isOver = false
+  /** True when the work has ended. Late reports of its progress are ignored then. */
+  let hasEnded = false
 
-  const update = (changes: Partial<StoredJob>, ...messages: readonly string[]): Promise<unknown> => {
-    clearTimeout(timer)
-    timer = undefined
+  const update = (changes: Partial<StoredJob>, ...eventNames: readonly EventName[]): Promise<unknown> => {
+    clearTimeout(reportTimer)
+    reportTimer = undefined
     const stepList = steps.list()
     job = {
       ...job,
@@ -84,29 +91,35 @@ export const createRunner = ({ job: first, work, onDefect, isResumable, save }: 
       ...changes,
       updated_at: new Date().toISOString(),
     }
-    const now = job
-    writing = writing.then(() => save(now, messages))
+    const current = job
+    writing = writing.then(() => save(current, eventNames))
     return writing
   }
   const steps = createSteps(when => {
-    if (isOver) return
+    if (hasEnded) return
     if (when === 'now') void update({}, 'UPDATED')
-    else timer ??= setTimeout(() => void update({}, 'UPDATED'), reportInterval)
+    else reportTimer ??= setTimeout(() => void update({}, 'UPDATED'), reportInterval)
   })
 
   const complete = async (value: unknown): Promise<void> => {
-    const id = readId(value)
-    const end = { state: 'completed', progress: 100, request: undefined } as const
-    const outcome = { result: value, ...(id !== undefined && { result_record_id: id }) }
-    await update({ ...end, ...outcome }, 'UPDATED', 'COMPLETED')
+    const recordId = readRecordId(value)
+    const record = recordId === undefined ? {} : { result_record_id: recordId }
+    await update(
+      { state: 'completed', progress: 100, request: undefined, result: value, ...record },
+      'UPDATED',
+      'COMPLETED',
+    )
   }
   const fail = async (thrown: unknown): Promise<'failed' | undefined> => {
     const error = toServiceError(thrown, job.id)
     if (error !== thrown) onDefect(thrown)
-    clearTimeout(timer)
-    if (isResumable(error)) return void (await writing)
+    clearTimeout(reportTimer)
+    if (isResumable(error)) {
+      await writing
+      return undefined
+    }
     steps.fail(error.message)
-    await update({ state: 'failed', error: error.message, code: statusOf(error.fault), request: undefined }, 'UPDATED')
+    await update({ state: 'failed', error: error.message, code: toStatus(error.fault), request: undefined }, 'UPDATED')
     return 'failed'
   }
   const { promise: result, resolve: resolveResult, reject: rejectResult } = Promise.withResolvers<unknown>()
@@ -128,14 +141,14 @@ export const createRunner = ({ job: first, work, onDefect, isResumable, save }: 
     try {
       value = await abortableAfterGrace(controller.signal, perform(), {
         gracePeriod: cancelTimeout,
-        toError: unresponsiveError,
+        toError: createUnresponsiveError,
       })
-      isOver = true
+      hasEnded = true
     } catch (thrown) {
       const error = unwrapAbortReason(thrown)
-      isOver = true
+      hasEnded = true
       const outcome = await fail(error)
-      rejectResult(outcome === undefined ? resumesLaterError(job) : error)
+      rejectResult(outcome === undefined ? createResumesLaterError(job) : error)
       return outcome
     }
     await complete(value)
@@ -149,13 +162,13 @@ export const createRunner = ({ job: first, work, onDefect, isResumable, save }: 
     result,
     ended: run(),
     async cancel(reason) {
-      const already = controller.signal.aborted
-      await update({ message: reason, cancelled: reason }, ...(already ? [] : ['UPDATED']))
+      const wasAborted = controller.signal.aborted
+      await update({ message: reason, cancelled: reason }, ...(wasAborted ? [] : (['UPDATED'] as const)))
       controller.abort(new ServiceError('conflict', reason))
       return job
     },
     abort: () => controller.abort(new ServiceError('unavailable', shutdownMessage)),
     abandon: () =>
-      rejectResult(job.request ? resumesLaterError(job) : new ServiceError('unavailable', shutdownMessage)),
+      rejectResult(job.request ? createResumesLaterError(job) : new ServiceError('unavailable', shutdownMessage)),
   }
 }
