@@ -15,6 +15,7 @@ import { openLog } from '#lib/platform/log.ts'
 import { workersFrom } from '#lib/platform/workers.ts'
 import { openCatalog } from '#lib/compose/open-catalog.ts'
 import { selectServedRoutes } from '#lib/compose/served-routes.ts'
+import { composeStateServices } from '#lib/compose/state-services.ts'
 import { openState, getSocketPath } from '#lib/compose/state.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -102,8 +103,7 @@ export const withService = async (config: Config, entry: URL, { needs, work }: A
   await using state = await withFullDiskError(config.state, () => openState(config, startWorker))
   const { root } = state.identity
   const services = {
-    ...state.identity.services,
-    audit: state.audit,
+    ...composeStateServices(state),
     ...(needs === 'catalog' && { catalog: createCatalog(await openCatalog(config, { ...state, startWorker })) }),
   }
   const app = createApp({
