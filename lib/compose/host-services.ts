@@ -21,7 +21,7 @@ import type { Shutdown } from './shutdown.ts'
 import { composeStateServices, type StatePorts } from './state-services.ts'
 
 /** What a program that runs machines hands in: the service, or a test with its own driver, store and network. */
-export interface HostPorts {
+interface HostPorts {
   readonly routes: readonly Route[]
   readonly state: StatePorts & {
     readonly store: Store
