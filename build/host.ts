@@ -19,6 +19,14 @@ const onlyRoutes = (routes: readonly Route[]): Plugin => ({
   },
 })
 
+/** Leaves the roles of worker threads to a bundle of their own. What they share with the service would cut it into more chunks. */
+const workerApart: Plugin = {
+  name: 'worker-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/worker\.ts$/ }, () => ({ path: './worker.mjs', external: true }))
+  },
+}
+
 const tableRow = ({ id, endpoint }: Route) => ({
   id,
   method: endpoint.method,
@@ -45,29 +53,37 @@ const common = {
   logLevel: 'warning',
 } as const satisfies BuildOptions
 
-/** Bundles the service for Node into `folder`: vmhost.mjs, events.mjs and recorder.mjs, its lazy chunks with v86.wasm beside them, routes.json, LICENSES.txt. */
+/** Joins what several builds tell of their files. */
+const joinMetafiles = (metafiles: readonly Metafile[]): Metafile => ({
+  inputs: Object.assign({}, ...metafiles.map(({ inputs }) => inputs)),
+  outputs: Object.assign({}, ...metafiles.map(({ outputs }) => outputs)),
+})
+
+/**
+ * Bundles the service for Node into `folder`: vmhost.mjs and worker.mjs with their lazy chunks and v86.wasm, events.mjs,
+ * recorder.mjs, routes.json and LICENSES.txt. Returns what is in all of them.
+ */
 export const buildHost = async (folder: string, routes: readonly Route[]): Promise<Metafile> => {
   // Chunks have their content in their names, so those of an earlier build would stay.
   rmSync(join(folder, 'chunks'), { recursive: true, force: true })
-  const { metafile } = await build({
+  const options = { ...common, outdir: folder, metafile: true } as const
+  const inChunks = { ...options, chunkNames: 'chunks/[name]-[hash]', splitting: true } as const
+  const service = await build({
+    ...inChunks,
     entryPoints: { vmhost: 'lib/entry/main.ts' },
-    ...common,
-    outdir: folder,
-    chunkNames: 'chunks/[name]-[hash]',
-    splitting: true,
     // ssh2 does without them.
     external: ['cpu-features', '*.node'],
-    metafile: true,
-    plugins: [onlyRoutes(routes)],
+    plugins: [onlyRoutes(routes), workerApart],
   })
-  // On its own: shared chunks would make the service load in pieces what it always needs.
-  await build({
+  const worker = await build({ ...inChunks, entryPoints: { worker: 'lib/entry/worker.ts' } })
+  // On their own: shared chunks would make the service load in pieces what it always needs.
+  const processes = await build({
+    ...options,
     entryPoints: { events: 'lib/entry/events.ts', recorder: 'lib/entry/recorder.ts' },
-    ...common,
-    outdir: folder,
   })
   const v86 = createRequire(import.meta.url).resolve('v86/package.json')
   cpSync(join(dirname(v86), 'build', 'v86.wasm'), join(folder, 'chunks', 'v86.wasm'))
+  const metafile = joinMetafiles([service.metafile, worker.metafile, processes.metafile])
   writeFileSync(join(folder, 'LICENSES.txt'), licensesOf(metafile))
   writeFileSync(join(folder, 'routes.json'), JSON.stringify(routes.map(tableRow), undefined, 2))
   return metafile

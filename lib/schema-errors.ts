@@ -1,7 +1,5 @@
 import * as z from 'zod'
-
-/** A or B. */
-const either = new Intl.ListFormat('en-GB', { type: 'disjunction' })
+import { joinWords } from './join-words.ts'
 
 /** What a value can have to be, by the library's name for it. */
 const kinds: Readonly<Record<string, string>> = {
@@ -35,7 +33,7 @@ const noneOf = (wrong: readonly (readonly z.core.$ZodIssue[])[]): string => {
   const reasons = [...new Set(wrong.flatMap(issues => issues[0]?.message ?? []))]
   const kinds = reasons.flatMap(reason => /^must be (.+)$/.exec(reason)?.[1] ?? [])
   return kinds.length === reasons.length && kinds.length > 0
-    ? mustBe(either.format(kinds))
+    ? mustBe(joinWords(kinds, 'or'))
     : (reasons.at(-1) ?? mustBe(undefined))
 }
 
@@ -45,7 +43,7 @@ const describe: z.core.$ZodErrorMap = issue => {
     case 'invalid_type':
       return mustBe(kinds[issue.expected])
     case 'invalid_value':
-      return mustBe('expected' in issue ? kinds[String(issue['expected'])] : either.format(issue.values.map(String)))
+      return mustBe('expected' in issue ? kinds[String(issue['expected'])] : joinWords(issue.values.map(String), 'or'))
     case 'too_small': {
       const what = counted(issue.origin)
       if (!what) return `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`

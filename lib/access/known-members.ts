@@ -1,12 +1,11 @@
 import * as z from 'zod'
-
-const listFormat = new Intl.ListFormat('en', { type: 'conjunction' })
+import { joinWords } from '#lib/join-words.ts'
 
 /** The most names that a message lists. */
 const maxNames = 20
 
 /** Joins names of members for a sentence. A long list is cut. */
-export const formatNames = (names: readonly string[]): string => listFormat.format(names.slice(0, maxNames))
+export const formatNames = (names: readonly string[]): string => joinWords(names.slice(0, maxNames), 'and')
 
 /**
  * The schema of an object that refuses unknown members by name, instead of dropping silently what a caller asked for. The
@@ -20,6 +19,6 @@ export const knownObject = <S extends z.core.$ZodLooseShape, I extends z.core.$Z
   z.strictObject({ ...shape, ...ignored } as S & I, {
     error: issue =>
       issue.code === 'unrecognized_keys'
-        ? `${formatNames(issue.keys)}: not known here; ${what} has ${listFormat.format(Object.keys(shape))}`
+        ? `${formatNames(issue.keys)}: not known here; ${what} has ${joinWords(Object.keys(shape), 'and')}`
         : undefined,
   })

@@ -1,6 +1,6 @@
 import type { Authenticate } from '#lib/access/credential.ts'
 import { messageOf } from '#lib/errors.ts'
-import { createApp } from '#lib/http/app.ts'
+import { type App, createApp } from '#lib/http/app.ts'
 import type { AppOptions } from '#lib/http/options.ts'
 import { openLocalSocket } from '#lib/platform/local-socket.ts'
 import { logOf } from '#lib/platform/log.ts'
@@ -18,9 +18,11 @@ export const openCommandLineSocket = async (
   authenticateRoot: Authenticate,
 ): Promise<AsyncDisposable | undefined> => {
   const routes = selectServedRoutes({ ...config, routes_include: [], routes_exclude: [] })
-  const app = createApp({ ...appOptions, routes, authenticate: authenticateRoot })
+  // Made at the first request, because most services never get one.
+  let app: App | undefined
+  const openApp = (): App => (app ??= createApp({ ...appOptions, routes, authenticate: authenticateRoot }))
   try {
-    return await openLocalSocket(getSocketPath(config), request => app.fetch(request, { address: 'local' }))
+    return await openLocalSocket(getSocketPath(config), request => openApp().fetch(request, { address: 'local' }))
   } catch (error) {
     // The service works without the socket. The command line then works only while the service is stopped.
     logOf('entry').warning('The command line cannot reach this service: {reason}', { reason: messageOf(error) })

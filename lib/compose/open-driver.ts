@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url'
 import type { Config } from './config.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { HypervisorDriver } from '#lib/hypervisor/driver.ts'
+import { createEmbeddedDriver } from '#lib/hypervisor/embedded/driver.ts'
 import { findAccount } from '#lib/hypervisor/qemu/account.ts'
+import { createQemuDriver } from '#lib/hypervisor/qemu/driver.ts'
 import { findQemu } from '#lib/hypervisor/qemu/programs.ts'
 import { exists } from '#lib/platform/files.ts'
 import type { HostFiles } from '#lib/platform/host-files.ts'
@@ -43,13 +45,11 @@ export const openDriver = async (
   const driverFolder = join(folder, programs ? 'qemu' : 'embedded')
   const firstStart = !(await exists(driverFolder))
   if (programs) {
-    const { createQemuDriver } = await import('#lib/hypervisor/qemu/driver.ts')
     const recorderProgram = fileURLToPath(new URL('recorder.mjs', entry))
     const account = qemu_user === undefined ? undefined : await findAccount(qemu_user)
     const options = { folder: driverFolder, programs, recorderProgram, serialLogSize, account, hostFiles, log }
     return { driver: await createQemuDriver(options), firstStart }
   }
-  const { createEmbeddedDriver } = await import('#lib/hypervisor/embedded/driver.ts')
   return {
     driver: createEmbeddedDriver({ folder: driverFolder, startWorker, serialLogSize, hostFiles, log }),
     firstStart,

@@ -42,7 +42,8 @@ export const createMethodTable = (routes: readonly Route[]): MethodTable => {
   const rows = rowsOf(routes)
   const shadowed = rows.flatMap(({ path, methods }, at) => {
     const concrete = path.replace(/\{\w+\}/g, '~')
-    const others = rows.slice(at + 1).filter(({ pattern }) => pattern.test(concrete))
+    // Only a path with a parameter matches another path.
+    const others = rows.slice(at + 1).filter(other => other.path.includes('{') && other.pattern.test(concrete))
     const shadowedMethods = others
       .flatMap(row => row.methods)
       .filter(method => method !== 'HEAD' && !methods.includes(method))

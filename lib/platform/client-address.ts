@@ -13,8 +13,7 @@ const plainAddress = (text: string): string | undefined => {
   return isIP(address) === 0 ? undefined : address
 }
 
-/** Whether an address is one of these, or in one of these ranges: rules that `isAddressRule` passes. */
-export const addressMatcher = (rules: readonly string[]): ((address: string) => boolean) => {
+const blockListOf = (rules: readonly string[]): BlockList => {
   const list = new BlockList()
   for (const rule of rules) {
     const [address = '', bits] = rule.split('/')
@@ -22,7 +21,14 @@ export const addressMatcher = (rules: readonly string[]): ((address: string) => 
     if (bits === undefined) list.addAddress(address, family)
     else list.addSubnet(address, Number(bits), family)
   }
-  return address => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  return list
+}
+
+/** Whether an address is one of these, or in one of these ranges: rules that `isAddressRule` passes. */
+export const addressMatcher = (rules: readonly string[]): ((address: string) => boolean) => {
+  // Made at the first use, because it costs the start of the service several milliseconds.
+  let list: BlockList | undefined
+  return address => (list ??= blockListOf(rules)).check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
 /** `trusted`: the addresses and ranges of proxies that are believed when they say whom they speak for. Others are not. */

@@ -68,6 +68,7 @@ describe('the package', () => {
       'events.mjs',
       'recorder.mjs',
       'vmhost.mjs',
+      'worker.mjs',
     ])
     expect(readdirSync(join(packed, 'node_modules')).filter(name => !/^\.|^node-/.test(name))).toEqual([])
   })

@@ -12,7 +12,7 @@ import {
   syncFolder,
   writeFileAtomic,
 } from '#lib/platform/files.ts'
-import { openFile } from '#lib/platform/open-file.ts'
+import { readStateFile } from '#lib/platform/open-file.ts'
 import { Definition } from '../definition.ts'
 import { explainFileError } from './file-faults.ts'
 
@@ -56,6 +56,9 @@ export interface MachineFolders {
 
 const isHidden = (name: string): boolean => name.startsWith('.')
 
+/** What tells the user which machine an invalid definition belongs to. */
+const Identity = z.object({ id: z.string(), name: z.string().min(1) })
+
 /** Machines whose definitions are read at the same time. */
 const batchSize = 16
 
@@ -72,16 +75,14 @@ export const createMachineFolders = (root: string): MachineFolders => {
     }
   }
 
-  /** Reads a file in a machine's folder. Does not follow a link and does not block on a pipe. */
-  const readText = async (path: string): Promise<string> => {
-    await using file = await openFile(path)
-    return await file.handle.readFile('utf8')
-  }
   const readMachine = async (id: string): Promise<ValidMachine | InvalidMachine> => {
     let name: string | undefined
     try {
-      const json: unknown = JSON.parse(await readText(definitionFile(home(id))))
-      name = z.object({ id: z.literal(id), name: z.string().min(1) }).safeParse(json).data?.name
+      const text = await readStateFile(definitionFile(home(id)))
+      if (text === undefined) throw new Error('machine.json is missing')
+      const json: unknown = JSON.parse(text)
+      const identity = Identity.safeParse(json).data
+      if (identity?.id === id) name = identity.name
       const { success, data, error } = Definition.safeParse(json)
       if (!success) throw new Error(firstMistake(error))
       if (data.id !== id) throw new Error(`machine.json names another machine, ${data.id}`)
@@ -134,11 +135,11 @@ export const createMachineFolders = (root: string): MachineFolders => {
       )
     },
     async readJson(id, name) {
+      const text = await readStateFile(join(home(id), name))
       try {
-        return JSON.parse(await readText(join(home(id), name)))
-      } catch (error) {
-        if (error instanceof SyntaxError || isSystemError(Object(error).cause, 'ENOENT')) return undefined
-        throw error
+        return text === undefined ? undefined : JSON.parse(text)
+      } catch {
+        return undefined
       }
     },
     async remove(id) {
