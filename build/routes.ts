@@ -1,10 +1,10 @@
 /** Writes the routing tables from the files under functions/; `--check` fails where one on disk is stale. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { edgeProvides } from '#lib/compose/edge-provides.ts'
+import { publicServiceNames } from '#lib/compose/public-services.ts'
 import { readRoutes, tableText } from './table.ts'
 
 const routes = await readRoutes()
-const provided = new Set<string>(edgeProvides)
+const provided = new Set<string>(publicServiceNames)
 const tables = {
   'functions/routes.gen.ts': tableText(routes),
   'functions/routes.edge.gen.ts': tableText(

@@ -57,7 +57,7 @@ export const defaultLimits: RemoteLimits = {
   maxReplyBytes: 32 * 1024 * 1024,
 }
 
-export const createRemoteClient = (outgoing: SendOutgoing, limits = defaultLimits): RemoteClient => {
+export const createRemoteClient = (outgoing: SendOutgoing, limits: RemoteLimits): RemoteClient => {
   const getToken = createTokenSource(outgoing, limits.checkTimeout)
 
   /** Sends a request once. `refusedToken` is a token that the server does not accept any more. `secrets` are all that were sent. */

@@ -4,36 +4,22 @@ import { join } from 'node:path'
 import { type SetupServer, setupServer } from 'msw/node'
 import { test as base } from 'vitest'
 import type { Principal } from '#lib/access/principal.ts'
-import { openCache } from '#lib/transfers/cache/cache.ts'
-import { createCatalog, openCatalogContext } from '#lib/catalog/catalog.ts'
+import { openCatalogContext } from '#lib/catalog/catalog.ts'
 import type { TrustPolicy } from '#lib/packs/sidecar.ts'
+import { openHostServices } from '#lib/compose/host-services.ts'
 import { createStorages } from '#lib/objects/storages.ts'
-import { createDownloads } from '#lib/transfers/download/downloads.ts'
-import { createTransfers } from '#lib/transfers/transfers.ts'
-import { openWorkFolders } from '#lib/transfers/download/work-folders.ts'
 import type { Events } from '#lib/events/events.ts'
-import { createHub } from '#lib/events/hub.ts'
-import { createInProcessGateway } from '#lib/events/in-process.ts'
-import { createEventStreams } from '#lib/events/stream.ts'
-import { createSubscriptions } from '#lib/events/subscriptions.ts'
-import { createHealth } from '#lib/health/health.ts'
-import { createReadiness } from '#lib/health/readiness.ts'
 import { type App, createApp } from '#lib/http/app.ts'
 import type { Outcome } from '#lib/http/outcome.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
-import { createOpenApi } from '#lib/http/openapi.ts'
-import { openJobs } from '#lib/jobs/jobs.ts'
-import { createFreeLicense } from '#lib/license/license.ts'
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
 import { openManagerRecords } from '#lib/remote-catalogs/managers/records.ts'
-import { createRemoteClient, type RemoteLimits, defaultLimits } from '#lib/remote-catalogs/remote-client.ts'
-import { createManagerServices } from '#lib/remote-catalogs/managers/manager-services.ts'
+import { defaultLimits, type RemoteLimits } from '#lib/remote-catalogs/remote-client.ts'
 import { createStartWorker } from '#lib/platform/workers.ts'
 import { createOutgoing, type SendOutgoing } from '#lib/platform/outgoing.ts'
 import { openIdempotency } from '#lib/idempotency/idempotency.ts'
 import { createMetrics } from '#lib/metrics/metrics.ts'
 import { openUserConfigs } from '#lib/user-configs/user-configs.ts'
-import { loadApiDescription } from '#functions/load-api-description.ts'
 import { routes } from '#functions/routes.gen.ts'
 import { newEventLog } from './events.ts'
 import { anyFile, filesIn } from './host-files.ts'
@@ -69,6 +55,8 @@ export interface Answer {
 export type Call = (method: string, path: string, ask?: Ask) => Promise<Answer>
 /** As `Call`, with the body unread. */
 export type Open = (method: string, path: string, ask?: Ask) => Promise<Response>
+
+const startWorker = createStartWorker(new URL('../../lib/entry/main.ts', import.meta.url))
 
 const callers = { tester: '00000000-0000-4000-8000-0000000000aa', other: '00000000-0000-4000-8000-0000000000bb' }
 
@@ -193,80 +181,56 @@ export const test = base.extend<Fixtures>({
     },
     use,
   ) => {
+    const { publish } = events
     const idempotency = openIdempotency(store, new Uint8Array(32))
-    const onDefect = (error: unknown): void => void defects.push(error)
-    const jobs = await openJobs({ store, publish: events.publish, onDefect, onEnded: () => {} })
-    const hub = createHub(events)
-    const subscriptions = createSubscriptions({
-      events,
-      gateway: createInProcessGateway(hub),
-      limits: { user: 3, all: 5 },
-    })
-    const streams = createEventStreams({ events, hub })
-    const storages = createStorages({
-      folder: join(folder, 'catalog'),
-      hostFiles: await filesIn(folder, [join(folder, 'state')]),
-    })
-    const startWorker = createStartWorker(new URL('../../lib/entry/main.ts', import.meta.url))
-    const catalog = await openCatalogContext({
-      store,
-      publish: events.publish,
-      storages,
-      manifestsPerUser,
-      startWorker,
-    })
-    const folders = await openWorkFolders(join(folder, 'state', 'transfers'))
-    const catalogCache = await openCache({
-      store,
-      publish: events.publish,
-      inventory: catalog.inventory,
-      folder: join(folder, 'state', 'cache'),
-      maxSize: cacheBudget,
-      minFree: 0,
-    })
-    const transfers = createTransfers({
-      catalog,
+    const closing = new AsyncDisposableStack()
+    const { services, jobs, addWorkToShutdown } = await openHostServices({
+      routes,
+      state: {
+        store,
+        events,
+        identity: await newIdentity({ store, publish }),
+        audit: { readPage: async () => ({ entries: [] }) },
+        userConfigs: openUserConfigs(store, publish),
+        managerRecords: openManagerRecords(store),
+      },
+      driver,
       machines,
-      remote: createRemoteClient(outgoing, remoteLimits),
-      folders,
-      downloads: createDownloads(folders),
-      cache: catalogCache,
-      startWorker,
-      architecture: 'x86_64',
-      machineType: driver.kind,
-      hostFiles: anyFile,
-      trust,
-      signingKey: undefined,
-      warn: text => void warnings.push(text),
+      facts: host,
+      ssh: { execute: async () => ({ output: '', error: '' }) },
+      catalog: {
+        catalog: await openCatalogContext({
+          store,
+          publish,
+          manifestsPerUser,
+          startWorker,
+          storages: createStorages({
+            folder: join(folder, 'catalog'),
+            hostFiles: await filesIn(folder, [join(folder, 'state')]),
+          }),
+        }),
+        cache: { folder: join(folder, 'state', 'cache'), maxSize: cacheBudget, minFree: 0 },
+        workFolder: join(folder, 'state', 'transfers'),
+        outgoing: { transfers: outgoing, managers: outgoing },
+        remoteLimits,
+        startWorker,
+        hostFiles: anyFile,
+        trust,
+        signingKey: undefined,
+        warn: text => void warnings.push(text),
+      },
+      eventReaders: { limits: { user: 3, all: 5 } },
+      metrics: createMetrics(),
+      healthChecks: { hypervisor: async () => 'simulated' },
+      onJobDefect: error => void defects.push(error),
+      // Nothing here is left behind: a part that does not close fails the test.
+      shutdown: {
+        add: (_name, _kind, close) => closing.defer(async () => void (await close(new AbortController().signal))),
+      },
     })
     const app = createApp({
       routes,
-      services: {
-        machines,
-        ...(await newIdentity({ store, publish: events.publish })).services,
-        audit: { readPage: async () => ({ entries: [] }) },
-        ssh: { execute: async () => ({ output: '', error: '' }) },
-        events,
-        jobs,
-        metrics: createMetrics(),
-        openStream: streams.open,
-        subscriptions,
-        userConfigs: openUserConfigs(store, events.publish),
-        catalog: createCatalog(catalog),
-        transfers,
-        catalogCache,
-        ...createManagerServices({
-          store,
-          records: openManagerRecords(store),
-          publish: events.publish,
-          outgoing,
-          limits: remoteLimits,
-        }),
-        license: createFreeLicense('simulated', { id: host.id, cpus: 2, memory: 4096 }),
-        health: createHealth({ hypervisor: async () => 'simulated' }),
-        readiness: createReadiness(() => store.failure),
-        openapi: createOpenApi(routes, '0.0.0', loadApiDescription),
-      },
+      services,
       authenticate: async ({ bearer }) => (bearer ? principal(bearer.split(',')) : undefined),
       parseFilter,
       onOutcome: ({ route }, outcome) => observed.push({ ...outcome, operation: route?.id }),
@@ -274,13 +238,10 @@ export const test = base.extend<Fixtures>({
       startJob: jobs.start,
       checkReplies: true,
     })
+    closing.defer(() => closeTransport(app))
+    addWorkToShutdown()
     await use(app)
-    await machines.drain()
-    await jobs.close()
-    streams[Symbol.dispose]()
-    await closeTransport(app)
-    await subscriptions[Symbol.asyncDispose]()
-    hub[Symbol.dispose]()
+    await closing.disposeAsync()
     idempotency.close()
   },
   call: async ({ app }, use) => use(callOf(app)),

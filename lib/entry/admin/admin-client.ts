@@ -16,6 +16,7 @@ import { openLog } from '#lib/platform/log.ts'
 import { createStartWorker, type StartWorker } from '#lib/platform/workers.ts'
 import { openCatalog } from '#lib/compose/open-catalog.ts'
 import { selectServedRoutes } from '#lib/compose/served-routes.ts'
+import { composeStateServices } from '#lib/compose/state-services.ts'
 import { getSocketPath, openState, type State } from '#lib/compose/state.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -96,8 +97,7 @@ const createLocalSender = async (
   needs: AdminCommand['needs'],
 ): Promise<SendRequest> => {
   const services = {
-    ...state.identity.services,
-    audit: state.audit,
+    ...composeStateServices(state),
     ...(needs === 'catalog' && { catalog: createCatalog(await openCatalog(config, { ...state, startWorker })) }),
   }
   // A command may call endpoints that the configuration hides from clients of the service.

@@ -11,7 +11,7 @@ interface Options {
   readonly records: ManagerRecords
   readonly publish: Publish
   readonly outgoing: SendOutgoing
-  readonly limits?: RemoteLimits
+  readonly limits: RemoteLimits
 }
 
 /** Creates the services for catalog managers and for their catalogs. Both use one client. */

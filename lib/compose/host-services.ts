@@ -1,0 +1,117 @@
+import { messageOf } from '#lib/errors.ts'
+import { loadApiDescription } from '#functions/load-api-description.ts'
+import type { NewEvent } from '#lib/events/event.ts'
+import type { Events } from '#lib/events/events.ts'
+import { type Check, createHealth } from '#lib/health/health.ts'
+import type { Route } from '#lib/http/endpoint.ts'
+import type { HypervisorDriver } from '#lib/hypervisor/driver.ts'
+import { type Jobs, openJobs } from '#lib/jobs/jobs.ts'
+import { createFreeLicense } from '#lib/license/license.ts'
+import type { Machines } from '#lib/machines/machines.ts'
+import type { Metrics } from '#lib/metrics/metrics.ts'
+import type { HostFacts } from '#lib/platform/host-facts.ts'
+import type { ManagerRecords } from '#lib/remote-catalogs/managers/records.ts'
+import type { Store } from '#lib/storage/store.ts'
+import type { Cache } from '#lib/transfers/cache/cache.ts'
+import { type CatalogPorts, openCatalogServices } from './catalog-services.ts'
+import { type EventPorts, openEventServices } from './event-services.ts'
+import { composePublicServices } from './public-services.ts'
+import type { Services } from './services.ts'
+import type { Shutdown } from './shutdown.ts'
+import { composeStateServices, type StatePorts } from './state-services.ts'
+
+/** What a program that runs machines hands in: the service, or a test with its own driver, store and network. */
+interface HostPorts {
+  readonly routes: readonly Route[]
+  readonly state: StatePorts & {
+    readonly store: Store
+    readonly events: Events
+    readonly managerRecords: ManagerRecords
+  }
+  readonly driver: Pick<HypervisorDriver, 'kind' | 'platform'>
+  readonly machines: Machines
+  readonly facts: Pick<HostFacts, 'id' | 'cpus' | 'memory'>
+  readonly ssh: Services['ssh']
+  readonly catalog: CatalogPorts
+  readonly eventReaders: EventPorts
+  readonly metrics: Metrics
+  readonly healthChecks: Readonly<Record<string, Check>>
+  /** Called with each defect of a job. */
+  readonly onJobDefect: (error: unknown) => void
+  /** Closes the parts that are opened here. */
+  readonly shutdown: Pick<Shutdown, 'add'>
+}
+
+interface HostServices {
+  readonly services: Services
+  readonly jobs: Jobs
+  readonly cache: Cache
+  /** Removes the work folders of earlier processes that no resumed transfer uses. Call it after the resumed ones have ended. */
+  removeUnused(): Promise<void>
+  /** Sends an event to the present readers without storing it in the log. */
+  broadcast(event: NewEvent): void
+  /** Adds what closes before the connections to the shutdown. Call it when the connections are open. */
+  addWorkToShutdown(): void
+}
+
+/** Waits for all parts, also after a failure. Throws an error with the messages of all failures. */
+const waitForAll = async (parts: readonly Promise<void>[]): Promise<void> => {
+  const results = await Promise.allSettled(parts)
+  const messages = results.flatMap(result => (result.status === 'rejected' ? [messageOf(result.reason)] : []))
+  if (messages.length > 0) throw new Error(messages.join(' '))
+}
+
+/** Composes the services of a program that runs machines: all of them. */
+export const openHostServices = async ({
+  routes,
+  state,
+  driver,
+  machines,
+  facts,
+  ssh,
+  catalog,
+  eventReaders,
+  metrics,
+  healthChecks,
+  onJobDefect,
+  shutdown,
+}: HostPorts): Promise<HostServices> => {
+  const { store, events, managerRecords } = state
+  const { publish } = events
+  const catalogParts = await openCatalogServices(catalog, { store, publish, managerRecords, machines, driver })
+
+  const jobs = await openJobs({ store, publish, onEnded: metrics.countJob, onDefect: onJobDefect })
+  // Only for a start that fails later. A shutdown has closed the jobs before (see `work under way`) and has logged the rest.
+  shutdown.add('jobs', 'work', deadline => jobs.close(deadline).catch(() => {}))
+
+  const readers = openEventServices(events, eventReaders)
+  shutdown.add('readers of events', 'rest', () => readers[Symbol.dispose]())
+  const { subscriptions, streams } = readers
+
+  return {
+    services: {
+      ...composePublicServices({ routes, loadApiDescription, getFailure: () => store.failure }),
+      ...composeStateServices(state),
+      ...catalogParts.services,
+      jobs,
+      openStream: streams.open,
+      subscriptions,
+      metrics,
+      machines,
+      ssh,
+      license: createFreeLicense(driver.kind, facts),
+      health: createHealth(healthChecks),
+    },
+    jobs,
+    cache: catalogParts.cache,
+    removeUnused: catalogParts.removeUnused,
+    broadcast: readers.broadcast,
+    addWorkToShutdown() {
+      // Streams and WebSockets close before the listener, which waits until every connection has ended.
+      shutdown.add('streams', 'connections', () => streams[Symbol.dispose]())
+      shutdown.add('WebSockets', 'connections', () => subscriptions[Symbol.asyncDispose]())
+      // Added last, so it is first: jobs and operations end, and their callers get replies before the connections close.
+      shutdown.add('work under way', 'work', deadline => waitForAll([jobs.close(deadline), machines.drain(deadline)]))
+    },
+  }
+}
