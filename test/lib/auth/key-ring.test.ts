@@ -57,7 +57,7 @@ describe('the key ring', () => {
       await open(other)
       const { token } = await tokens.issue(user)
       await open(algorithm)
-      await expect(tokens.verify(token)).rejects.toMatchObject({ fault: 'unauthenticated' })
+      await expect(async () => tokens.verify(token)).rejects.toMatchObject({ fault: 'unauthenticated' })
     }
   })
 
@@ -71,9 +71,9 @@ describe('the key ring', () => {
         .setIssuedAt(start / 1000)
         .setExpirationTime(start / 1000 + 60)
         .sign(new TextEncoder().encode(secret))
-      await expect(tokens.verify(forged)).rejects.toMatchObject({ fault: 'unauthenticated' })
+      await expect(async () => tokens.verify(forged)).rejects.toMatchObject({ fault: 'unauthenticated' })
       await open('HS256')
-      await expect(tokens.verify(forged)).rejects.toMatchObject({ fault: 'unauthenticated' })
+      await expect(async () => tokens.verify(forged)).rejects.toMatchObject({ fault: 'unauthenticated' })
       await open('RS256')
     }
   })
@@ -113,7 +113,7 @@ describe('the key ring', () => {
     await open()
     expect(await tokens.verify(token)).toMatchObject(user)
     vi.setSystemTime(start + 5_000 + lifetime * 1000)
-    await expect(tokens.verify(token)).rejects.toThrow('expired')
+    await expect(async () => tokens.verify(token)).rejects.toThrow('expired')
   })
 
   test('a failed rotation leaves the old key, and the next rotation works', async () => {
