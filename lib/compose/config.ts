@@ -102,6 +102,8 @@ export const readConfig = (sources: Sources): Config => {
       config[key] = parsed.data
     }
   if (file !== '') config['file'] = resolve(file)
-  checkCombinations(config as Config)
-  return config as Config
+  // Every key of the settings has a value that its schema parsed.
+  const complete = config as Config
+  checkCombinations(complete)
+  return complete
 }
