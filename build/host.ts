@@ -1,6 +1,6 @@
 import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild'
 import type { Route } from '#lib/http/endpoint.ts'
 import { toServedPath } from '#lib/calls/paths.ts'
@@ -23,7 +23,9 @@ const onlyRoutes = (routes: readonly Route[]): Plugin => ({
 const workerApart: Plugin = {
   name: 'worker-apart',
   setup({ onResolve }) {
-    onResolve({ filter: /^\.\/worker\.ts$/ }, () => ({ path: './worker.mjs', external: true }))
+    onResolve({ filter: /^\.\/worker\.ts$/ }, ({ importer }) =>
+      importer === resolve('lib/entry/main.ts') ? { path: './worker.mjs', external: true } : undefined,
+    )
   },
 }
 
