@@ -11,6 +11,7 @@ import { createArtifactory } from './artifactory/artifactory.ts'
 import { createAzure } from './azure/azure.ts'
 import { createLocalStorage } from './local/local-storage.ts'
 import { withStorageErrors } from './local/storage-errors.ts'
+import { createFetcher } from './http/send.ts'
 import { createOci } from './oci/oci.ts'
 import { guardWrites } from './port/guard-writes.ts'
 import type { Provider } from './port/provider.ts'
@@ -50,14 +51,14 @@ export const createStorages = ({ folder, hostFiles, environment = {} }: Options)
       create: path === folder,
     })
   }
-  const openS3 = (storage: Storage): Promise<Provider> => createS3(storage, undefined, environment)
+  const openS3 = (storage: Storage): Promise<Provider> => createS3(storage, createFetcher, environment)
   const openers: Readonly<Record<ProviderType, (storage: Storage) => Promise<Provider>>> = {
     'local-storage': storage => openLocal(parseSettings(LocalSettings, storage).catalog_path || undefined),
     'aws-s3': openS3,
     minio: openS3,
-    'azure-storage-account': createAzure,
-    artifactory: createArtifactory,
-    oci: createOci,
+    'azure-storage-account': storage => createAzure(storage, createFetcher()),
+    artifactory: storage => createArtifactory(storage, createFetcher()),
+    oci: storage => createOci(storage, { fetcher: createFetcher() }),
   }
   const opened = new Map<string, Promise<Provider>>()
   const getStorageKey: Storages['getStorageKey'] = async ({ type, meta }) => {
