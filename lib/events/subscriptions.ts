@@ -2,7 +2,6 @@ import type { Principal } from '#lib/access/principal.ts'
 import type { Every } from '#lib/async/every.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { Handshake } from '#lib/calls/upgrade.ts'
-import { refuseUpgrade } from '#lib/platform/web-sockets.ts'
 import type { EventType } from './event.ts'
 import type { Events } from './events.ts'
 import type { EventGateway } from './gateway.ts'
@@ -92,12 +91,12 @@ export const createSubscriptions = ({ events, gateway, every, limits }: Options)
       checkLimits(caller)
       await gateway.ready()
       return handshake => {
-        if (handshake.socket.destroyed) return
+        if (handshake.isGone()) return
         try {
           // Others may have connected since the first check.
           checkLimits(caller)
         } catch (error) {
-          return refuseUpgrade(handshake.socket, 503, messageOf(error))
+          return handshake.refuse(503, messageOf(error))
         }
         const id = crypto.randomUUID()
         clients.set(id, {
@@ -108,7 +107,7 @@ export const createSubscriptions = ({ events, gateway, every, limits }: Options)
           reauthenticate,
           principal: caller,
         })
-        handshake.socket.once('close', () => clients.delete(id))
+        handshake.onClosed(() => clients.delete(id))
         gateway.accept(handshake, { id, after: cursor, gap, types, unknown, principal: caller })
       }
     },

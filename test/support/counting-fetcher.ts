@@ -1,4 +1,5 @@
-import { createFetcher, type Fetcher } from '#lib/objects/http/send.ts'
+import type { Fetcher } from '#lib/objects/http/fetcher.ts'
+import { createFetcher } from '#lib/objects/http/send.ts'
 
 /** Sends as usual, and counts the bytes of the bodies that go out. */
 export const countingFetcher = (): { readonly fetcher: Fetcher; sent(): number } => {
