@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { every } from '#lib/async/every.ts'
 import { createHttpAudit } from '#lib/audit/http-audit.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
 import { messageOf } from '#lib/errors.ts'
@@ -108,6 +109,7 @@ export const openHost = async (
     facts,
     ssh,
     catalog: await openCatalogPorts(config, { store, events, hostFiles, startWorker, signingKey }),
+    every,
     eventReaders: {
       limits: { user: config.subscriptions_per_user, all: config.subscriptions },
       openProcess:

@@ -1,4 +1,5 @@
 import { generateKeyPairSync, hash } from 'node:crypto'
+import { every } from '#lib/async/every.ts'
 import type { Audit } from '#lib/audit/audit.ts'
 import { createHttpAudit } from '#lib/audit/http-audit.ts'
 import { detectHashMethod } from '#lib/auth/hash-methods.ts'
@@ -129,7 +130,7 @@ export const newIdentity = async ({
   const at = store ?? (await createMemoryStore())
   return openIdentity({
     store: at,
-    publish: publish ?? (await openEvents(at)).publish,
+    publish: publish ?? (await openEvents(at, { every })).publish,
     passwords,
     keys,
     pepper: new Uint8Array(32),
