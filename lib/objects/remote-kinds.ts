@@ -7,16 +7,17 @@ import { createS3 } from './s3/s3.ts'
 
 /**
  * Lists the kinds of storage that other servers offer.
- * @param createFetcher creates the program's way to send requests
+ * @param createFetcher makes what sends their requests
  * @param environment has the credentials for connections that use those of the environment
  */
 export const createRemoteKinds = (createFetcher: CreateFetcher, environment: NodeJS.ProcessEnv = {}): StorageKinds => {
   const s3: StorageKind = { open: storage => createS3(storage, createFetcher, environment) }
+  const fetcher = createFetcher()
   return {
     'aws-s3': s3,
     minio: s3,
-    'azure-storage-account': { open: storage => createAzure(storage, createFetcher()) },
-    artifactory: { open: storage => createArtifactory(storage, createFetcher()) },
-    oci: { open: storage => createOci(storage, { fetcher: createFetcher() }) },
+    'azure-storage-account': { open: storage => createAzure(storage, fetcher) },
+    artifactory: { open: storage => createArtifactory(storage, fetcher) },
+    oci: { open: storage => createOci(storage, { fetcher }) },
   }
 }
