@@ -2,6 +2,7 @@ import { relative, resolve } from 'node:path'
 import { build, type Metafile } from 'esbuild'
 import type { Route } from '#lib/http/endpoint.ts'
 import { chainToHost } from './import-graph.ts'
+import { onlyRoutes } from './only-routes.ts'
 
 /**
  * Bundles the endpoints that the edge can serve into `file`. Throws when one of them reaches a module that only a
@@ -23,6 +24,7 @@ export const buildEdge = async (
     target: 'es2023',
     format: 'esm',
     external: ['node:*'],
+    plugins: [onlyRoutes(routes)],
     metafile: true,
     logLevel: 'warning',
   })
