@@ -21,7 +21,7 @@ import { scheduleBackups } from '#lib/storage/backups.ts'
 import { openCommandLineSocket } from './command-line-socket.ts'
 import type { Config } from './config.ts'
 import { openEventsProcess } from './events-process.ts'
-import { addGauges } from './gauges.ts'
+import { addGauges, addHostGauges } from './gauges.ts'
 import { createAuditCheck, createFolderCheck, createStoreCheck } from './health-checks.ts'
 import { getAttachFolder, openMachineHostFiles } from './host-files.ts'
 import { openHostServices } from './host-services.ts'
@@ -131,10 +131,9 @@ export const openHost = async (
   })
   const liveEvents = publishLiveEvents(broadcast)
   shutdown.add('live events', 'rest', () => liveEvents[Symbol.dispose]())
+  addHostGauges(metrics, { machines, cache })
   const gauges = addGauges(metrics, {
-    machines,
     jobs,
-    cache,
     events,
     subscriptions: services.subscriptions,
     passwords,
