@@ -1,23 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild'
+import { build, type BuildOptions, type Metafile } from 'esbuild'
 import { apiDescriptionFile } from '#lib/compose/api-description.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 import type { Exposure } from '#lib/http/exposure.ts'
 import { chainToHost } from './import-graph.ts'
+import { nodeModules } from './node-modules.ts'
 import { onlyRoutes } from './only-routes.ts'
-
-/** Packages name some of Node's modules without `node:`, which the platform does not know. */
-const nodeModules: Plugin = {
-  name: 'node-modules',
-  setup({ onResolve }) {
-    onResolve({ filter: /^(buffer|crypto|events|path|stream|url|util|zlib)$/ }, ({ path }) => ({
-      path: `node:${path}`,
-      external: true,
-    }))
-  },
-}
 
 /** How everything is bundled that runs at the edge. */
 export const edgeBuildOptions = {

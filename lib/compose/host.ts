@@ -25,7 +25,7 @@ import { openCommandLineSocket } from './command-line-socket.ts'
 import type { Config } from './config.ts'
 import { openEventsProcess } from './events-process.ts'
 import { createFolderCheck } from './folder-check.ts'
-import { addGauges } from './gauges.ts'
+import { addGauges, addHostGauges } from './gauges.ts'
 import { createAuditCheck, createStoreCheck } from './health-checks.ts'
 import { getAttachFolder, openMachineHostFiles } from './host-files.ts'
 import { openHostServices } from './host-services.ts'
@@ -137,10 +137,9 @@ export const openHost = async (
   })
   const liveEvents = publishLiveEvents(broadcast)
   shutdown.add('live events', 'rest', () => liveEvents[Symbol.dispose]())
+  addHostGauges(metrics, { machines, cache })
   const gauges = addGauges(metrics, {
-    machines,
     jobs,
-    cache,
     events,
     subscriptions: services.subscriptions,
     passwords,

@@ -83,7 +83,7 @@ describe('the edge bundle', () => {
     const files = join(process.cwd(), 'lib/platform/processes.ts')
     writeFileSync(join(folder, 'between.ts'), `export { runProcess } from ${JSON.stringify(files)}\n`)
     writeFileSync(reaching, "export { runProcess } from './between.ts'\n")
-    await expect(buildEdge(join(folder, 'edge.mjs'), [], reaching)).rejects.toThrow(
+    await expect(buildEdge(join(folder, 'edge.mjs'), [], undefined, reaching)).rejects.toThrow(
       /reaching\.ts\n {2}→ .*between\.ts\n {2}→ lib\/platform\/processes\.ts\n {2}→ node:child_process/,
     )
   })
