@@ -11,6 +11,6 @@ export const toCodedError = (error: unknown): unknown => {
   if (typeof code === 'string') return cause
   if (!(error instanceof Error) || error instanceof ServiceError) return error
   return Object.assign(new Error(error.message, { cause: error }), {
-    code: retryable === true ? 'ECONNRESET' : 'ERR_NAME_OR_CERTIFICATE',
+    code: retryable === true ? 'ECONNRESET' : 'ERR_NOT_FOUND_OR_NOT_TRUSTED',
   })
 }

@@ -5,7 +5,6 @@ import { createFetchBody } from './fetch-body.ts'
 import {
   checkLiteralAddress,
   type CreateFetcher,
-  createIdleError,
   defaultIdleTimeout,
   getReplyTimeout,
   type HttpRequest,
@@ -63,7 +62,7 @@ export const createFetchFetcher: CreateFetcher = ({
       signal?.removeEventListener('abort', abort)
       abort()
     }
-    const watch = createIdleWatch(idleTimeout, milliseconds => aborting.abort(createIdleError(url.host, milliseconds)))
+    const watch = createIdleWatch(url.host, idleTimeout, abort)
     const { headers: bodyHeaders, ...init } = createFetchBody(
       source ? watch.watchBody(source, getReplyTimeout(idleTimeout, source.body)) : body,
     )

@@ -1,5 +1,5 @@
 /** Takes the place of vitest in suites that run inside workerd: registers tests and runs them, one after the other. */
-import { isDeepStrictEqual } from 'node:util'
+export { expect } from './expect.ts'
 
 type Step = () => unknown
 
@@ -28,7 +28,13 @@ export const describe = (name: string, fill: () => void): void => {
   fill()
   current = outer
 }
-export const test = (name: string, run: Step): void => void current.tests.push({ name, run })
+const addTest = (name: string, run: Step): void => void current.tests.push({ name, run })
+/** One test for each value; `%j` and `%s` in the name stand for it. */
+const each =
+  <T>(values: readonly T[]) =>
+  (name: string, run: (value: T) => unknown): void =>
+    values.forEach(value => addTest(name.replace(/%[js]/, JSON.stringify(value)), () => run(value)))
+export const test = Object.assign(addTest, { each })
 export const beforeEach = (step: Step): void => void current.before.push(step)
 export const afterEach = (step: Step): void => void current.after.push(step)
 
@@ -59,79 +65,3 @@ const runSuite = async (suite: Suite, before: readonly Step[], after: readonly S
 
 /** Runs everything that was registered. */
 export const runTests = (): Promise<readonly TestResult[]> => runSuite(root, [], [])
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
-
-/** Whether a value has every member of the pattern; with `exact`, no others. Members that are undefined count as missing. */
-const isLike = (value: unknown, pattern: unknown, exact: boolean): boolean => {
-  if (!isRecord(value) || !isRecord(pattern)) return Object.is(value, pattern)
-  if (Array.isArray(pattern) && (!Array.isArray(value) || value.length !== pattern.length)) return false
-  if (pattern instanceof Uint8Array) return isDeepStrictEqual(value, pattern)
-  const namesOf = (object: Record<string, unknown>): string[] =>
-    Object.keys(object).filter(name => object[name] !== undefined)
-  if (exact && namesOf(value).length !== namesOf(pattern).length) return false
-  return namesOf(pattern).every(name => isLike(value[name], pattern[name], exact))
-}
-
-const catchError = (run: () => unknown): unknown => {
-  try {
-    run()
-  } catch (error) {
-    return error
-  }
-  return undefined
-}
-type ErrorPattern = string | RegExp | (abstract new (...values: never[]) => unknown)
-const isError = (error: unknown, pattern: ErrorPattern): boolean => {
-  if (typeof pattern === 'function') return error instanceof pattern
-  const { message } = error instanceof Error ? error : { message: '' }
-  return typeof pattern === 'string' ? message.includes(pattern) : pattern.test(message)
-}
-
-const show = (value: unknown): string => (JSON.stringify(value) ?? String(value)).slice(0, 500)
-
-export const expect = (value: unknown) => {
-  const assert = (isTrue: boolean, verb: string, wanted?: unknown): void => {
-    if (!isTrue) throw new Error(`expected ${show(value)} ${verb} ${show(wanted)}`)
-  }
-  const checksOf = (found: unknown) => ({
-    toEqual: (wanted: unknown) => assert(isLike(found, wanted, true), 'to equal', wanted),
-    toMatchObject: (wanted: unknown) => assert(isLike(found, wanted, false), 'to match', wanted),
-  })
-  return {
-    ...checksOf(value),
-    toBe: (wanted: unknown) => assert(Object.is(value, wanted), 'to be', wanted),
-    toBeUndefined: () => assert(value === undefined, 'to be undefined'),
-    toBeDefined: () => assert(value !== undefined, 'to be defined'),
-    toHaveLength: (wanted: number) => assert((value as { length: number }).length === wanted, 'to have length', wanted),
-    toThrow(wanted: ErrorPattern) {
-      const error = catchError(value as () => unknown)
-      assert(error !== undefined && isError(error, wanted), `to throw, and not ${String(error)},`, String(wanted))
-    },
-    rejects: {
-      async toMatchObject(wanted: object) {
-        const error: unknown = await (value as Promise<unknown>).then(
-          () => undefined,
-          (reason: unknown) => reason,
-        )
-        const { message } = error instanceof Error ? error : { message: undefined }
-        assert(
-          isLike({ ...Object(error), message }, wanted, false),
-          `to reject, and not with ${String(error)},`,
-          wanted,
-        )
-      },
-      async toThrow(wanted: ErrorPattern) {
-        const error: unknown = await (value as Promise<unknown>).then(
-          () => undefined,
-          (reason: unknown) => reason,
-        )
-        assert(
-          error !== undefined && isError(error, wanted),
-          `to reject, and not with ${String(error)},`,
-          String(wanted),
-        )
-      },
-    },
-  }
-}

@@ -18,7 +18,7 @@ describe.skipIf(withoutAzurite)('Azure, against Azurite (left out where azurite-
   }, 120_000)
   afterAll(() => server[Symbol.asyncDispose]())
 
-  const { fetcher, sent } = countingFetcher()
+  const { fetcher, sent } = countingFetcher(createFetcher())
   const newStorage = async (more = {}): Promise<Storage> => {
     const { storage } = await server.newContainer()
     return { ...storage, meta: { ...storage.meta, ...more } }

@@ -25,7 +25,7 @@ describe.skipIf(withoutS3)('S3, against versitygw (left out where neither it nor
   }, 600_000)
   afterAll(() => server[Symbol.asyncDispose]())
 
-  const { fetcher, sent } = countingFetcher()
+  const { fetcher, sent } = countingFetcher(createFetcher())
   let last = ''
   const again = () => createS3(storageAt(server, last), () => fetcher)
   const open = async () => {
