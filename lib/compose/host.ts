@@ -19,6 +19,7 @@ import { createStartWorker } from '#lib/platform/workers.ts'
 import { scheduleBackups } from '#lib/storage/backups.ts'
 import { openCommandLineSocket } from './command-line-socket.ts'
 import type { Config } from './config.ts'
+import { openControlLink } from './control-link.ts'
 import { openEventsProcess } from './events-process.ts'
 import { addGauges } from './gauges.ts'
 import { createAuditCheck, createFolderCheck, createStoreCheck } from './health-checks.ts'
@@ -129,6 +130,8 @@ export const openHost = async (
   })
   const liveEvents = publishLiveEvents(broadcast)
   shutdown.add('live events', 'rest', () => liveEvents[Symbol.dispose]())
+  const controlLink = openControlLink(config, { machines, driver, facts, events })
+  if (controlLink) shutdown.add('link to the control service', 'rest', () => controlLink[Symbol.dispose]())
   const gauges = addGauges(metrics, {
     machines,
     jobs,

@@ -9,6 +9,7 @@ import { defaultCost } from '#lib/auth/hash-methods.ts'
 import { loadPepper } from '#lib/auth/pepper.ts'
 import { retirePrivateKey, loadPrivateKey } from '#lib/auth/signing-key.ts'
 import type { Config } from './config.ts'
+import { readTrustedIssuers } from './control-link.ts'
 import { type Events, openEvents } from '#lib/events/events.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { makePrivateFolder, removeUnfinished } from '#lib/platform/files.ts'
@@ -131,6 +132,7 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
       },
       tokenLifetime: config.token_lifetime,
     },
+    trusted: readTrustedIssuers(config),
     rootPassword: config.root_password,
     onRemoveUser: [userConfigs.prepareRemoval, managerRecords.prepareRemoval],
   })

@@ -14,7 +14,10 @@ const Cursor = z
   .meta({ description: 'Position in the event log of the host' })
 
 /** The record of a machine. Only what the service itself uses is checked, because hosts have other versions than it. */
-export const HostMachine = z.looseObject({ ID: z.uuid(), Name: z.string().max(256) })
+export const HostMachine = z.looseObject({
+  ID: z.uuid().meta({ description: 'UUID of the machine' }),
+  Name: z.string().max(256).meta({ description: 'Name of the machine' }),
+})
 export type HostMachine = z.infer<typeof HostMachine>
 
 /** An event about a machine, as it is in the log of its host. */
