@@ -1,5 +1,6 @@
 import type { Every } from '#lib/async/every.ts'
 import { createCatalog, openCatalogContext } from '#lib/catalog/catalog.ts'
+import { messageOf } from '#lib/errors.ts'
 import { createHub } from '#lib/events/hub.ts'
 import { createEventStreams } from '#lib/events/stream.ts'
 import { createHealth } from '#lib/health/health.ts'
@@ -15,7 +16,8 @@ import { createFetchOutgoing } from '#lib/platform/outgoing-fetch.ts'
 import { createManagerServices } from '#lib/remote-catalogs/managers/manager-services.ts'
 import { defaultLimits } from '#lib/remote-catalogs/remote-client.ts'
 import type { Store } from '#lib/storage/store.ts'
-import type { ControlSettings } from './control-settings.ts'
+import { openControlHosts } from './control-hosts.ts'
+import type { EdgeConfig } from './edge-config.ts'
 import { createAuditCheck, createStoreCheck } from './health-checks.ts'
 import { composePublicServices } from './public-services.ts'
 import type { Services } from './services.ts'
@@ -29,7 +31,7 @@ interface ControlServicePorts {
   readonly store: Store
   readonly state: StateParts
   readonly every: Every
-  readonly settings: ControlSettings
+  readonly settings: EdgeConfig
 }
 
 /** The services that a control has itself. Those that only a host has are not among them. */
@@ -40,6 +42,12 @@ interface ControlServices {
   readonly jobs: Jobs
   readonly metrics: Metrics
 }
+
+/** Milliseconds after which hosts that are silent are looked for again. */
+const hostCheckInterval = 15_000
+
+const onDefect = (error: unknown): void =>
+  getAreaLogger('jobs').error('Work failed unexpectedly: {reason}', { reason: messageOf(error), error })
 
 /** Composes the services of a control: those that need a store and requests over `fetch`, and no machines. */
 export const openControlServices = async ({
@@ -66,19 +74,29 @@ export const openControlServices = async ({
     outgoing: createFetchOutgoing({ allowed: settings.outgoing_addresses }),
     limits: defaultLimits,
   })
+  const hosts = await openControlHosts({
+    store,
+    publish,
+    keys: state.identity.services.keys,
+    issuer: settings.issuer,
+    fetch,
+    allowPlainHttp: false,
+  })
+  every(hostCheckInterval, () => void hosts.publishUnreachable().catch(onDefect))
   const metrics = createMetrics()
   const jobs = await openJobs({
     store,
     publish,
     every,
     onEnded: metrics.countJob,
-    onDefect: error => getAreaLogger('jobs').error('A job failed unexpectedly: {error}', { error }),
+    onDefect,
   })
   return {
     services: {
       ...composePublicServices({ routes, loadApiDescription, getFailure: () => store.failure }),
       ...composeStateServices(state),
       ...managers,
+      ...hosts.services,
       catalog: createCatalog(catalog),
       jobs,
       metrics,

@@ -11,8 +11,9 @@ import { getAreaLogger } from '#lib/platform/log.ts'
 import { openDurableObjectStore } from '#lib/storage/durable-object/open-store.ts'
 import type { DurableObjectStorage } from '#lib/storage/durable-object/sql.ts'
 import { createAlarmTimers } from './alarm-timers.ts'
+import { controlRoutes } from './control-routes.ts'
 import { openControlServices } from './control-services.ts'
-import type { ControlSettings } from './control-settings.ts'
+import type { EdgeConfig } from './edge-config.ts'
 import { createRequestLogger } from './request-log.ts'
 import { selectServedRoutes } from './served-routes.ts'
 import { openStateParts } from './state-parts.ts'
@@ -20,7 +21,7 @@ import { openStateParts } from './state-parts.ts'
 /** What the program hands in that a control runs in. */
 export interface ControlPorts {
   readonly storage: DurableObjectStorage
-  readonly settings: ControlSettings
+  readonly settings: EdgeConfig
   readonly hasher: PasswordHasher
   readonly loadApiDescription: () => Promise<ApiDescription>
 }
@@ -38,7 +39,7 @@ export interface Control {
 const headers = { 'Strict-Transport-Security': 'max-age=31536000' }
 
 /** What the application of a control says of its replies. The gateway in front of it replies alike. */
-export const createReplyOptions = ({ cors_origins: origins }: Pick<ControlSettings, 'cors_origins'>) => ({
+export const createReplyOptions = ({ cors_origins: origins }: Pick<EdgeConfig, 'cors_origins'>) => ({
   cors: origins.length > 0 ? createCors(origins) : undefined,
   headers,
 })
@@ -50,7 +51,7 @@ export const openControl = async ({
   hasher,
   loadApiDescription,
 }: ControlPorts): Promise<Control> => {
-  const { every, runAll } = createAlarmTimers()
+  const { every, runDue } = createAlarmTimers()
   const store = await openDurableObjectStore(storage)
   const state = await openStateParts({
     store,
@@ -61,7 +62,7 @@ export const openControl = async ({
     settings,
   })
   const { identity, audit, idempotency } = state
-  const all = selectServedRoutes(settings)
+  const all = selectServedRoutes(settings, controlRoutes)
   const { services, jobs, metrics } = await openControlServices({
     routes: all,
     loadApiDescription,
@@ -90,5 +91,5 @@ export const openControl = async ({
   await jobs.resume(async ({ owner, apiKeyId, ...call }, progress) =>
     app.replay({ ...call, caller: await identity.actingFor({ id: owner, apiKeyId }) }, progress),
   )
-  return { app, publicKeys: identity.services.keys.publicKeys, runTimers: runAll }
+  return { app, publicKeys: identity.services.keys.publicKeys, runTimers: runDue }
 }

@@ -23,6 +23,7 @@ import { scheduleBackups } from '#lib/storage/backups.ts'
 import { createApiDescriptionLoader } from './api-description.ts'
 import { openCommandLineSocket } from './command-line-socket.ts'
 import type { Config } from './config.ts'
+import { openControlLink } from './control-link.ts'
 import { openEventsProcess } from './events-process.ts'
 import { createFolderCheck } from './folder-check.ts'
 import { addGauges, addHostGauges } from './gauges.ts'
@@ -138,6 +139,8 @@ export const openHost = async (
   const liveEvents = publishLiveEvents(broadcast)
   shutdown.add('live events', 'rest', () => liveEvents[Symbol.dispose]())
   addHostGauges(metrics, { machines, cache })
+  const controlLink = openControlLink(config, { machines, driver, facts, events })
+  if (controlLink) shutdown.add('link to the control service', 'rest', () => controlLink[Symbol.dispose]())
   const gauges = addGauges(metrics, {
     jobs,
     events,

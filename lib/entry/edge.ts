@@ -3,8 +3,9 @@ import { hashPassword, passwordMatches } from '#lib/auth/password-hashes.ts'
 import type { PasswordHasher } from '#lib/auth/remote-passwords.ts'
 import type { HashMethod } from '#lib/auth/hash-methods.ts'
 import { createApiDescriptionLoader } from '#lib/compose/api-description.ts'
+import { controlRoutes } from '#lib/compose/control-routes.ts'
 import { type Control as OpenedControl, createReplyOptions, openControl } from '#lib/compose/control.ts'
-import { readControlSettings } from '#lib/compose/control-settings.ts'
+import { readEdgeConfig } from '#lib/compose/edge-config.ts'
 import { selectServedRoutes } from '#lib/compose/served-routes.ts'
 import { createTokenGateway, type RefuseBadToken } from '#lib/compose/token-gateway.ts'
 import { getAreaLogger, openLog } from '#lib/platform/log.ts'
@@ -48,7 +49,7 @@ export class Control extends DurableObject<Environment> {
   #opening: Promise<OpenedControl> | undefined
 
   async #openNow(): Promise<OpenedControl> {
-    const settings = readControlSettings({ ...this.env })
+    const settings = readEdgeConfig({ ...this.env })
     await openLog(settings.log, line => console.log(line.trimEnd()))
     if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(Date.now() + alarmInterval)
     return openControl({ storage: this.ctx.storage, settings, hasher: this.env.PASSWORDS, loadApiDescription })
@@ -78,10 +79,10 @@ export class Control extends DurableObject<Environment> {
 }
 
 const openGateway = (environment: Environment): RefuseBadToken => {
-  const settings = readControlSettings({ ...environment })
+  const settings = readEdgeConfig({ ...environment })
   return createTokenGateway({
     ...createReplyOptions(settings),
-    routes: selectServedRoutes(settings),
+    routes: selectServedRoutes(settings, controlRoutes),
     algorithm: settings.token_algorithm,
     loadPublicKeys: () => getControl(environment).publicKeys(),
   })
