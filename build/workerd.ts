@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 
 /** A script to serve, and what surrounds it. */
 export interface WorkerdOptions {
-  /** The file of the script, one ES module. */
+  /** The file of the script. Other modules and texts (`.json`) in its folder are parts of it. */
   readonly script: string
   readonly compatibilityDate: string
   readonly compatibilityFlags: readonly string[]
@@ -42,7 +42,7 @@ const text = (value: string): string => JSON.stringify(value)
 const list = (items: readonly string[]): string => `[${items.join(', ')}]`
 
 /** A Cap'n Proto text: the script, its bindings, its disk and its network. */
-const describeConfig = (options: WorkerdOptions): string => {
+const describeConfig = (options: WorkerdOptions, files: readonly string[]): string => {
   const { durableObjects = {}, entrypoints = {}, variables = {}, network = ['public'] } = options
   const bindings = [
     ...Object.entries(durableObjects).map(
@@ -69,7 +69,7 @@ const config :Workerd.Config = (
   sockets = [(name = "http", address = ${text(options.address ?? '127.0.0.1:0')}, http = (), service = "script")],
 );
 const script :Workerd.Worker = (
-  modules = [(name = "script.mjs", esModule = embed "script.mjs")],
+  modules = ${list(files.map(name => `(name = ${text(name)}, ${name.endsWith('.json') ? 'text' : 'esModule'} = embed ${text(name)})`))},
   compatibilityDate = ${text(options.compatibilityDate)},
   compatibilityFlags = ${list(options.compatibilityFlags.map(text))},
   bindings = ${list(bindings)},
@@ -82,8 +82,12 @@ const script :Workerd.Worker = (
 /** Serves a script with workerd, the runtime of the platform. Throws when it ends before it listens. */
 export const startWorkerd = async (options: WorkerdOptions): Promise<Workerd> => {
   const folder = mkdtempSync(join(tmpdir(), 'vmhost-edge-'))
-  copyFileSync(resolve(options.script), join(folder, 'script.mjs'))
-  writeFileSync(join(folder, 'config.capnp'), describeConfig(options))
+  const source = dirname(resolve(options.script))
+  const main = basename(options.script)
+  // The first module is the script.
+  const files = [main, ...globSync('*.{mjs,json}', { cwd: source }).filter(name => name !== main)]
+  for (const name of files) copyFileSync(join(source, name), join(folder, name))
+  writeFileSync(join(folder, 'config.capnp'), describeConfig(options, files))
   if (options.folder !== undefined) mkdirSync(options.folder, { recursive: true, mode: 0o700 })
   // On descriptor 3 it tells which port it has found.
   const child = spawn(program, ['serve', '--control-fd=3', join(folder, 'config.capnp')], {

@@ -7,7 +7,7 @@ import { buildHost } from '#build/host.ts'
 import { readRoutes } from '#build/table.ts'
 import { apiDescription } from '#functions/api-description.ts'
 import { loadApiDescription } from '#functions/load-api-description.ts'
-import { routes as edgeRoutes } from '#functions/routes.edge.gen.ts'
+import { routes } from '#functions/routes.gen.ts'
 import { createApiDescriptionLoader } from '#lib/compose/api-description.ts'
 import type { ApiDescription } from '#lib/http/openapi.ts'
 import { selectExposedRoutes } from '#lib/http/exposure.ts'
@@ -89,7 +89,7 @@ describe('the edge bundle', () => {
   })
 
   test('stays under 200 KB', async () => {
-    const { outputs } = await buildEdge(join(folder, 'good.mjs'), edgeRoutes)
+    const { outputs } = await buildEdge(join(folder, 'good.mjs'), routes)
     const total = Object.values(outputs).reduce((sum, { bytes }) => sum + bytes, 0)
     expect(total).toBeLessThan(200 * 1024)
   })
