@@ -60,7 +60,7 @@ const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const key = await createTokenKey('RS256', privateKey)
 
 /** One key that never changes. */
-const keys: KeyRing = {
+export const identityKeys: KeyRing = {
   algorithm: 'RS256',
   current: () => key,
   find: id => (id === undefined || id === key.id ? key : undefined),
@@ -117,6 +117,7 @@ interface Options {
   readonly publish?: Publish
   readonly passwords?: Passwords
   readonly lockout?: LockoutPolicy
+  readonly trusted?: Parameters<typeof openIdentity>[0]['trusted']
 }
 
 /** The identity of a new service, in memory unless a store is given; root has `rootPassword`. */
@@ -125,16 +126,18 @@ export const newIdentity = async ({
   passwords = newPasswords(),
   lockout = lockoutPolicy,
   publish,
+  trusted,
 }: Options = {}): Promise<Identity> => {
   const at = store ?? (await createMemoryStore())
   return openIdentity({
     store: at,
     publish: publish ?? (await openEvents(at)).publish,
     passwords,
-    keys,
+    keys: identityKeys,
     pepper: new Uint8Array(32),
     sha256: text => hash('sha256', text),
     policy: { password: passwordPolicy, lockout, tokenLifetime },
+    trusted,
     rootPassword,
   })
 }
