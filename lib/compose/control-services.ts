@@ -77,7 +77,7 @@ export const openControlServices = async ({
   const hosts = await openControlHosts({
     store,
     publish,
-    keys: state.identity.services.keys,
+    keys: state.keys,
     issuer: settings.issuer,
     fetch,
     allowPlainHttp: false,

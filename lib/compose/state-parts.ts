@@ -4,7 +4,7 @@ import { type Audit, openAudit } from '#lib/audit/audit.ts'
 import { type Identity, openIdentity } from '#lib/auth/identity.ts'
 import type { FetchJson } from '#lib/auth/issuer-keys.ts'
 import type { KeyKeeper } from '#lib/auth/key-keeper.ts'
-import { openKeyRing } from '#lib/auth/key-ring.ts'
+import { type KeyRing, openKeyRing } from '#lib/auth/key-ring.ts'
 import type { Passwords } from '#lib/auth/passwords.ts'
 import { loadPepper } from '#lib/auth/pepper.ts'
 import { loadPrivateKey } from '#lib/auth/signing-key.ts'
@@ -19,6 +19,7 @@ import type { Config } from './config.ts'
 
 /** What every program with users has in its store. */
 export interface StateParts extends AsyncDisposable {
+  readonly keys: KeyRing
   readonly identity: Identity
   readonly audit: Audit
   readonly userConfigs: UserConfigs
@@ -128,6 +129,7 @@ export const openStateParts = async ({
   )
   const resources = stack.move()
   return {
+    keys,
     identity,
     audit,
     userConfigs,

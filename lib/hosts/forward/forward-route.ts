@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { Fault } from '#lib/errors.ts'
 import type { Endpoint, Route } from '#lib/http/endpoint.ts'
 import type { Services } from '#lib/http/services.ts'
+import { findOpenBody, isPlaced } from './forwarded-request.ts'
 import { LicenseRecord } from '#lib/license/license.ts'
 
 /** The services that only a host has. Endpoints that use one of them are forwarded to a host. */
@@ -28,12 +29,11 @@ const placementQuery = {
     .meta({ description: 'Labels that the host must have, as NAME=VALUE,NAME=VALUE' }),
 }
 
-/** Adds members to the schema of a query or a body. A body keeps its own member of the same name. */
+/** Adds members to the schema of a query. */
 const addMembers = (schema: z.ZodType | undefined, members: z.ZodRawShape): z.ZodType => {
   const object = schema ?? z.object({})
-  if (!(object instanceof z.ZodObject)) throw new Error('only an object can be given the choice of a host')
-  const own: Readonly<Record<string, unknown>> = object.shape
-  return object.safeExtend(Object.fromEntries(Object.entries(members).filter(([name]) => !(name in own))))
+  if (!(object instanceof z.ZodObject)) throw new Error('only a query of named members can name a host')
+  return object.safeExtend(members)
 }
 
 /** Faults of the way to a host, which every forwarded request can have. */
@@ -80,10 +80,6 @@ const toReply = ({ id, endpoint: { reply } }: Route): z.ZodType => {
   return reply
 }
 
-/** Whether a request makes something new on a host, so that the host can be chosen. */
-const isPlaced = ({ id, endpoint: { effect, params, uses } }: Route): boolean =>
-  effect === 'change' && !uses.includes('catalogCache') && (!params || id.startsWith('catalog-managers/'))
-
 /**
  * Makes of an endpoint that needs a host the endpoint of a service that has hosts. The contract stays, so that access, checks,
  * audit and jobs are the same here; only the handler is another one, and callers can choose the host. An endpoint that needs no host
@@ -93,6 +89,7 @@ export const forwardRoute = (route: Route): Route => {
   if (!needsHost(route)) return route
   const { id, endpoint } = route
   const placed = isPlaced(route)
+  const openBody = findOpenBody(route)
   const toHost: Handle =
     original =>
     (context, { forwarding }) =>
@@ -104,7 +101,7 @@ export const forwardRoute = (route: Route): Route => {
       ...endpoint,
       uses,
       query: addMembers(endpoint.query, placed ? placementQuery : hostQuery),
-      ...(placed && endpoint.body && { body: addMembers(endpoint.body, hostQuery) }),
+      ...(openBody && { body: openBody.safeExtend(hostQuery) }),
       reply: toReply(route),
       faults: [...(endpoint.faults ?? []), ...forwardFaults],
       handle: (ownHandlers[id] ?? toHost)(route),

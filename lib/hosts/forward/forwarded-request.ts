@@ -44,8 +44,15 @@ const readHeaders = (context: RequestContext): Readonly<Record<string, string>> 
   }
 }
 
-/** Whether `host` in the body is a member of the endpoint itself, and not the choice of a host. */
-const ownsHost = ({ endpoint: { body } }: Route): boolean => body instanceof z.ZodObject && 'host' in body.shape
+/** Whether a request makes something new on a host, so that the host can be chosen. */
+export const isPlaced = ({ id, endpoint: { effect, params, uses } }: Route): boolean =>
+  effect === 'change' && !uses.includes('catalogCache') && (!params || id.startsWith('catalog-managers/'))
+
+/** The body of a request that can name its host there too; undefined where `host` is a member of the endpoint itself. */
+export const findOpenBody = (route: Route): z.ZodObject | undefined => {
+  const { body } = route.endpoint
+  return isPlaced(route) && body instanceof z.ZodObject && !('host' in body.shape) ? body : undefined
+}
 
 /**
  * Makes the request for a host from a request whose parts are parsed, with the same method, path, query and body. `route` is the
@@ -53,7 +60,7 @@ const ownsHost = ({ endpoint: { body } }: Route): boolean => body instanceof z.Z
  */
 export const toForwardedRequest = (route: Route, context: RequestContext): ForwardedRequest => {
   const { host, host_labels, ...query }: HostChoice & Record<string, unknown> = Object(context.query)
-  const isOwn = ownsHost(route)
+  const isOwn = findOpenBody(route) === undefined
   const { host: hostOfBody, ...body }: HostChoice & Record<string, unknown> = isOwn ? {} : Object(context.body)
   const params = definedEntries(context.params)
   const path = findPath(
