@@ -1,6 +1,8 @@
 import type { Every } from '#lib/async/every.ts'
 import { createCatalog, openCatalogContext } from '#lib/catalog/catalog.ts'
 import { messageOf } from '#lib/errors.ts'
+import type { HibernatingSockets } from '#lib/events/hibernating/socket.ts'
+import { createHibernatingSubscriptions, type HibernatingSubscriptions } from '#lib/events/hibernating/subscriptions.ts'
 import { createHub } from '#lib/events/hub.ts'
 import { createEventStreams } from '#lib/events/stream.ts'
 import { createHealth } from '#lib/health/health.ts'
@@ -32,15 +34,17 @@ interface ControlServicePorts {
   readonly state: StateParts
   readonly every: Every
   readonly settings: EdgeConfig
+  readonly sockets: HibernatingSockets
 }
 
 /** The services that a control has itself. Those that only a host has are not among them. */
-type OwnServices = Omit<Services, 'machines' | 'transfers' | 'catalogCache' | 'ssh' | 'license' | 'subscriptions'>
+type OwnServices = Omit<Services, 'machines' | 'transfers' | 'catalogCache' | 'ssh' | 'license'>
 
 interface ControlServices {
   readonly services: OwnServices
   readonly jobs: Jobs
   readonly metrics: Metrics
+  readonly subscriptions: HibernatingSubscriptions
 }
 
 /** Milliseconds after which hosts that are silent are looked for again. */
@@ -57,6 +61,7 @@ export const openControlServices = async ({
   state,
   every,
   settings,
+  sockets,
 }: ControlServicePorts): Promise<ControlServices> => {
   const { events, audit, managerRecords } = state
   const { publish } = events
@@ -83,6 +88,15 @@ export const openControlServices = async ({
     allowPlainHttp: false,
   })
   every(hostCheckInterval, () => void hosts.publishUnreachable().catch(onDefect))
+  const hub = createHub(events, every)
+  const subscriptions = createHibernatingSubscriptions({
+    events,
+    hub,
+    sockets,
+    sessions: state.identity.sessionReferences,
+    every,
+    limits: { user: settings.subscriptions_per_user, all: settings.subscriptions },
+  })
   const metrics = createMetrics()
   const jobs = await openJobs({
     store,
@@ -100,10 +114,12 @@ export const openControlServices = async ({
       catalog: createCatalog(catalog),
       jobs,
       metrics,
-      openStream: createEventStreams({ events, hub: createHub(events, every) }).open,
+      openStream: createEventStreams({ events, hub }).open,
+      subscriptions,
       health: createHealth({ storage: createStoreCheck(store), audit: createAuditCheck(audit) }),
     },
     jobs,
     metrics,
+    subscriptions,
   }
 }

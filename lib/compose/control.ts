@@ -3,6 +3,8 @@ import { createHttpAudit } from '#lib/audit/http-audit.ts'
 import { defaultCost } from '#lib/auth/hash-methods.ts'
 import { createRemotePasswords, type PasswordHasher } from '#lib/auth/remote-passwords.ts'
 import { createStoredKeys } from '#lib/auth/stored-keys.ts'
+import type { HibernatingSockets } from '#lib/events/hibernating/socket.ts'
+import type { HibernatingSubscriptions } from '#lib/events/hibernating/subscriptions.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
 import { type App, createApp } from '#lib/http/app.ts'
 import { createCors } from '#lib/http/cors.ts'
@@ -21,6 +23,7 @@ import { openStateParts } from './state-parts.ts'
 /** What the program hands in that a control runs in. */
 export interface ControlPorts {
   readonly storage: DurableObjectStorage
+  readonly sockets: HibernatingSockets
   readonly settings: EdgeConfig
   readonly hasher: PasswordHasher
   readonly loadApiDescription: () => Promise<ApiDescription>
@@ -29,6 +32,7 @@ export interface ControlPorts {
 /** The service without machines, on one store. It is the only one on its store, and may sleep while nobody calls it. */
 export interface Control {
   readonly app: App
+  readonly subscriptions: HibernatingSubscriptions
   /** The public keys, with which others can check the signatures of its tokens. */
   publicKeys(): Promise<readonly JWK[]>
   /** Runs the work that is due from time to time. */
@@ -62,16 +66,16 @@ export const openControl = async ({
     settings,
   })
   const { identity, audit, idempotency } = state
-  const all = selectServedRoutes(settings, controlRoutes)
-  const { services, jobs, metrics } = await openControlServices({
-    routes: all,
+  const routes = selectServedRoutes(settings, controlRoutes)
+  const { services, jobs, metrics, subscriptions } = await openControlServices({
+    routes,
     loadApiDescription,
     store,
     state,
     every,
     settings,
+    sockets,
   })
-  const routes = all.filter(({ endpoint }) => endpoint.uses.every(name => name in services))
   const logRequest = createRequestLogger(getAreaLogger('http'), settings.log === 'debug')
   const app = createApp({
     ...createReplyOptions(settings),
@@ -91,5 +95,5 @@ export const openControl = async ({
   await jobs.resume(async ({ owner, apiKeyId, ...call }, progress) =>
     app.replay({ ...call, caller: await identity.actingFor({ id: owner, apiKeyId }) }, progress),
   )
-  return { app, publicKeys: identity.services.keys.publicKeys, runTimers: runDue }
+  return { app, subscriptions, publicKeys: identity.services.keys.publicKeys, runTimers: runDue }
 }
