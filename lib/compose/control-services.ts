@@ -45,6 +45,8 @@ interface ControlServices {
   readonly jobs: Jobs
   readonly metrics: Metrics
   readonly subscriptions: HibernatingSubscriptions
+  /** Whether any host is registered. */
+  hasHosts(): boolean
 }
 
 /** Milliseconds after which hosts that are silent are looked for again. */
@@ -121,5 +123,6 @@ export const openControlServices = async ({
     jobs,
     metrics,
     subscriptions,
+    hasHosts: hosts.hasAny,
   }
 }

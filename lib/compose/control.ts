@@ -16,6 +16,7 @@ import { createAlarmTimers } from './alarm-timers.ts'
 import { controlRoutes } from './control-routes.ts'
 import { openControlServices } from './control-services.ts'
 import type { EdgeConfig } from './edge-config.ts'
+import { addGauges } from './gauges.ts'
 import { createRequestLogger } from './request-log.ts'
 import { selectServedRoutes } from './served-routes.ts'
 import { openStateParts } from './state-parts.ts'
@@ -24,7 +25,7 @@ import { openStateParts } from './state-parts.ts'
 export interface ControlPorts {
   readonly storage: DurableObjectStorage
   readonly sockets: HibernatingSockets
-  readonly settings: EdgeConfig
+  readonly config: EdgeConfig
   readonly hasher: PasswordHasher
   readonly loadApiDescription: () => Promise<ApiDescription>
 }
@@ -37,7 +38,12 @@ export interface Control {
   publicKeys(): Promise<readonly JWK[]>
   /** Runs the work that is due from time to time. */
   runTimers(): void
+  /** The time (ms since 1970) at which somebody has to wake the control to run its timers. */
+  nextWake(): number
 }
+
+/** Milliseconds after which a control wakes: to find silent hosts if it has any, else to remove what is too old. */
+const wakeIntervals = { withHosts: 30_000, withoutHosts: 3_600_000 } as const
 
 /** The platform serves HTTPS alone. */
 const headers = { 'Strict-Transport-Security': 'max-age=31536000' }
@@ -49,36 +55,33 @@ export const createReplyOptions = ({ cors_origins: origins }: Pick<EdgeConfig, '
 })
 
 /** Opens a control on the storage of a Durable Object. */
-export const openControl = async ({
-  storage,
-  settings,
-  hasher,
-  loadApiDescription,
-}: ControlPorts): Promise<Control> => {
+export const openControl = async ({ storage, config, hasher, loadApiDescription }: ControlPorts): Promise<Control> => {
   const { every, runDue } = createAlarmTimers()
   const store = await openDurableObjectStore(storage)
+  const passwords = createRemotePasswords(hasher, { kind: 'bcrypt', cost: defaultCost.bcrypt })
   const state = await openStateParts({
     store,
     keeper: createStoredKeys(store),
-    passwords: createRemotePasswords(hasher, { kind: 'bcrypt', cost: defaultCost.bcrypt }),
+    passwords,
     every,
     auditLog: getAreaLogger('audit'),
-    settings,
+    settings: config,
   })
   const { identity, audit, idempotency } = state
-  const routes = selectServedRoutes(settings, controlRoutes)
-  const { services, jobs, metrics, subscriptions } = await openControlServices({
+  const routes = selectServedRoutes(config, controlRoutes)
+  const { services, jobs, metrics, subscriptions, hasHosts } = await openControlServices({
     routes,
     loadApiDescription,
     store,
     state,
     every,
-    settings,
+    settings: config,
     sockets,
   })
-  const logRequest = createRequestLogger(getAreaLogger('http'), settings.log === 'debug')
+  addGauges(metrics, { jobs, events: state.events, subscriptions, passwords, store })
+  const logRequest = createRequestLogger(getAreaLogger('http'), config.log === 'debug')
   const app = createApp({
-    ...createReplyOptions(settings),
+    ...createReplyOptions(config),
     routes,
     services,
     authenticate: identity.authenticate,
@@ -95,5 +98,14 @@ export const openControl = async ({
   await jobs.resume(async ({ owner, apiKeyId, ...call }, progress) =>
     app.replay({ ...call, caller: await identity.actingFor({ id: owner, apiKeyId }) }, progress),
   )
-  return { app, subscriptions, publicKeys: identity.services.keys.publicKeys, runTimers: runDue }
+  return {
+    app,
+    subscriptions,
+    publicKeys: identity.services.keys.publicKeys,
+    runTimers: runDue,
+    nextWake() {
+      const interval = hasHosts() ? wakeIntervals.withHosts : wakeIntervals.withoutHosts
+      return Math.min(Date.now() + interval, subscriptions.nextExpiry() ?? Infinity)
+    },
+  }
 }
