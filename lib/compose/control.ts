@@ -55,7 +55,13 @@ export const createReplyOptions = ({ cors_origins: origins }: Pick<EdgeConfig, '
 })
 
 /** Opens a control on the storage of a Durable Object. */
-export const openControl = async ({ storage, config, hasher, loadApiDescription }: ControlPorts): Promise<Control> => {
+export const openControl = async ({
+  storage,
+  sockets,
+  config,
+  hasher,
+  loadApiDescription,
+}: ControlPorts): Promise<Control> => {
   const { every, runDue } = createAlarmTimers()
   const store = await openDurableObjectStore(storage)
   const passwords = createRemotePasswords(hasher, { kind: 'bcrypt', cost: defaultCost.bcrypt })
