@@ -49,7 +49,7 @@ const build = async (): Promise<void> => {
   const exposure = readExposure()
   const routes = selectExposedRoutes(await readRoutes(), exposure)
   const edgeFile = join(folder, 'edge/edge.mjs')
-  const edge = await buildEdge(edgeFile, routes, exposure)
+  const edge = await buildEdge(edgeFile, routes, { builtFor: exposure })
   const host = await buildHost(folder, routes, exposure)
   const { minified, gzip } = measureStart(edge, edgeFile)
   const built = `Built ${routes.length} endpoints`
