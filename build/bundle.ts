@@ -6,6 +6,7 @@ import { globSync, statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Metafile } from 'esbuild'
 import { routes as edgeRoutes } from '#functions/routes.edge.gen.ts'
+import { needsControl } from '#lib/compose/host-routes.ts'
 import { selectExposedRoutes } from '#lib/http/exposure.ts'
 import { buildEdge } from './edge.ts'
 import { buildHost } from './host.ts'
@@ -33,7 +34,8 @@ const table = (metafile: Metafile): string =>
     .join('\n')
 
 if (!values['if-stale'] || !isFresh()) {
-  const routes = selectExposedRoutes(await readRoutes(), {
+  const served = (await readRoutes()).filter(route => !needsControl(route))
+  const routes = selectExposedRoutes(served, {
     include: listOf(values.include),
     exclude: listOf(values.exclude),
   })
