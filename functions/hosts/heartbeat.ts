@@ -17,6 +17,4 @@ export default endpoint({
   bodyLimit,
   faults: ['unauthenticated', 'conflict', 'no-space'],
   reply: HeartbeatReply,
-}).handle((context, { hosts }) =>
-  hosts.heartbeat(context.params.id, context.header(hostKeyHeader), context.body),
-)
+}).handle((context, { hosts }) => hosts.heartbeat(context.params.id, context.header(hostKeyHeader), context.body))

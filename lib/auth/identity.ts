@@ -5,6 +5,7 @@ import { createAccounts } from './accounts.ts'
 import { createApiKeys } from './api-keys.ts'
 import { createAuthenticate } from './authenticate.ts'
 import type { Authenticate } from '#lib/access/credential.ts'
+import type { SessionReferences } from '#lib/access/session-reference.ts'
 import { createClaims } from './claim-list.ts'
 import { openDirectory } from './directory.ts'
 import type { KeyRing } from './key-ring.ts'
@@ -17,6 +18,8 @@ import type { Passwords } from './passwords.ts'
 import type { Principal } from '#lib/access/principal.ts'
 import { openRevocations } from './revocations.ts'
 import { createRoles } from './roles.ts'
+import { createRootConfirmation } from './root-confirmation.ts'
+import { createSessionReferences } from './session-references.ts'
 import { createSessions } from './sessions.ts'
 import { createSignIn } from './sign-in.ts'
 import { createTokens } from './tokens.ts'
@@ -28,6 +31,8 @@ import type { FetchJson } from './issuer-keys.ts'
 export interface Identity {
   readonly services: IdentityServices
   readonly authenticate: Authenticate
+  /** The sessions of connections that outlive the memory of the program. */
+  readonly sessionReferences: SessionReferences
   /**
    * The present rights of a user, or of the user's API key if one was used. Throws `forbidden` when the user does not exist
    * any more, or the key is revoked, expired or gone.
@@ -66,7 +71,12 @@ export const openIdentity = async (options: Options): Promise<Identity> => {
   const { store, publish, passwords, keys, pepper, sha256, policy, trusted, rootPassword, onRemoveUser = [] } = options
   const rules = createPasswordRules(policy.password)
   const directory = await openDirectory(store, publish)
-  const accounts = createAccounts({ directory, passwords, rules })
+  const accounts = createAccounts({
+    directory,
+    passwords,
+    rules,
+    confirmation: createRootConfirmation(store, pepper),
+  })
   const { id: rootId, newPassword } = await accounts.ensureRoot(rootPassword)
   const lockout = await openLockout(store, policy.lockout)
   const apiKeys = createApiKeys({ store, publish, accounts, directory, rootId, pepper })
@@ -98,6 +108,7 @@ export const openIdentity = async (options: Options): Promise<Identity> => {
       apiKeys,
       trustedIssuers: trusted && createTrustedIssuers({ ...trusted, isLocalUser: id => !!directory.users.getSync(id) }),
     }),
+    sessionReferences: createSessionReferences({ sessions, apiKeys }),
     async actingFor({ id, apiKeyId }) {
       if (apiKeyId !== undefined)
         return apiKeys.principalOf(apiKeyId).catch((error: unknown) => {

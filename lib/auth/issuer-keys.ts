@@ -3,7 +3,9 @@ import * as z from 'zod'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 
 /** A set of public keys (RFC 7517). Members of other kinds of keys stay, and are never used. */
-export const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.string().optional() })).max(100) })
+export const KeySet = z.object({
+  keys: z.array(z.looseObject({ kty: z.string(), kid: z.string().optional() })).max(100),
+})
 export type KeySet = z.infer<typeof KeySet>
 
 /** The public keys of an issuer. */

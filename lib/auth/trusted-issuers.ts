@@ -91,7 +91,8 @@ export const createTrustedIssuers = ({ issuers, fetchJson, isLocalUser }: Option
 
   const checkTimes = ({ iat, exp }: AssertionClaims): void => {
     const now = Date.now() / 1000
-    if (exp <= iat || exp - iat > assertionLifetime) throw refuse(`it is valid for more than ${assertionLifetime} seconds`)
+    if (exp <= iat || exp - iat > assertionLifetime)
+      throw refuse(`it is valid for more than ${assertionLifetime} seconds`)
     if (iat > now + clockSkew) throw refuse('it is of the future; compare the clocks of both services')
   }
 

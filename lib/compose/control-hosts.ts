@@ -26,6 +26,8 @@ export interface ControlHosts {
   readonly services: Pick<Services, 'hosts' | 'forwarding'>
   /** Publishes an event for each host that has become unreachable. Call it every 15 seconds, or when the program wakes. */
   publishUnreachable(): Promise<void>
+  /** Whether any host is registered. */
+  hasAny(): boolean
 }
 
 /** Opens the hosts of a store, and the way to them. */
@@ -44,5 +46,6 @@ export const openControlHosts = async ({
       forwarding: createForwarding({ table, fetch, sign: createSignAssertion({ keys, issuer }) }),
     },
     publishUnreachable: () => publishUnreachable({ store, table, publish }),
+    hasAny: () => table.list().length > 0,
   }
 }

@@ -45,10 +45,7 @@ export const controlSettings = {
     help: 'address of the service that controls this host; if unset, no service does',
   },
   control_key: {
-    schema: z
-      .string()
-      .regex(hostKeyPattern, 'must be the key from the registration of this host')
-      .optional(),
+    schema: z.string().regex(hostKeyPattern, 'must be the key from the registration of this host').optional(),
     default: undefined,
     help: 'key of this host, from its registration at control_url',
   },

@@ -35,7 +35,10 @@ export const Heartbeat = HostReport.extend({
     .object({
       tag: z.string().max(64).meta({ description: 'Names this state of the machines' }),
       ids: z.array(z.uuid()).max(20_000).meta({ description: 'All machines of the host' }),
-      changed: z.array(HostMachine).max(1_000).meta({ description: 'Machines that the service does not know like this' }),
+      changed: z
+        .array(HostMachine)
+        .max(1_000)
+        .meta({ description: 'Machines that the service does not know like this' }),
     })
     .optional()
     .meta({ description: 'Left out when the machines are as the service knows them' }),

@@ -21,7 +21,10 @@ export const createHostEvent = (
  * The event of a host as it goes into the log of this service: with its id, the name of the host, the time that the host
  * says, and the audience that events of machines have here. Its own time is that of this log, whose events are in order.
  */
-export const toRelayedEvent = (host: Named, { id, event_type: type, timestamp, message, body }: HostEvent): NewEvent => {
+export const toRelayedEvent = (
+  host: Named,
+  { id, event_type: type, timestamp, message, body }: HostEvent,
+): NewEvent => {
   const machine = body?.['new_vm']
   return {
     type,

@@ -22,7 +22,10 @@ export interface KnownMachines {
 const maxLength = 1_000_000
 
 /** The difference between the machines and those that the control service knows; undefined when there is none. */
-export const findMachineChanges = (list: PreparedBody, known: KnownMachines | undefined): MachineChanges | undefined => {
+export const findMachineChanges = (
+  list: PreparedBody,
+  known: KnownMachines | undefined,
+): MachineChanges | undefined => {
   if (known?.etag === list.etag) return undefined
   // The list of machines of this service is a list of records.
   const all = JSON.parse(list.text) as readonly HostMachine[]

@@ -36,7 +36,8 @@ export const createSendHeartbeat = ({ controlUrl, key, fetch }: Options): SendHe
     }).catch((error: unknown) => {
       throw new Error(`${controlUrl} does not answer: ${explain(error)}`, { cause: error })
     })
-    if (response.status !== 200) throw new Error(`${controlUrl} answered ${response.status}: ${await readMessage(response)}`)
+    if (response.status !== 200)
+      throw new Error(`${controlUrl} answered ${response.status}: ${await readMessage(response)}`)
     return HeartbeatReply.parse(await response.json())
   }
 }

@@ -14,11 +14,7 @@ export type HostAnswer =
  * Asks all hosts at the same time, or only one. A host that has not answered is not asked again before its next heartbeat, so
  * that nobody waits for it. The answers are in the order of the hosts' names.
  */
-export type AskEveryHost = (
-  user: Principal,
-  request: HostRequest,
-  only?: string,
-) => Promise<readonly HostAnswer[]>
+export type AskEveryHost = (user: Principal, request: HostRequest, only?: string) => Promise<readonly HostAnswer[]>
 
 interface Options {
   readonly table: Pick<HostTable, 'list' | 'find' | 'isAnswering'>
@@ -28,7 +24,9 @@ interface Options {
 const createSilentError = (host: StoredHost): ServiceError =>
   new ServiceError(
     'unavailable',
-    isUnreachable(host) || host.heard_at === undefined ? describeUnreachable(host) : `host ${host.name} does not answer`,
+    isUnreachable(host) || host.heard_at === undefined
+      ? describeUnreachable(host)
+      : `host ${host.name} does not answer`,
   )
 
 export const createAskEveryHost = ({ table, ask }: Options): AskEveryHost => {

@@ -57,7 +57,10 @@ export const createFindMachineHost = ({ table, ask }: Options): FindMachineHost 
       )
     if (hosts[0]) return hosts[0]
     const silent = table.list().filter(host => !table.isAnswering(host))
-    const hint = silent.length > 0 ? ` It may be new on ${silent.map(({ name }) => name).join(', ')}, which cannot be asked now.` : ''
+    const hint =
+      silent.length > 0
+        ? ` It may be new on ${silent.map(({ name }) => name).join(', ')}, which cannot be asked now.`
+        : ''
     throw new ServiceError('not-found', `There is no machine with the id or name ${reference}.${hint}`)
   }
 }

@@ -6,7 +6,13 @@ import { findOpenBody, isPlaced } from './forwarded-request.ts'
 import { LicenseRecord } from '#lib/license/license.ts'
 
 /** The services that only a host has. Endpoints that use one of them are forwarded to a host. */
-export const hostOnlyServices: ReadonlySet<string> = new Set(['machines', 'transfers', 'catalogCache', 'ssh', 'license'])
+export const hostOnlyServices: ReadonlySet<string> = new Set([
+  'machines',
+  'transfers',
+  'catalogCache',
+  'ssh',
+  'license',
+])
 
 /** Whether a route needs a host. */
 export const needsHost = ({ endpoint: { uses } }: Route): boolean => uses.some(name => hostOnlyServices.has(name))
@@ -41,12 +47,30 @@ type Handle = (route: Route) => Endpoint['handle']
 
 /** The handlers of requests that concern all hosts, or whose reply names the host, by the id of their route. */
 const ownHandlers: Readonly<Record<string, Handle>> = {
-  'machines/list': () => (context, { forwarding }) => forwarding.listMachines(context),
-  'machines/show': route => (context, { forwarding }) => forwarding.showMachine(route, context),
-  'license/show': route => (context, { forwarding }) => forwarding.readLicenses(route, context),
-  'catalog-cache/list': () => (context, { forwarding }) => forwarding.listCaches(context),
-  'catalog-cache/clear': route => (context, { forwarding }) => forwarding.removeFromCaches(route, context),
-  'catalog-cache/delete': route => (context, { forwarding }) => forwarding.removeFromCaches(route, context),
+  'machines/list':
+    () =>
+    (context, { forwarding }) =>
+      forwarding.listMachines(context),
+  'machines/show':
+    route =>
+    (context, { forwarding }) =>
+      forwarding.showMachine(route, context),
+  'license/show':
+    route =>
+    (context, { forwarding }) =>
+      forwarding.readLicenses(route, context),
+  'catalog-cache/list':
+    () =>
+    (context, { forwarding }) =>
+      forwarding.listCaches(context),
+  'catalog-cache/clear':
+    route =>
+    (context, { forwarding }) =>
+      forwarding.removeFromCaches(route, context),
+  'catalog-cache/delete':
+    route =>
+    (context, { forwarding }) =>
+      forwarding.removeFromCaches(route, context),
 }
 
 const toReply = ({ id, endpoint: { reply } }: Route): z.ZodType => {
@@ -66,7 +90,10 @@ export const forwardRoute = (route: Route): Route => {
   const { id, endpoint } = route
   const placed = isPlaced(route)
   const openBody = findOpenBody(route)
-  const toHost: Handle = original => (context, { forwarding }) => forwarding.toHost(original, context)
+  const toHost: Handle =
+    original =>
+    (context, { forwarding }) =>
+      forwarding.toHost(original, context)
   const uses: readonly (keyof Services)[] = ['forwarding']
   return {
     id,

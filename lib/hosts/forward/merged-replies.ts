@@ -48,9 +48,7 @@ export const listByHost = (answers: readonly HostAnswer[]): readonly object[] =>
 /** The cached machines of the hosts that answer, most recently used first, with the names of their hosts. */
 export const mergeCaches = (answers: readonly HostAnswer[]): readonly object[] =>
   answers
-    .flatMap(answer =>
-      'body' in answer ? toList(answer.body).map(item => ({ ...item, host: answer.host.name })) : [],
-    )
+    .flatMap(answer => ('body' in answer ? toList(answer.body).map(item => ({ ...item, host: answer.host.name })) : []))
     .toSorted((a, b) => readText(b, 'cache_last_used').localeCompare(readText(a, 'cache_last_used')))
 
 /** The reply to a deletion on all hosts: what each has said. Throws the refusal when no host has deleted anything. */
@@ -66,7 +64,9 @@ export const mergeDeletions = (answers: readonly HostAnswer[]): z.infer<typeof D
   const texts = [
     ...done.map(({ host, body }) => `${host.name}: ${readText(Object(body), 'message')}`),
     // A host without such an item has nothing to delete.
-    ...failed.filter(({ error }) => error.fault !== 'not-found').map(({ host, error }) => `${host.name}: ${error.message}`),
+    ...failed
+      .filter(({ error }) => error.fault !== 'not-found')
+      .map(({ host, error }) => `${host.name}: ${error.message}`),
   ]
   return confirmDeletion(texts.join(' '))
 }

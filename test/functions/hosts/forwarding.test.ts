@@ -56,7 +56,8 @@ const createHost = async (audience: string): Promise<FakeHost> => {
       showStatus: (reference: string) => ({ id: find(reference)[0], status: 'stopped', ip_configured: '-' }),
       async run(reference: string, verb: string) {
         done.push(`${verb} ${reference}`)
-        if (verb === 'suspend') throw new ServiceError('conflict', 'The machine is stopped.', { extra: { operations: [] } })
+        if (verb === 'suspend')
+          throw new ServiceError('conflict', 'The machine is stopped.', { extra: { operations: [] } })
         return { id: find(reference)[0], operation: 'Start', status: 'Success' }
       },
       async create({ name }: { name: string }) {
@@ -69,7 +70,17 @@ const createHost = async (audience: string): Promise<FakeHost> => {
     license: {
       read: async () => ({
         ...Object.fromEntries(
-          ['advanced_restrictions', 'deferred_activation', 'edition', 'expiration', 'grace_period_ends_at', 'is_volume', 'main_period_ends_at', 'serial', 'status'].map(name => [name, '']),
+          [
+            'advanced_restrictions',
+            'deferred_activation',
+            'edition',
+            'expiration',
+            'grace_period_ends_at',
+            'is_volume',
+            'main_period_ends_at',
+            'serial',
+            'status',
+          ].map(name => [name, '']),
         ),
         cpu_total: 1,
         max_memory: 1,
@@ -125,7 +136,8 @@ const asked: string[] = []
 const network = async (url: string, init: RequestInit): Promise<Response> => {
   const name = new URL(url).hostname.split('.')[0]!
   asked.push(name)
-  if (hanging.has(name)) await new Promise((_, reject) => init.signal!.addEventListener('abort', () => reject(init.signal!.reason)))
+  if (hanging.has(name))
+    await new Promise((_, reject) => init.signal!.addEventListener('abort', () => reject(init.signal!.reason)))
   if (down.has(name)) throw new TypeError('fetch failed')
   return hosts.get(name)!.app.fetch(new Request(url, init), { address: '192.0.2.9' })
 }
@@ -133,7 +145,12 @@ const network = async (url: string, init: RequestInit): Promise<Response> => {
 const ids = new Map<string, string>()
 const keys = new Map<string, string>()
 const beat = async (name: string, more: object = {}): Promise<void> => {
-  const machines = [...hosts.get(name)!.machines].map(([ID, Name]) => ({ ...recordTemplate, ID, Name, State: 'running' }))
+  const machines = [...hosts.get(name)!.machines].map(([ID, Name]) => ({
+    ...recordTemplate,
+    ID,
+    Name,
+    State: 'running',
+  }))
   const { status } = await client.ask('PUT', `/hosts/${ids.get(name)}/heartbeat`, {
     headers: { 'x-host-key': keys.get(name)! },
     body: {
@@ -330,7 +347,10 @@ describe('a new machine', () => {
   })
 
   test('needs a host', async () => {
-    expect(await create()).toMatchObject({ status: 503, body: { message: expect.stringContaining('POST /api/v1/hosts') } })
+    expect(await create()).toMatchObject({
+      status: 503,
+      body: { message: expect.stringContaining('POST /api/v1/hosts') },
+    })
   })
 })
 

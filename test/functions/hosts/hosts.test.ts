@@ -38,16 +38,26 @@ const register = async (name = 'a', more: object = {}) => {
   return body
 }
 const beat = (host: { id: string; key: string }, more: object = {}) =>
-  client.ask('PUT', `/hosts/${host.id}/heartbeat`, { headers: { 'x-host-key': host.key }, body: { ...report, ...more } })
+  client.ask('PUT', `/hosts/${host.id}/heartbeat`, {
+    headers: { 'x-host-key': host.key },
+    body: { ...report, ...more },
+  })
 const eventsOf = async (...types: string[]) =>
-  (await client.asRoot('GET', `/events?limit=1000`)).body.events.filter(
-    ({ event_type }: { event_type: string }) => types.includes(event_type),
+  (await client.asRoot('GET', `/events?limit=1000`)).body.events.filter(({ event_type }: { event_type: string }) =>
+    types.includes(event_type),
   )
 
 describe('hosts', () => {
   test('are registered, listed, shown, changed, drained and removed', async () => {
     const { key, ...host } = await register('Host-A', { labels: { zone: 'a' } })
-    expect(host).toMatchObject({ name: 'Host-A', url, labels: { zone: 'a' }, state: 'new', drained: false, machines: 0 })
+    expect(host).toMatchObject({
+      name: 'Host-A',
+      url,
+      labels: { zone: 'a' },
+      state: 'new',
+      drained: false,
+      machines: 0,
+    })
     expect(key).toMatch(new RegExp(`^${host.id}\\.[0-9a-f]{64}$`))
     expect((await client.asRoot('GET', '/hosts')).body).toEqual([host])
     for (const reference of [host.id, 'host-a'])
@@ -171,7 +181,9 @@ describe('a heartbeat', () => {
   test('cannot bring events of another kind', async () => {
     const host = await register()
     const forged = { ...event(1, 'USER_ADDED'), event_type: 'auth' }
-    expect((await beat(host, { events: { after: 'aaaaaaaa-3', next: 'aaaaaaaa-4', entries: [forged] } })).status).toBe(400)
+    expect((await beat(host, { events: { after: 'aaaaaaaa-3', next: 'aaaaaaaa-4', entries: [forged] } })).status).toBe(
+      400,
+    )
   })
 
   test('that does not come makes the host unreachable, which an event says once', async () => {

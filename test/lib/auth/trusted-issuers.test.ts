@@ -11,8 +11,7 @@ import { askOf, newIdentity, rootPassword } from '../../support/identity.ts'
 
 const start = Date.UTC(2026, 5, 1)
 const seconds = (after = 0): number => start / 1000 + after
-const makeKey = async () =>
-  createTokenKey('RS256', generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey)
+const makeKey = async () => createTokenKey('RS256', generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey)
 const [own, foreign] = [await makeKey(), await makeKey()]
 const publicKey = await exportPublicJwk('RS256', own)
 const audience = '00000000-0000-4000-8000-00000000a001'
@@ -50,8 +49,10 @@ const part = (value: object): string => Buffer.from(JSON.stringify(value)).toStr
 const unreachable = async (): Promise<never> => {
   throw new Error('no network')
 }
-const open = (issuers: readonly TrustedIssuer[] = [trusted], fetchJson: (url: string) => Promise<unknown> = unreachable) =>
-  createTrustedIssuers({ issuers, fetchJson, isLocalUser: id => id === 'local' })
+const open = (
+  issuers: readonly TrustedIssuer[] = [trusted],
+  fetchJson: (url: string) => Promise<unknown> = unreachable,
+) => createTrustedIssuers({ issuers, fetchJson, isLocalUser: id => id === 'local' })
 const credential = (bearer: string, changes = false) => ({ bearer, apiKey: undefined, changes })
 const refused = { fault: 'unauthenticated' }
 
@@ -145,7 +146,11 @@ describe('an assertion', () => {
   })
 
   test('under the id of a local user is refused', async () => {
-    const issuers = createTrustedIssuers({ issuers: [trusted], fetchJson: unreachable, isLocalUser: id => id === alice.id })
+    const issuers = createTrustedIssuers({
+      issuers: [trusted],
+      fetchJson: unreachable,
+      isLocalUser: id => id === alice.id,
+    })
     await expect(issuers.principal(credential(await make()))).rejects.toThrow('has the id of its user')
   })
 
