@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Metafile } from 'esbuild'
 import { readConfig } from '#lib/compose/config.ts'
+import { needsControl } from '#lib/compose/host-routes.ts'
 import { ConfigError } from '#lib/compose/read-settings.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { type Exposure, selectExposedRoutes } from '#lib/http/exposure.ts'
@@ -50,7 +51,11 @@ const build = async (): Promise<void> => {
   const routes = selectExposedRoutes(await readRoutes(), exposure)
   const edgeFile = join(folder, 'edge/edge.mjs')
   const edge = await buildEdge(edgeFile, routes, { builtFor: exposure })
-  const host = await buildHost(folder, routes, exposure)
+  const host = await buildHost(
+    folder,
+    routes.filter(route => !needsControl(route)),
+    exposure,
+  )
   const { minified, gzip } = measureStart(edge, edgeFile)
   const built = `Built ${routes.length} endpoints`
   // Before a start, what the start says is what matters.
