@@ -26,7 +26,7 @@ test('every route of the edge admits and refuses every kind of caller as its con
   }
   const addKey = async (name: string, more: object = {}): Promise<Record<string, string>> => {
     const { status, body } = await edge.ask('POST', '/v1/auth/api_keys', { token: root, body: { name, ...more } })
-    expect(status).toBe(201)
+    expect(status, JSON.stringify(body)).toBe(201)
     return { 'x-api-key': body.encoded }
   }
 
