@@ -80,7 +80,7 @@ describe('the edge', () => {
 
   test('tells of events over WebSockets and as a stream, and continues at a cursor after a kill', async () => {
     const reader = await connectReader(`${edge.url}/api/v1/ws`, token, '?event_types=auth')
-    const { id, ...user } = await addUser()
+    const { id } = await addUser()
     const added = await reader.waitFor('USER_ADDED')
     const stream = await fetch(`${edge.url}/api/v1/events/stream?event_types=auth&since=${added.cursor}`, {
       headers: { authorization: `Bearer ${token}` },
