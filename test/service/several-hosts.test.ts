@@ -158,10 +158,12 @@ describe('two hosts behind one control', () => {
     for (const name of ['a', 'b'] as const) {
       const service = services[name]!
       const own = await service.call('GET', '/api/v1/events?limit=1000&types=pdfm', { token: await service.signIn() })
-      const expected = own.body.events.map(({ id }: Event) => id)
+      // The first heartbeat came before the machine was made, and the control knows the events since then.
+      const first = own.body.events.findIndex(({ body }: Event) => body.vm_id === made[name])
+      const expected: readonly string[] = own.body.events.slice(first).map(({ id }: Event) => id)
       await until(async () => {
         const told = (await machineEvents()).filter(({ body }) => body.host === name).map(({ id }) => id)
-        expect(told).toEqual(expected)
+        expect(told.slice(told.indexOf(expected[0]!))).toEqual(expected)
       })
     }
   })
