@@ -49,10 +49,7 @@ const batchSize = 1_000
 // A commit notifies the hub; polling finds events whose notification was missed.
 const pollInterval = 250
 
-export const createHub = (
-  events: Pick<Events, 'head' | 'beginning' | 'entries' | 'onCommit'>,
-  every: Every,
-): Hub => {
+export const createHub = (events: Pick<Events, 'head' | 'beginning' | 'entries' | 'onCommit'>, every: Every): Hub => {
   const { epoch } = events.head()
   const subscribers = new Set<Subscriber>()
   let recent: RecentEvent[] = []

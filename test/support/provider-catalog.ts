@@ -16,7 +16,10 @@ export const openProviderCatalog = async (provider: Partial<Provider>) => {
     ...(await newEventLog()),
     manifestsPerUser: 10,
     startWorker: createStartWorker(new URL('../../lib/entry/main.ts', import.meta.url)),
-    storages: { ...createHostStorages({ folder: '/nowhere', hostFiles: anyFile }), open: async () => provider as Provider },
+    storages: {
+      ...createHostStorages({ folder: '/nowhere', hostFiles: anyFile }),
+      open: async () => provider as Provider,
+    },
   })
   const request = {
     catalog_id: reference.catalogId,
