@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startWorkerd } from '../support/servers/workerd.ts'
+import { edgeSettings } from '#build/edge-settings.ts'
+import { startWorkerd, type Workerd } from '#build/workerd.ts'
 
 describe('the edge bundle in workerd', () => {
-  let worker: Awaited<ReturnType<typeof startWorkerd>>
+  let worker: Workerd
   beforeAll(async () => {
-    worker = await startWorkerd('dist/edge.mjs')
+    worker = await startWorkerd({ ...edgeSettings, durableObjects: {}, entrypoints: {} })
   })
   afterAll(() => worker[Symbol.asyncDispose]())
 

@@ -17,10 +17,12 @@ import { type Machines, openMachines } from '#lib/machines/machines.ts'
 import { openManagerRecords } from '#lib/remote-catalogs/managers/records.ts'
 import { defaultLimits, type RemoteLimits } from '#lib/remote-catalogs/remote-client.ts'
 import { createStartWorker } from '#lib/platform/workers.ts'
-import { createOutgoing, type SendOutgoing } from '#lib/platform/outgoing.ts'
+import { createOutgoing } from '#lib/platform/outgoing.ts'
+import type { SendOutgoing } from '#lib/platform/outgoing-request.ts'
 import { openIdempotency } from '#lib/idempotency/idempotency.ts'
 import { createMetrics } from '#lib/metrics/metrics.ts'
 import { openUserConfigs } from '#lib/user-configs/user-configs.ts'
+import { loadApiDescription } from '#functions/load-api-description.ts'
 import { routes } from '#functions/routes.gen.ts'
 import { newEventLog } from './events.ts'
 import { anyFile, filesIn } from './host-files.ts'
@@ -187,6 +189,7 @@ export const test = base.extend<Fixtures>({
     const closing = new AsyncDisposableStack()
     const { services, jobs, addWorkToShutdown } = await openHostServices({
       routes,
+      loadApiDescription,
       state: {
         store,
         events,

@@ -1,0 +1,91 @@
+import type { Every } from '#lib/async/every.ts'
+import { createCatalog, openCatalogContext } from '#lib/catalog/catalog.ts'
+import { createHub } from '#lib/events/hub.ts'
+import { createEventStreams } from '#lib/events/stream.ts'
+import { createHealth } from '#lib/health/health.ts'
+import type { Route } from '#lib/http/endpoint.ts'
+import type { ApiDescription } from '#lib/http/openapi.ts'
+import { type Jobs, openJobs } from '#lib/jobs/jobs.ts'
+import { createMetrics, type Metrics } from '#lib/metrics/metrics.ts'
+import { createFetchFetcher } from '#lib/objects/http/send-over-fetch.ts'
+import { createRemoteKinds } from '#lib/objects/remote-kinds.ts'
+import { createStorages } from '#lib/objects/storages.ts'
+import { getAreaLogger } from '#lib/platform/log.ts'
+import { createFetchOutgoing } from '#lib/platform/outgoing-fetch.ts'
+import { createManagerServices } from '#lib/remote-catalogs/managers/manager-services.ts'
+import { defaultLimits } from '#lib/remote-catalogs/remote-client.ts'
+import type { Store } from '#lib/storage/store.ts'
+import type { ControlSettings } from './control-settings.ts'
+import { createAuditCheck, createStoreCheck } from './health-checks.ts'
+import { composePublicServices } from './public-services.ts'
+import type { Services } from './services.ts'
+import type { StateParts } from './state-parts.ts'
+import { composeStateServices } from './state-services.ts'
+
+/** What a control hands in for its services. */
+interface ControlServicePorts {
+  readonly routes: readonly Route[]
+  readonly loadApiDescription: () => Promise<ApiDescription>
+  readonly store: Store
+  readonly state: StateParts
+  readonly every: Every
+  readonly settings: ControlSettings
+}
+
+/** The services that a control has itself. Those that only a host has are not among them. */
+type OwnServices = Omit<Services, 'machines' | 'transfers' | 'catalogCache' | 'ssh' | 'license' | 'subscriptions'>
+
+interface ControlServices {
+  readonly services: OwnServices
+  readonly jobs: Jobs
+  readonly metrics: Metrics
+}
+
+/** Composes the services of a control: those that need a store and requests over `fetch`, and no machines. */
+export const openControlServices = async ({
+  routes,
+  loadApiDescription,
+  store,
+  state,
+  every,
+  settings,
+}: ControlServicePorts): Promise<ControlServices> => {
+  const { events, audit, managerRecords } = state
+  const { publish } = events
+  const catalog = await openCatalogContext({
+    store,
+    publish,
+    startWorker: undefined,
+    manifestsPerUser: settings.manifests_per_user,
+    storages: createStorages(createRemoteKinds(createFetchFetcher)),
+  })
+  const managers = createManagerServices({
+    store,
+    publish,
+    records: managerRecords,
+    outgoing: createFetchOutgoing({ allowed: settings.outgoing_addresses }),
+    limits: defaultLimits,
+  })
+  const metrics = createMetrics()
+  const jobs = await openJobs({
+    store,
+    publish,
+    every,
+    onEnded: metrics.countJob,
+    onDefect: error => getAreaLogger('jobs').error('A job failed unexpectedly: {error}', { error }),
+  })
+  return {
+    services: {
+      ...composePublicServices({ routes, loadApiDescription, getFailure: () => store.failure }),
+      ...composeStateServices(state),
+      ...managers,
+      catalog: createCatalog(catalog),
+      jobs,
+      metrics,
+      openStream: createEventStreams({ events, hub: createHub(events, every) }).open,
+      health: createHealth({ storage: createStoreCheck(store), audit: createAuditCheck(audit) }),
+    },
+    jobs,
+    metrics,
+  }
+}

@@ -1,0 +1,94 @@
+import type { JWK } from 'jose'
+import { createHttpAudit } from '#lib/audit/http-audit.ts'
+import { defaultCost } from '#lib/auth/hash-methods.ts'
+import { createRemotePasswords, type PasswordHasher } from '#lib/auth/remote-passwords.ts'
+import { createStoredKeys } from '#lib/auth/stored-keys.ts'
+import { parseFilter } from '#lib/calls/list-filter.ts'
+import { type App, createApp } from '#lib/http/app.ts'
+import { createCors } from '#lib/http/cors.ts'
+import type { ApiDescription } from '#lib/http/openapi.ts'
+import { getAreaLogger } from '#lib/platform/log.ts'
+import { openDurableObjectStore } from '#lib/storage/durable-object/open-store.ts'
+import type { DurableObjectStorage } from '#lib/storage/durable-object/sql.ts'
+import { createAlarmTimers } from './alarm-timers.ts'
+import { openControlServices } from './control-services.ts'
+import type { ControlSettings } from './control-settings.ts'
+import { createRequestLogger } from './request-log.ts'
+import { selectServedRoutes } from './served-routes.ts'
+import { openStateParts } from './state-parts.ts'
+
+/** What the program hands in that a control runs in. */
+export interface ControlPorts {
+  readonly storage: DurableObjectStorage
+  readonly settings: ControlSettings
+  readonly hasher: PasswordHasher
+  readonly loadApiDescription: () => Promise<ApiDescription>
+}
+
+/** The service without machines, on one store. It is the only one on its store, and may sleep while nobody calls it. */
+export interface Control {
+  readonly app: App
+  /** The public keys, with which others can check the signatures of its tokens. */
+  publicKeys(): Promise<readonly JWK[]>
+  /** Runs the work that is due from time to time. */
+  runTimers(): void
+}
+
+/** The platform serves HTTPS alone. */
+const headers = { 'Strict-Transport-Security': 'max-age=31536000' }
+
+/** What the application of a control says of its replies. The gateway in front of it replies alike. */
+export const createReplyOptions = ({ cors_origins: origins }: Pick<ControlSettings, 'cors_origins'>) => ({
+  cors: origins.length > 0 ? createCors(origins) : undefined,
+  headers,
+})
+
+/** Opens a control on the storage of a Durable Object. */
+export const openControl = async ({
+  storage,
+  settings,
+  hasher,
+  loadApiDescription,
+}: ControlPorts): Promise<Control> => {
+  const { every, runAll } = createAlarmTimers()
+  const store = await openDurableObjectStore(storage)
+  const state = await openStateParts({
+    store,
+    keeper: createStoredKeys(store),
+    passwords: createRemotePasswords(hasher, { kind: 'bcrypt', cost: defaultCost.bcrypt }),
+    every,
+    auditLog: getAreaLogger('audit'),
+    settings,
+  })
+  const { identity, audit, idempotency } = state
+  const all = selectServedRoutes(settings)
+  const { services, jobs, metrics } = await openControlServices({
+    routes: all,
+    loadApiDescription,
+    store,
+    state,
+    every,
+    settings,
+  })
+  const routes = all.filter(({ endpoint }) => endpoint.uses.every(name => name in services))
+  const logRequest = createRequestLogger(getAreaLogger('http'), settings.log === 'debug')
+  const app = createApp({
+    ...createReplyOptions(settings),
+    routes,
+    services,
+    authenticate: identity.authenticate,
+    parseFilter,
+    onOutcome(context, outcome) {
+      metrics.countReply(context.route?.id, outcome)
+      logRequest(context, outcome)
+    },
+    audit: createHttpAudit(audit),
+    runIdempotent: idempotency.run,
+    startJob: jobs.start,
+    checkReplies: false,
+  })
+  await jobs.resume(async ({ owner, apiKeyId, ...call }, progress) =>
+    app.replay({ ...call, caller: await identity.actingFor({ id: owner, apiKeyId }) }, progress),
+  )
+  return { app, publicKeys: identity.services.keys.publicKeys, runTimers: runAll }
+}
