@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { every } from '#lib/async/every.ts'
 import { createHttpAudit } from '#lib/audit/http-audit.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
 import { messageOf } from '#lib/errors.ts'
@@ -20,7 +21,7 @@ import { scheduleBackups } from '#lib/storage/backups.ts'
 import { openCommandLineSocket } from './command-line-socket.ts'
 import type { Config } from './config.ts'
 import { openEventsProcess } from './events-process.ts'
-import { addGauges } from './gauges.ts'
+import { addGauges, addHostGauges } from './gauges.ts'
 import { createAuditCheck, createFolderCheck, createStoreCheck } from './health-checks.ts'
 import { getAttachFolder, openMachineHostFiles } from './host-files.ts'
 import { openHostServices } from './host-services.ts'
@@ -108,6 +109,7 @@ export const openHost = async (
     facts,
     ssh,
     catalog: await openCatalogPorts(config, { store, events, hostFiles, startWorker, signingKey }),
+    every,
     eventReaders: {
       limits: { user: config.subscriptions_per_user, all: config.subscriptions },
       openProcess:
@@ -129,10 +131,9 @@ export const openHost = async (
   })
   const liveEvents = publishLiveEvents(broadcast)
   shutdown.add('live events', 'rest', () => liveEvents[Symbol.dispose]())
+  addHostGauges(metrics, { machines, cache })
   const gauges = addGauges(metrics, {
-    machines,
     jobs,
-    cache,
     events,
     subscriptions: services.subscriptions,
     passwords,
