@@ -7,6 +7,7 @@ import { toServedPath } from '#lib/calls/paths.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 import { listMethodPaths } from '#lib/http/method-table.ts'
 import { newFolder } from '../support/folder.ts'
+import { connectionTo, startHost } from '../support/transfers.ts'
 import { newState, rootPassword, type Service, startService } from '../support/service.ts'
 
 const table: readonly Route[] = routes
@@ -138,6 +139,38 @@ describe.each(examples)('the build of docs/examples/$name', ({ name, served, exc
         expect(body).toMatchObject({ code: status })
       }
   })
+})
+
+test('a catalog without machines gives packs to hosts, and leaves the machines of its state folder alone', async () => {
+  using folder = newFolder()
+  using state = newState()
+  using other = newState()
+  const config = resolve('docs/examples/catalog-only/vmhost.toml')
+  build(folder.path, '--config', config)
+
+  const before = await startHost(state.path, 'embedded', { VMHOST_DEMO: 'on' })
+  const pushed = await before.call('POST', '/catalog/push', {
+    catalog_id: 'demo',
+    version: '1',
+    connection: 'provider=local-storage',
+    uuid: 'demo',
+  })
+  expect(pushed.status, pushed.body.message).toBe(200)
+  await before.service.stop()
+
+  const program = join(folder.path, 'vmhost.mjs')
+  const catalog = await startHost(state.path, 'embedded', {}, { program, args: ['--config', config] })
+  expect((await catalog.call('GET', '/machines')).status).toBe(404)
+  const host = await startHost(other.path, 'embedded', { VMHOST_OUTGOING_ADDRESSES: '127.0.0.1' })
+  const pull = { catalog_id: 'demo', machine_name: 'pulled', connection: connectionTo(catalog) }
+  const pulled = await host.call('PUT', '/catalog/pull', pull)
+  expect(pulled.status, pulled.body.message).toBe(200)
+  expect((await host.call('GET', '/machines/pulled/status')).body).toMatchObject({ status: 'stopped' })
+  await Promise.all([host.service.stop(), catalog.service.stop()])
+
+  const after = await startHost(state.path, 'embedded')
+  expect((await after.call('GET', '/machines')).body).toMatchObject([{ Name: 'demo' }])
+  await after.service.stop()
 })
 
 describe('a build of a selection', () => {
