@@ -3,6 +3,7 @@ import { build, type BuildOptions, type Metafile } from 'esbuild'
 import type { Route } from '#lib/http/endpoint.ts'
 import { chainToHost } from './import-graph.ts'
 import { nodeModules } from './node-modules.ts'
+import { onlyRoutes } from './only-routes.ts'
 
 /** How everything is bundled that runs at the edge. */
 export const edgeBuildOptions = {
@@ -28,7 +29,12 @@ export const buildEdge = async (
   routes: readonly Route[],
   entry = resolve('lib/entry/edge.ts'),
 ): Promise<Metafile> => {
-  const { metafile } = await build({ ...edgeBuildOptions, entryPoints: [entry], outfile: file })
+  const { metafile } = await build({
+    ...edgeBuildOptions,
+    entryPoints: [entry],
+    outfile: file,
+    plugins: [nodeModules, onlyRoutes(routes)],
+  })
   const chains = [relative(process.cwd(), entry), ...routes.map(({ id }) => `functions/${id}.ts`)].flatMap(
     from => chainToHost(metafile, from) ?? [],
   )
