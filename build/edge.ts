@@ -1,7 +1,7 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { build, type BuildOptions, type Metafile } from 'esbuild'
+import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild'
 import { apiDescriptionFile } from '#lib/compose/api-description.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 import type { Exposure } from '#lib/http/exposure.ts'
@@ -56,20 +56,27 @@ const refuseChainsToHost = (metafile: Metafile, files: readonly string[]): void 
     throw new Error(`The edge reaches a module that only a host has:\n${[...new Set(chains)].join('\n')}`)
 }
 
+interface Options {
+  /** The selection of all routes that the bundled ones are. */
+  readonly builtFor?: Exposure
+  /** The program, when it is another one. */
+  readonly entry?: string
+  /** Plugins that come before those of the build. */
+  readonly plugins?: readonly Plugin[]
+}
+
 /**
  * Bundles the program of the edge into `file`, with its lazy chunks and api-description.json beside it. Throws when it or one of
  * the endpoints reaches a module that only a host has, with the chain of imports that leads there, and when it is too large.
- * @param builtFor the selection of all routes that `routes` are
  */
 export const buildEdge = async (
   file: string,
   routes: readonly Route[],
-  builtFor: Exposure = { include: [], exclude: [] },
-  entry = resolve('lib/entry/edge.ts'),
+  { builtFor = { include: [], exclude: [] }, entry = resolve('lib/entry/edge.ts'), plugins: more = [] }: Options = {},
 ): Promise<Metafile> => {
   const folder = dirname(file)
   // Chunks have their content in their names, so those of an earlier build would stay.
-  rmSync(folder, { recursive: true, force: true })
+  for (const name of globSync('*.mjs', { cwd: folder })) rmSync(join(folder, name))
   const { metafile } = await build({
     ...edgeBuildOptions,
     entryPoints: { [basename(file, '.mjs')]: entry },
@@ -77,7 +84,7 @@ export const buildEdge = async (
     outExtension: { '.js': '.mjs' },
     chunkNames: '[name]-[hash]',
     splitting: true,
-    plugins: [...plugins, onlyRoutes(routes, builtFor)],
+    plugins: [...more, ...plugins, onlyRoutes(routes, builtFor)],
   })
   refuseChainsToHost(metafile, [relative(process.cwd(), entry), ...routes.map(({ id }) => `functions/${id}.ts`)])
   writeFileSync(join(folder, apiDescriptionFile), await buildApiDescription(routes))

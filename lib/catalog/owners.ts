@@ -24,8 +24,6 @@ const createOwnerCheck = async (
   manifests: readonly ManifestRow[],
   storage: Storage,
 ): Promise<ObjectCheck> => {
-  // Throws for a kind of storage that this program does not have.
-  await storages.getStorageKey(storage)
   const storageKeys = new Map<string, Promise<string>>()
   const owned = new Set<string>()
   /** The folders that have an owned object. */
