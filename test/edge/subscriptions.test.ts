@@ -20,8 +20,15 @@ afterAll(() => folder[Symbol.dispose]())
 
 const open = async (): Promise<SubscriptionPlace> => {
   const durableObjects = { SUBSCRIPTIONS: 'Subscriptions' }
-  const worker = await startWorkerd({ ...edgeSettings, script, durableObjects, entrypoints: {} })
-  return { ...worker, runTimers: () => fetch(`${worker.url}/timers`) }
+  // In memory a Durable Object has no SQLite.
+  const state = join(folder.path, crypto.randomUUID())
+  const worker = await startWorkerd({ ...edgeSettings, script, durableObjects, entrypoints: {}, folder: state })
+  return {
+    url: worker.url,
+    // An orderly end would wait for the WebSockets.
+    [Symbol.asyncDispose]: () => worker.kill(),
+    runTimers: () => fetch(`${worker.url}/timers`),
+  }
 }
 
 subscriptionContract('in a Durable Object', open)

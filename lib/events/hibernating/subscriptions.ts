@@ -92,8 +92,9 @@ export const createHibernatingSubscriptions = (options: Options): HibernatingSub
   events.onCommit(checkAfterCommit)
   every(checkInterval, () => void checkSessions())
 
-  for (const socket of sockets.getWebSockets()) {
-    const { client, gap } = add(socket, readClientState(socket))
+  const kept = sockets.getWebSockets().map(socket => ({ socket, state: readClientState(socket) }))
+  for (const { socket, state } of kept.toSorted((a, b) => a.state.connectedAt - b.state.connectedAt)) {
+    const { client, gap } = add(socket, state)
     if (gap) client.tellGap()
     void client.drain()
   }
@@ -145,7 +146,11 @@ export const createHibernatingSubscriptions = (options: Options): HibernatingSub
       if (text.length > longestMessage) client?.close(1009, '')
       else client?.receive(text)
     },
-    onClosed: socket => remove(readClientState(socket).id),
+    onClosed(socket) {
+      remove(readClientState(socket).id)
+      // Without an answer to its close frame the client waits for the end of the connection.
+      socket.close()
+    },
     nextExpiry() {
       const times = [...clients.values()].flatMap(({ expiresAt }) => expiresAt ?? [])
       return times.length === 0 ? undefined : 1_000 * Math.min(...times)
