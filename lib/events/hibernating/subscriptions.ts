@@ -15,7 +15,7 @@ import {
   toClientRecord,
 } from '../subscribers.ts'
 import type { Subscriptions } from '../subscriptions.ts'
-import { createHibernatingClient, type HibernatingClient } from './client.ts'
+import { createHibernatingClient, type HibernatingClient, unconfirmedReason } from './client.ts'
 import { PairHandshake } from './handshake.ts'
 import { type ClientState, type HibernatingSocket, type HibernatingSockets, readClientState } from './socket.ts'
 
@@ -60,7 +60,7 @@ export const createHibernatingSubscriptions = (options: Options): HibernatingSub
     unconfirmed += change
     if (change <= 0 || unconfirmed <= maxUnconfirmedInAll) return
     const [slowest] = [...clients.values()].toSorted((a, b) => b.activity().queuedBytes - a.activity().queuedBytes)
-    slowest?.close(1013, 'Too many events are not confirmed; connect again with the last cursor.')
+    slowest?.close(1013, unconfirmedReason)
   }
   const add = (socket: HibernatingSocket, state: ClientState): { client: HibernatingClient; gap: boolean } => {
     const { cursor: after, gap } = events.resolveCursor(state.cursor)
