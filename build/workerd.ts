@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 
 /** A script to serve, and what surrounds it. */
 export interface WorkerdOptions {
-  /** The file of the script, one ES module. */
+  /** The file of the script. Other modules and texts (`.json`) in its folder are parts of it. */
   readonly script: string
   readonly compatibilityDate: string
   readonly compatibilityFlags: readonly string[]
@@ -30,6 +30,8 @@ export interface Workerd extends AsyncDisposable {
   readonly url: string
   /** Settles when the process has ended, with its exit code. */
   readonly ended: Promise<number | null>
+  /** Milliseconds of processor time that the process has used. Linux alone tells that. */
+  processorTime(): number
   /** Ends the process without any grace. */
   kill(): Promise<void>
 }
@@ -42,7 +44,7 @@ const text = (value: string): string => JSON.stringify(value)
 const list = (items: readonly string[]): string => `[${items.join(', ')}]`
 
 /** A Cap'n Proto text: the script, its bindings, its disk and its network. */
-const describeConfig = (options: WorkerdOptions): string => {
+const describeConfig = (options: WorkerdOptions, files: readonly string[]): string => {
   const { durableObjects = {}, entrypoints = {}, variables = {}, network = ['public'] } = options
   const bindings = [
     ...Object.entries(durableObjects).map(
@@ -69,7 +71,7 @@ const config :Workerd.Config = (
   sockets = [(name = "http", address = ${text(options.address ?? '127.0.0.1:0')}, http = (), service = "script")],
 );
 const script :Workerd.Worker = (
-  modules = [(name = "script.mjs", esModule = embed "script.mjs")],
+  modules = ${list(files.map(name => `(name = ${text(name)}, ${name.endsWith('.json') ? 'text' : 'esModule'} = embed ${text(name)})`))},
   compatibilityDate = ${text(options.compatibilityDate)},
   compatibilityFlags = ${list(options.compatibilityFlags.map(text))},
   bindings = ${list(bindings)},
@@ -79,11 +81,21 @@ const script :Workerd.Worker = (
 `
 }
 
+/** Linux counts processor time in hundredths of a second: the 14th and the 15th field of the process. */
+const readProcessorTime = (pid: number): number => {
+  const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ').slice(11, 13)
+  return (Number(user) + Number(system)) * 10
+}
+
 /** Serves a script with workerd, the runtime of the platform. Throws when it ends before it listens. */
 export const startWorkerd = async (options: WorkerdOptions): Promise<Workerd> => {
   const folder = mkdtempSync(join(tmpdir(), 'vmhost-edge-'))
-  copyFileSync(resolve(options.script), join(folder, 'script.mjs'))
-  writeFileSync(join(folder, 'config.capnp'), describeConfig(options))
+  const source = dirname(resolve(options.script))
+  const main = basename(options.script)
+  // The first module is the script.
+  const files = [main, ...globSync('*.{mjs,json}', { cwd: source }).filter(name => name !== main)]
+  for (const name of files) copyFileSync(join(source, name), join(folder, name))
+  writeFileSync(join(folder, 'config.capnp'), describeConfig(options, files))
   if (options.folder !== undefined) mkdirSync(options.folder, { recursive: true, mode: 0o700 })
   // On descriptor 3 it tells which port it has found.
   const child = spawn(program, ['serve', '--control-fd=3', join(folder, 'config.capnp')], {
@@ -107,6 +119,7 @@ export const startWorkerd = async (options: WorkerdOptions): Promise<Workerd> =>
     return {
       url: `http://127.0.0.1:${port}`,
       ended,
+      processorTime: () => readProcessorTime(child.pid!),
       kill: () => kill('SIGKILL'),
       [Symbol.asyncDispose]: () => kill('SIGTERM'),
     }

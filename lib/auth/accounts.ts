@@ -87,6 +87,7 @@ export const createAccounts = ({ directory, passwords, rules, confirmation }: Op
         const id = crypto.randomUUID()
         const newPassword = password ?? rules.generate()
         await createRoot(id, newPassword)
+        if (password !== undefined) await confirmation.confirm((await users.get(id))!, password)
         return { id, ...(password === undefined && { newPassword }) }
       }
       if (password !== undefined && !(await confirmation.isConfirmed(root, password))) {

@@ -23,7 +23,9 @@ import { createSessionReferences } from './session-references.ts'
 import { createSessions } from './sessions.ts'
 import { createSignIn } from './sign-in.ts'
 import { createTokens } from './tokens.ts'
+import { createTrustedIssuers, type TrustedIssuer } from './trusted-issuers.ts'
 import { createUsers } from './users.ts'
+import type { FetchJson } from './issuer-keys.ts'
 
 /** Users, credentials and rights: the services of identity, and the authentication of requests. */
 export interface Identity {
@@ -56,6 +58,8 @@ interface Options {
     /** Seconds that a token lives. */
     readonly tokenLifetime: number
   }
+  /** Other services whose assertions about their users are believed; none when left out. */
+  readonly trusted?: { readonly issuers: readonly TrustedIssuer[]; readonly fetchJson: FetchJson } | undefined
   /** Becomes root's password, if it is given. */
   readonly rootPassword: string | undefined
   /** Each gives the writes that delete a user's documents in another collection, for the commit that deletes the user. */
@@ -64,7 +68,7 @@ interface Options {
 
 /** Opens the identity of a store and makes sure that root exists. Throws `invalid` for a root password that is too weak. */
 export const openIdentity = async (options: Options): Promise<Identity> => {
-  const { store, publish, passwords, keys, pepper, sha256, policy, rootPassword, onRemoveUser = [] } = options
+  const { store, publish, passwords, keys, pepper, sha256, policy, trusted, rootPassword, onRemoveUser = [] } = options
   const rules = createPasswordRules(policy.password)
   const directory = await openDirectory(store, publish)
   const accounts = createAccounts({
@@ -99,7 +103,11 @@ export const openIdentity = async (options: Options): Promise<Identity> => {
       roles: createRoles(directory),
       claims: createClaims(directory),
     },
-    authenticate: createAuthenticate({ sessions, apiKeys }),
+    authenticate: createAuthenticate({
+      sessions,
+      apiKeys,
+      trustedIssuers: trusted && createTrustedIssuers({ ...trusted, isLocalUser: id => !!directory.users.getSync(id) }),
+    }),
     sessionReferences: createSessionReferences({ sessions, apiKeys }),
     async actingFor({ id, apiKeyId }) {
       if (apiKeyId !== undefined)

@@ -34,10 +34,13 @@ const readConfigFile = ({ flags, environment, files = [] }: Sources): { values: 
 /** Checks the rules that involve several settings. Throws ConfigError. */
 const checkCombinations = (config: Config): void => {
   const { listen, plain_http, tls_certificate, tls_key, pack_trust, pack_trusted_keys } = config
+  const { control_url, control_key } = config
   if (listen.protocol === 'http:' && plain_http !== 'anywhere' && !loopbackHost.test(listen.hostname))
     throw new ConfigError(
       'listen is wrong: it may be http:// only on loopback (127.0.0.1, localhost, [::1]); use https://, or set plain_http to anywhere',
     )
+  if ((control_url === undefined) !== (control_key === undefined))
+    throw new ConfigError('control_url and control_key go together: set both of them or neither')
   if ((tls_certificate === undefined) !== (tls_key === undefined))
     throw new ConfigError('tls_certificate and tls_key go together: set both of them or neither')
   if (pack_trust === 'require' && pack_trusted_keys.length === 0)

@@ -1,5 +1,8 @@
 import type { Every } from '#lib/async/every.ts'
 import { createCatalog, openCatalogContext } from '#lib/catalog/catalog.ts'
+import { messageOf } from '#lib/errors.ts'
+import type { HibernatingSockets } from '#lib/events/hibernating/socket.ts'
+import { createHibernatingSubscriptions, type HibernatingSubscriptions } from '#lib/events/hibernating/subscriptions.ts'
 import { createHub } from '#lib/events/hub.ts'
 import { createEventStreams } from '#lib/events/stream.ts'
 import { createHealth } from '#lib/health/health.ts'
@@ -15,7 +18,8 @@ import { createFetchOutgoing } from '#lib/platform/outgoing-fetch.ts'
 import { createManagerServices } from '#lib/remote-catalogs/managers/manager-services.ts'
 import { defaultLimits } from '#lib/remote-catalogs/remote-client.ts'
 import type { Store } from '#lib/storage/store.ts'
-import type { ControlSettings } from './control-settings.ts'
+import { openControlHosts } from './control-hosts.ts'
+import type { EdgeConfig } from './edge-config.ts'
 import { createAuditCheck, createStoreCheck } from './health-checks.ts'
 import { composePublicServices } from './public-services.ts'
 import type { Services } from './services.ts'
@@ -29,17 +33,27 @@ interface ControlServicePorts {
   readonly store: Store
   readonly state: StateParts
   readonly every: Every
-  readonly settings: ControlSettings
+  readonly settings: EdgeConfig
+  readonly sockets: HibernatingSockets
 }
 
 /** The services that a control has itself. Those that only a host has are not among them. */
-type OwnServices = Omit<Services, 'machines' | 'transfers' | 'catalogCache' | 'ssh' | 'license' | 'subscriptions'>
+type OwnServices = Omit<Services, 'machines' | 'transfers' | 'catalogCache' | 'ssh' | 'license'>
 
 interface ControlServices {
   readonly services: OwnServices
   readonly jobs: Jobs
   readonly metrics: Metrics
+  readonly subscriptions: HibernatingSubscriptions
+  /** Whether any host is registered. */
+  hasHosts(): boolean
 }
+
+/** Milliseconds after which hosts that are silent are looked for again. */
+const hostCheckInterval = 15_000
+
+const onDefect = (error: unknown): void =>
+  getAreaLogger('jobs').error('Work failed unexpectedly: {reason}', { reason: messageOf(error), error })
 
 /** Composes the services of a control: those that need a store and requests over `fetch`, and no machines. */
 export const openControlServices = async ({
@@ -49,6 +63,7 @@ export const openControlServices = async ({
   state,
   every,
   settings,
+  sockets,
 }: ControlServicePorts): Promise<ControlServices> => {
   const { events, audit, managerRecords } = state
   const { publish } = events
@@ -66,26 +81,48 @@ export const openControlServices = async ({
     outgoing: createFetchOutgoing({ allowed: settings.outgoing_addresses }),
     limits: defaultLimits,
   })
+  const hosts = await openControlHosts({
+    store,
+    publish,
+    keys: state.keys,
+    issuer: settings.issuer,
+    fetch,
+    allowPlainHttp: false,
+  })
+  every(hostCheckInterval, () => void hosts.publishUnreachable().catch(onDefect))
+  const hub = createHub(events, every)
+  const subscriptions = createHibernatingSubscriptions({
+    events,
+    hub,
+    sockets,
+    sessions: state.identity.sessionReferences,
+    every,
+    limits: { user: settings.subscriptions_per_user, all: settings.subscriptions },
+  })
   const metrics = createMetrics()
   const jobs = await openJobs({
     store,
     publish,
     every,
     onEnded: metrics.countJob,
-    onDefect: error => getAreaLogger('jobs').error('A job failed unexpectedly: {error}', { error }),
+    onDefect,
   })
   return {
     services: {
       ...composePublicServices({ routes, loadApiDescription, getFailure: () => store.failure }),
       ...composeStateServices(state),
       ...managers,
+      ...hosts.services,
       catalog: createCatalog(catalog),
       jobs,
       metrics,
-      openStream: createEventStreams({ events, hub: createHub(events, every) }).open,
+      openStream: createEventStreams({ events, hub }).open,
+      subscriptions,
       health: createHealth({ storage: createStoreCheck(store), audit: createAuditCheck(audit) }),
     },
     jobs,
     metrics,
+    subscriptions,
+    hasHosts: hosts.hasAny,
   }
 }

@@ -23,9 +23,10 @@ import { scheduleBackups } from '#lib/storage/backups.ts'
 import { createApiDescriptionLoader } from './api-description.ts'
 import { openCommandLineSocket } from './command-line-socket.ts'
 import type { Config } from './config.ts'
+import { openControlLink } from './control-link.ts'
 import { openEventsProcess } from './events-process.ts'
 import { createFolderCheck } from './folder-check.ts'
-import { addGauges } from './gauges.ts'
+import { addGauges, addHostGauges } from './gauges.ts'
 import { createAuditCheck, createStoreCheck } from './health-checks.ts'
 import { getAttachFolder, openMachineHostFiles } from './host-files.ts'
 import { openHostServices } from './host-services.ts'
@@ -137,10 +138,11 @@ export const openHost = async (
   })
   const liveEvents = publishLiveEvents(broadcast)
   shutdown.add('live events', 'rest', () => liveEvents[Symbol.dispose]())
+  addHostGauges(metrics, { machines, cache })
+  const controlLink = openControlLink(config, { machines, driver, facts, events })
+  if (controlLink) shutdown.add('link to the control service', 'rest', () => controlLink[Symbol.dispose]())
   const gauges = addGauges(metrics, {
-    machines,
     jobs,
-    cache,
     events,
     subscriptions: services.subscriptions,
     passwords,

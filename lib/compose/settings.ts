@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { isHostRule } from '#lib/ssh/allowed-hosts.ts'
 import { accessSettings } from './access-settings.ts'
 import { catalogSettings, retentionSettings, servingSettings, subscriptionSettings } from './service-settings.ts'
+import { controlSettings } from './control-settings.ts'
 import { AbsolutePath, createNumberSchema, listSchema } from './setting-types.ts'
 
 /** Every setting: its key in vmhost.toml; `VMHOST_KEY` in the environment; `--key` on the command line. */
@@ -14,6 +15,7 @@ export const settings = {
     help: 'state folder: everything that the service stores',
   },
   ...accessSettings,
+  ...controlSettings,
   storage_password: {
     schema: z.string().min(12, 'must have at least 12 characters').optional(),
     default: undefined,

@@ -1,15 +1,14 @@
 /** What the runtime of the edge provides, as far as the programs use it. */
 declare module 'cloudflare:workers' {
+  import type { HibernatingSockets } from '#lib/events/hibernating/socket.ts'
   import type { DurableObjectStorage } from '#lib/storage/durable-object/sql.ts'
 
-  interface DurableObjectState {
+  interface DurableObjectState extends HibernatingSockets {
     readonly storage: DurableObjectStorage & {
       setAlarm(time: number): Promise<void>
+      /** Milliseconds since 1970; null when there is none. */
       getAlarm(): Promise<number | null>
     }
-    /** Lets no request in before `work` has ended. A throw of it resets the object. */
-    blockConcurrencyWhile<T>(work: () => Promise<T>): Promise<T>
-    waitUntil(work: Promise<unknown>): void
   }
 
   export abstract class DurableObject<Environment = unknown> {

@@ -57,6 +57,10 @@ export abstract class RequestContext<P = unknown, Q = unknown, B = unknown> impl
     return undefined
   }
 
+  get changes(): boolean {
+    return this.route?.endpoint.effect === 'change'
+  }
+
   /** Receives the `Upgrade` of a WebSocket request; undefined for any other request. */
   get acceptUpgrade(): ((upgrade: Upgrade) => void) | undefined {
     return undefined

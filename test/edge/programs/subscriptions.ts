@@ -2,7 +2,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { createAlarmTimers } from '#lib/compose/alarm-timers.ts'
 import { completeUpgrade } from '#lib/events/hibernating/handshake.ts'
-import type { HibernatingSocket, HibernatingSockets } from '#lib/events/hibernating/socket.ts'
+import type { HibernatingSocket } from '#lib/events/hibernating/socket.ts'
 import { createHibernatingSubscriptions } from '#lib/events/hibernating/subscriptions.ts'
 import { openDurableObjectStore } from '#lib/storage/durable-object/open-store.ts'
 import { openSubscriptionHost } from '../../support/subscription-host.ts'
@@ -16,8 +16,7 @@ export class Subscriptions extends DurableObject {
 
   async #open() {
     const store = await openDurableObjectStore(this.ctx.storage)
-    // The type has no sockets yet.
-    const sockets = this.ctx as unknown as HibernatingSockets
+    const sockets = this.ctx
     return openSubscriptionHost(store, this.#timers.every, parts =>
       createHibernatingSubscriptions({ ...parts, sockets }),
     )
@@ -29,7 +28,7 @@ export class Subscriptions extends DurableObject {
     if (pathname === '/instance')
       return Response.json({ instance: this.#instance, nextExpiry: subscriptions.nextExpiry() })
     if (pathname === '/timers') {
-      this.#timers.runAll()
+      this.#timers.runDue()
       return Response.json({})
     }
     const { 0: client, 1: server } = new WebSocketPair()
