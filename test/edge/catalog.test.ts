@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { toSource } from '#lib/objects/port/bytes.ts'
 import { parseConnection } from '#lib/objects/port/connection.ts'
 import { storageKinds } from '../support/storages.ts'
 import { type Edge, startEdge } from '../support/workerd/edge.ts'
@@ -22,18 +24,16 @@ describe('the catalog of the edge', () => {
       await using place = await open()
       const { storage } = parseConnection(place.connection)
       const [folder, file] = ['demo', 'demo-x86_64-1.pdpack']
-      await place.provider.write(`${folder}/${file}`, {
-        size: pack.length,
-        read: ({ start, end }) => new Blob([pack.subarray(start, end)]).stream(),
-      })
+      const description = `${folder}/demo-x86_64-1.meta`
+      await place.provider.write(`${folder}/${file}`, toSource(pack))
       const manifest = {
         catalog_id: `demo-${name}`,
         version: '1',
         architecture: 'x86_64',
         provider: storage,
         path: `/${folder}`,
-        pack_filename: file,
-        metadata_filename: 'demo-x86_64-1.meta',
+        pack_path: file,
+        metadata_path: 'demo-x86_64-1.meta',
         pack_size: pack.length,
         pack_sha256: sha256,
       }
@@ -58,9 +58,13 @@ describe('the catalog of the edge', () => {
         body: [{ tainted: true }],
       })
       // The change has been written beside the pack.
-      expect(await place.everything()).toContain(`${folder}/demo-x86_64-1.meta`)
+      const written = await text(await place.provider.read(description))
+      expect(JSON.parse(written)).toMatchObject({ tags: expect.arrayContaining(['stable']) })
       await edge.restart()
-      expect(await edge.ask('GET', path, { token })).toMatchObject({ status: 200, body: [{ tainted: true }] })
+      expect(await edge.ask('GET', path, { token })).toMatchObject({
+        status: 200,
+        body: [{ tags: expect.arrayContaining(['stable']) }],
+      })
       expect(await edge.ask('DELETE', path, { token })).toMatchObject({ status: 202 })
       expect(await edge.ask('GET', path, { token })).toMatchObject({ status: 404 })
     })
