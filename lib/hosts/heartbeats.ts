@@ -6,10 +6,15 @@ import { type Heartbeat, heartbeatInterval, type HeartbeatReply } from './heartb
 import { createHostEvent, toRelayedEvent } from './host-events.ts'
 import { parseHostKey, secretMatches } from './host-key.ts'
 import type { HostTable } from './host-table.ts'
+import { createRecordLimit } from './record-limit.ts'
 import { type StoredHost, toMachineDocumentId } from './stored-host.ts'
 
-/** Takes a heartbeat from the host that has this key. Throws `unauthenticated` for a key that is not that of the host. */
-export type TakeHeartbeat = (hostId: string, key: string | null, heartbeat: Heartbeat) => Promise<HeartbeatReply>
+/** The heartbeats of hosts. Both methods throw `unauthenticated` for a key that is not that of the host. */
+export interface Heartbeats {
+  /** Checks the key alone, before the heartbeat is read. */
+  admit(hostId: string, key: string | null): Promise<void>
+  take(hostId: string, key: string | null, heartbeat: Heartbeat): Promise<HeartbeatReply>
+}
 
 interface Options {
   readonly store: Pick<Store, 'commit'>
@@ -20,8 +25,8 @@ interface Options {
 /** A hash that no secret has. An unknown host is compared too, so that the time does not tell that there is none. */
 const unmatchableHash = '-'.repeat(64)
 
-/** Creates the function that takes heartbeats. What a heartbeat says is stored in one commit, with its events and the host's cursor. */
-export const createTakeHeartbeat = ({ store, table, publish }: Options): TakeHeartbeat => {
+/** Creates what takes heartbeats. What a heartbeat says is stored in one commit, with its events and the host's cursor. */
+export const createHeartbeats = ({ store, table, publish }: Options): Heartbeats => {
   const runExclusive = createKeyedMutex()
 
   const authenticate = async (hostId: string, key: string | null): Promise<void> => {
@@ -41,12 +46,19 @@ export const createTakeHeartbeat = ({ store, table, publish }: Options): TakeHea
     const existing = new Set(machines.ids)
     const gone = table.machinesOf(hostId).filter(({ ID }) => !existing.has(ID))
     const changed = new Map(machines.changed.filter(({ ID }) => existing.has(ID)).map(record => [record.ID, record]))
+    const kept = table.machinesOf(hostId).filter(({ ID }) => existing.has(ID) && !changed.has(ID))
+    const keepWithinLimits = createRecordLimit(kept)
     const writes = [
       ...gone.map(({ ID }) => table.machines.remove({ id: toMachineDocumentId(hostId, ID) })),
       ...[...changed.values()].map(record => {
         const id = toMachineDocumentId(hostId, record.ID)
         const rev = table.machines.getSync(id)?.rev
-        return table.machines.put({ id, host: hostId, record, ...(rev !== undefined && { rev }) })
+        return table.machines.put({
+          id,
+          host: hostId,
+          record: keepWithinLimits(record),
+          ...(rev !== undefined && { rev }),
+        })
       }),
     ]
     return { writes, changedIds: new Set([...gone.map(({ ID }) => ID), ...changed.keys()]) }
@@ -95,9 +107,12 @@ export const createTakeHeartbeat = ({ store, table, publish }: Options): TakeHea
     }
   }
 
-  return async (hostId, key, heartbeat) => {
-    await authenticate(hostId, key)
-    const id = hostId.toLowerCase()
-    return runExclusive(id, () => take(id, heartbeat))
+  return {
+    admit: authenticate,
+    async take(hostId, key, heartbeat) {
+      await authenticate(hostId, key)
+      const id = hostId.toLowerCase()
+      return runExclusive(id, () => take(id, heartbeat))
+    },
   }
 }

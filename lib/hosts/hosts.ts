@@ -1,7 +1,7 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
 import type { Publish } from '#lib/events/events.ts'
 import type { Store, Stored } from '#lib/storage/store.ts'
-import { createTakeHeartbeat, type TakeHeartbeat } from './heartbeats.ts'
+import { createHeartbeats, type Heartbeats } from './heartbeats.ts'
 import { createHostEvent } from './host-events.ts'
 import { createHostKey } from './host-key.ts'
 import type { HostTable } from './host-table.ts'
@@ -20,7 +20,9 @@ export interface Hosts {
   setDrained(reference: string, drained: boolean): Promise<HostRecord>
   /** Forgets a host and its key. Nothing changes on the host itself. */
   remove(reference: string): Promise<void>
-  heartbeat: TakeHeartbeat
+  /** Throws `unauthenticated` for a key that is not that of the host. */
+  admitHeartbeat: Heartbeats['admit']
+  heartbeat: Heartbeats['take']
 }
 
 interface Options {
@@ -53,6 +55,8 @@ export const createHosts = ({ store, table, publish, allowPlainHttp }: Options):
     table.refresh(id)
     return toRecord(host)
   }
+
+  const heartbeats = createHeartbeats({ store, table, publish })
 
   return {
     list: () => table.list().map(toRecord),
@@ -96,7 +100,8 @@ export const createHosts = ({ store, table, publish, allowPlainHttp }: Options):
       ])
       table.refresh(host.id)
     },
-    heartbeat: createTakeHeartbeat({ store, table, publish }),
+    admitHeartbeat: heartbeats.admit,
+    heartbeat: heartbeats.take,
   }
 }
 
