@@ -9,6 +9,7 @@ import type { HypervisorDriver } from '#lib/hypervisor/driver.ts'
 import type { Machines } from '#lib/machines/machines.ts'
 import type { HostFacts } from '#lib/platform/host-facts.ts'
 import { getAreaLogger } from '#lib/platform/log.ts'
+import { readReply } from '#lib/platform/outgoing-request.ts'
 import type { Config } from './config.ts'
 import { version } from './version.ts'
 
@@ -49,10 +50,9 @@ const maxBytes = 256 * 1024
 
 const fetchJson: FetchJson = async url => {
   const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(timeout) })
-  const text = await response.text()
-  if (!response.ok || text.length > maxBytes)
-    throw new ServiceError('upstream', `${url} answered ${response.status} with ${text.length} characters.`)
-  return JSON.parse(text)
+  if (!response.ok) throw new ServiceError('upstream', `${url} answered ${response.status}.`)
+  const bytes = await readReply(new URL(url).host, response.body ?? new Blob().stream(), maxBytes)
+  return JSON.parse(bytes.toString('utf8'))
 }
 
 /** The services whose assertions this host believes; undefined if the settings name none. */

@@ -74,8 +74,9 @@ export const createIssuerKeys = (jwks: KeySet | string, algorithm: string, fetch
       if (isFresh()) return known!.keys.get(keyId)
       throw new ServiceError(
         'unavailable',
-        `The keys of a trusted issuer cannot be fetched from ${jwks}, so its users cannot be known here now. Try again later.`,
-        { cause: new Error(messageOf(failure)) },
+        // Anybody can cause this, so only the log has the address.
+        'The keys of a trusted issuer cannot be fetched, so its users cannot be known here now. Try again later.',
+        { cause: new Error(`${jwks}: ${messageOf(failure)}`) },
       )
     },
   }
