@@ -4,7 +4,7 @@ import { createApp } from '#lib/http/app.ts'
 import { endpoint, type Route } from '#lib/http/endpoint.ts'
 import { selectExposedRoutes } from '#lib/http/exposure.ts'
 import { toServedPath } from '#lib/calls/paths.ts'
-import { routes } from '#functions/routes.gen.ts'
+import { hostRoutes as routes } from '#lib/compose/hosts/host-routes.ts'
 import { type Call, callOf, test as served } from '../../support/harness.ts'
 
 const echo: Route = {
