@@ -100,7 +100,7 @@ describe('claims and access', () => {
     expect(claimNames).toHaveLength(91)
     expect(new Set(claimNames).size).toBe(91)
     expect(roleClaims.USER).toHaveLength(30)
-    expect(roleClaims.ADMIN).toHaveLength(85)
+    expect(roleClaims.ADMIN).toHaveLength(89)
   })
 
   const principal = (roles: string[], claims: string[]) => ({

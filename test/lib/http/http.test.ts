@@ -243,7 +243,7 @@ describe('GET /api/openapi.json', () => {
     const described = Object.entries<object>(body.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
     )
-    const table = (routes as readonly Route[]).flatMap(({ endpoint: { method, path, also = [] } }) =>
+    const table = routes.flatMap(({ endpoint: { method, path, also = [] } }) =>
       [`${method} ${path}`, ...also].map(pair => pair.replace(/ (.*)/, (_, at: string) => ` ${toServedPath(at)}`)),
     )
     expect(described.sort()).toEqual(table.sort())
