@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import type { Metafile } from 'esbuild'
 import { routes as edgeRoutes } from '#functions/routes.edge.gen.ts'
 import { selectExposedRoutes } from '#lib/http/exposure.ts'
+import { buildClient } from './client/bundle.ts'
 import { buildEdge } from './edge.ts'
 import { buildHost } from './host.ts'
 import { readRoutes } from './table.ts'
@@ -39,7 +40,8 @@ if (!values['if-stale'] || !isFresh()) {
   })
   const host = await buildHost('dist', routes)
   const edge = await buildEdge('dist/edge.mjs', edgeRoutes)
+  const client = await buildClient('dist')
   const built = `Built ${routes.length} endpoints, ${edgeRoutes.length} of them for the edge too`
   // Before a start, what the start says is what matters.
-  console.log(values['if-stale'] ? `${built}.` : `${built}:\n${table(host)}\n${table(edge)}`)
+  console.log(values['if-stale'] ? `${built}.` : `${built}:\n${table(host)}\n${table(edge)}\n${table(client)}`)
 }
