@@ -26,7 +26,7 @@ export const resumeDownload = (first: Response, send: Send, request: SendRequest
     headers.set('Range', `bytes=${position}-${last}`)
     const response = await expectSuccess(send({ ...request, headers }))
     if (response.status !== 206 || response.headers.get('ETag') !== etag)
-      throw new VmhostError(412, { message: 'The content has changed' })
+      throw new VmhostError(412, { message: 'The content has changed.' })
     reader = response.body!.getReader()
   }
 
