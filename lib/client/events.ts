@@ -30,6 +30,7 @@ export async function* receiveEvents(
         // The first message has a cursor alone. It does not show yet that the stream works.
         if (data !== undefined || id === undefined) failures = 0
         since = id ?? since
+        signal?.throwIfAborted()
         if (data !== undefined)
           yield event === 'gap'
             ? { event_type: 'gap', message: 'gap', cursor: id! }
