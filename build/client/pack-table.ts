@@ -1,7 +1,5 @@
 /** Packs the table of operations, because every page that uses the client loads it. */
-import type { Row } from '#lib/client/table.ts'
-
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'SOCKET']
+import { methods, type Row } from '#lib/client/table.ts'
 
 /** How many segments two paths have in common at their beginnings. The last segment of a path is never one of them. */
 const countShared = (segments: readonly string[], before: readonly string[]): number => {

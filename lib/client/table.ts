@@ -10,7 +10,7 @@ export interface Row {
 }
 
 /** The methods by their number in the packed table; `SOCKET` is a GET that opens a WebSocket. */
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'SOCKET']
+export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'SOCKET']
 
 /**
  * The rows of the packed table. It has a line for each area: the area, and then for each operation its name with its code.

@@ -83,7 +83,7 @@ describe('a client with a token', () => {
 
   test('asks its provider for another one once', async () => {
     const { fetch, requests } = scriptFetch(() => json({ message: 'no' }, 401))
-    const provider = vi.fn(async (refused?: string) => (refused === undefined ? 'old' : `after ${refused}`))
+    const provider = async (refused?: string) => (refused === undefined ? 'old' : `after ${refused}`)
     const { api } = createClient({ url, token: provider, fetch })
     await expect(api.machines.list()).rejects.toMatchObject({ status: 401 })
     expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer old', 'Bearer after old'])
@@ -108,11 +108,9 @@ test('a WebSocket has its token in the query, which an API key is exchanged for'
   const opened: string[] = []
   vi.stubGlobal(
     'WebSocket',
-    class {
-      constructor(address: string) {
-        opened.push(address)
-      }
-    },
+    vi.fn<(address: string) => void>(function open(address) {
+      opened.push(address)
+    }),
   )
   const service = createService()
   const query = { since: '5c1f0b2e-18' }

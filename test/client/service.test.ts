@@ -1,12 +1,11 @@
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
+import type * as source from '#lib/client/client.ts'
 import { newState, rootPassword, startService } from '../support/service.ts'
 import { until } from '../support/waiting.ts'
 
 // The bundle has the types of its source.
-const { createClient, VmhostError } = (await import(
-  pathToFileURL('dist/client.mjs').href
-)) as typeof import('#lib/client/client.ts')
+const { createClient, VmhostError } = (await import(pathToFileURL('dist/client.mjs').href)) as typeof source
 
 const environment = { VMHOST_ROOT_PASSWORD: rootPassword, VMHOST_LISTEN: 'http://127.0.0.1:0' }
 const signIn = { username: 'root', password: rootPassword }
@@ -67,7 +66,7 @@ test('the built client follows a job of the built service over a restart', async
   await service.stop()
 })
 
-test('the built client opens a WebSocket, and signs out for good only what it signed in', async () => {
+test('the built client opens a WebSocket, and signs in again after it has signed out', async () => {
   using state = newState()
   const service = await startService({ state: state.path, env: environment })
   const { api } = createClient({ url: service.url, signIn })
@@ -81,7 +80,9 @@ test('the built client opens a WebSocket, and signs out for good only what it si
       socket.addEventListener('message', ({ data }) => settle(JSON.parse(String(data))))
     })
     expect(opened).toMatchObject({ event_type: 'global' })
-    const closed = new Promise(settle => void socket.addEventListener('close', settle))
+    const closed = new Promise(settle => {
+      socket.addEventListener('close', settle)
+    })
     socket.close()
     await closed
   }
