@@ -12,6 +12,7 @@ import { needsControl } from '#lib/compose/host-routes.ts'
 import { ConfigError } from '#lib/compose/read-settings.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { type Exposure, selectExposedRoutes } from '#lib/http/exposure.ts'
+import { buildClient } from './client/bundle.ts'
 import { buildEdge, measureStart } from './edge.ts'
 import { formatEndpointTable, makeEndpointTable } from './endpoint-table.ts'
 import { buildHost } from './host.ts'
@@ -57,6 +58,7 @@ const build = async (): Promise<void> => {
     routes.filter(route => !needsControl(route)),
     exposure,
   )
+  const client = await buildClient(folder)
   const { minified, gzip } = measureStart(edge, edgeFile)
   const endpoints = makeEndpointTable(routes, host)
   writeFileSync(join(folder, 'endpoints.json'), JSON.stringify(endpoints, undefined, 2))
@@ -64,6 +66,7 @@ const build = async (): Promise<void> => {
   const details = [
     table(host),
     table(edge),
+    table(client),
     `  the edge loads ${minified} bytes at a start, ${gzip} with gzip`,
     formatEndpointTable(endpoints),
   ]
