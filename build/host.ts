@@ -1,23 +1,12 @@
 import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
-import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild'
+import { join, resolve } from 'node:path'
+import { build, type Metafile, type Plugin } from 'esbuild'
 import type { Route } from '#lib/http/endpoint.ts'
 import { toServedPath } from '#lib/calls/paths.ts'
 import { licensesOf } from './licenses.ts'
-import { tableText } from './table.ts'
-
-/** Puts the selected routes in the place of the whole table, so that the other handlers are not in the bundle at all. */
-const onlyRoutes = (routes: readonly Route[]): Plugin => ({
-  name: 'only-routes',
-  setup({ onLoad }) {
-    onLoad({ filter: /functions\/routes\.gen\.ts$/ }, ({ path }) => ({
-      contents: tableText(routes),
-      loader: 'ts',
-      resolveDir: dirname(path),
-    }))
-  },
-})
+import { joinMetafiles, nodeOptions, withoutAddOns } from './node-bundle.ts'
+import { onlyRoutes } from './only-routes.ts'
 
 /** Leaves the roles of worker threads to a bundle of their own. What they share with the service would cut it into more chunks. */
 const workerApart: Plugin = {
@@ -43,23 +32,8 @@ const tableRow = ({ id, endpoint }: Route) => ({
 const banner =
   "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url),__filename=import.meta.filename,__dirname=import.meta.dirname;"
 
-const common = {
-  outExtension: { '.js': '.mjs' },
-  bundle: true,
-  minify: true,
-  platform: 'node',
-  mainFields: ['module', 'main'],
-  target: 'node24',
-  format: 'esm',
-  banner: { js: banner },
-  logLevel: 'warning',
-} as const satisfies BuildOptions
-
-/** Joins what several builds tell of their files. */
-const joinMetafiles = (metafiles: readonly Metafile[]): Metafile => ({
-  inputs: Object.assign({}, ...metafiles.map(({ inputs }) => inputs)),
-  outputs: Object.assign({}, ...metafiles.map(({ outputs }) => outputs)),
-})
+/** The file of v86's WebAssembly program. */
+export const wasmFile = createRequire(import.meta.url).resolve('v86/build/v86.wasm')
 
 /**
  * Bundles the service for Node into `folder`: vmhost.mjs and worker.mjs with their lazy chunks and v86.wasm, events.mjs,
@@ -68,14 +42,18 @@ const joinMetafiles = (metafiles: readonly Metafile[]): Metafile => ({
 export const buildHost = async (folder: string, routes: readonly Route[]): Promise<Metafile> => {
   // Chunks have their content in their names, so those of an earlier build would stay.
   rmSync(join(folder, 'chunks'), { recursive: true, force: true })
-  const options = { ...common, outdir: folder, metafile: true } as const
+  const options = {
+    ...nodeOptions,
+    outExtension: { '.js': '.mjs' },
+    format: 'esm',
+    banner: { js: banner },
+    outdir: folder,
+  } as const
   const inChunks = { ...options, chunkNames: 'chunks/[name]-[hash]', splitting: true } as const
   const service = await build({
     ...inChunks,
     entryPoints: { vmhost: 'lib/entry/main.ts' },
-    // ssh2 does without them.
-    external: ['cpu-features', '*.node'],
-    plugins: [onlyRoutes(routes), workerApart],
+    plugins: [onlyRoutes(routes), withoutAddOns, workerApart],
   })
   const worker = await build({ ...inChunks, entryPoints: { worker: 'lib/entry/worker.ts' } })
   // On their own: shared chunks would make the service load in pieces what it always needs.
@@ -83,8 +61,7 @@ export const buildHost = async (folder: string, routes: readonly Route[]): Promi
     ...options,
     entryPoints: { events: 'lib/entry/events.ts', recorder: 'lib/entry/recorder.ts' },
   })
-  const v86 = createRequire(import.meta.url).resolve('v86/package.json')
-  cpSync(join(dirname(v86), 'build', 'v86.wasm'), join(folder, 'chunks', 'v86.wasm'))
+  cpSync(wasmFile, join(folder, 'chunks', 'v86.wasm'))
   const metafile = joinMetafiles([service.metafile, worker.metafile, processes.metafile])
   writeFileSync(join(folder, 'LICENSES.txt'), licensesOf(metafile))
   writeFileSync(join(folder, 'routes.json'), JSON.stringify(routes.map(tableRow), undefined, 2))

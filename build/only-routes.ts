@@ -1,0 +1,16 @@
+import { dirname } from 'node:path'
+import type { Plugin } from 'esbuild'
+import type { Route } from '#lib/http/endpoint.ts'
+import { tableText } from './table.ts'
+
+/** Puts the selected routes in the place of the whole table, so that the other handlers are not in the bundle at all. */
+export const onlyRoutes = (routes: readonly Route[]): Plugin => ({
+  name: 'only-routes',
+  setup({ onLoad }) {
+    onLoad({ filter: /functions\/routes\.gen\.ts$/ }, ({ path }) => ({
+      contents: tableText(routes),
+      loader: 'ts',
+      resolveDir: dirname(path),
+    }))
+  },
+})
