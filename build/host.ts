@@ -4,6 +4,8 @@ import { join, resolve } from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
 import type { Route } from '#lib/http/endpoint.ts'
 import { toServedPath } from '#lib/calls/paths.ts'
+import { apiDescriptionFile } from '#lib/compose/api-description.ts'
+import { buildApiDescription } from './api-description.ts'
 import { licensesOf } from './licenses.ts'
 import { joinMetafiles, nodeOptions, withoutAddOns } from './node-bundle.ts'
 import { onlyRoutes } from './only-routes.ts'
@@ -37,7 +39,7 @@ export const wasmFile = createRequire(import.meta.url).resolve('v86/build/v86.wa
 
 /**
  * Bundles the service for Node into `folder`: vmhost.mjs and worker.mjs with their lazy chunks and v86.wasm, events.mjs,
- * recorder.mjs, routes.json and LICENSES.txt. Returns what is in all of them.
+ * recorder.mjs, api-description.json, routes.json and LICENSES.txt. Returns what is in all of them.
  */
 export const buildHost = async (folder: string, routes: readonly Route[]): Promise<Metafile> => {
   // Chunks have their content in their names, so those of an earlier build would stay.
@@ -64,6 +66,7 @@ export const buildHost = async (folder: string, routes: readonly Route[]): Promi
   cpSync(wasmFile, join(folder, 'chunks', 'v86.wasm'))
   const metafile = joinMetafiles([service.metafile, worker.metafile, processes.metafile])
   writeFileSync(join(folder, 'LICENSES.txt'), licensesOf(metafile))
+  writeFileSync(join(folder, apiDescriptionFile), await buildApiDescription(routes))
   writeFileSync(join(folder, 'routes.json'), JSON.stringify(routes.map(tableRow), undefined, 2))
   return metafile
 }

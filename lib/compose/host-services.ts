@@ -1,9 +1,9 @@
 import { messageOf } from '#lib/errors.ts'
-import { loadApiDescription } from '#functions/load-api-description.ts'
 import type { NewEvent } from '#lib/events/event.ts'
 import type { Events } from '#lib/events/events.ts'
 import { type Check, createHealth } from '#lib/health/health.ts'
 import type { Route } from '#lib/http/endpoint.ts'
+import type { ApiDescription } from '#lib/http/openapi.ts'
 import type { HypervisorDriver } from '#lib/hypervisor/driver.ts'
 import { type Jobs, openJobs } from '#lib/jobs/jobs.ts'
 import { createFreeLicense } from '#lib/license/license.ts'
@@ -23,6 +23,7 @@ import { composeStateServices, type StatePorts } from './state-services.ts'
 /** What a program that runs machines hands in: the service, or a test with its own driver, store and network. */
 interface HostPorts {
   readonly routes: readonly Route[]
+  readonly loadApiDescription: () => Promise<ApiDescription>
   readonly state: StatePorts & {
     readonly store: Store
     readonly events: Events
@@ -64,6 +65,7 @@ const waitForAll = async (parts: readonly Promise<void>[]): Promise<void> => {
 /** Composes the services of a program that runs machines: all of them. */
 export const openHostServices = async ({
   routes,
+  loadApiDescription,
   state,
   driver,
   machines,

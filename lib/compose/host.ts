@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createHttpAudit } from '#lib/audit/http-audit.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
@@ -17,6 +18,7 @@ import { readHostFacts } from '#lib/platform/host-facts.ts'
 import { getAreaLogger } from '#lib/platform/log.ts'
 import type { ProgramParts } from '#lib/platform/program-parts.ts'
 import { scheduleBackups } from '#lib/storage/backups.ts'
+import { createApiDescriptionLoader } from './api-description.ts'
 import { openCommandLineSocket } from './command-line-socket.ts'
 import type { Config } from './config.ts'
 import { openEventsProcess } from './events-process.ts'
@@ -100,6 +102,7 @@ export const openHost = async (
 
   const { services, jobs, cache, removeUnused, broadcast, addWorkToShutdown } = await openHostServices({
     routes,
+    loadApiDescription: createApiDescriptionLoader(name => readFile(new URL(name, entry), 'utf8')),
     state,
     driver,
     machines,

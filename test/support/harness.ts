@@ -20,6 +20,7 @@ import { createOutgoing, type SendOutgoing } from '#lib/platform/outgoing.ts'
 import { openIdempotency } from '#lib/idempotency/idempotency.ts'
 import { createMetrics } from '#lib/metrics/metrics.ts'
 import { openUserConfigs } from '#lib/user-configs/user-configs.ts'
+import { loadApiDescription } from '#functions/load-api-description.ts'
 import { routes } from '#functions/routes.gen.ts'
 import { newEventLog } from './events.ts'
 import { anyFile, filesIn } from './host-files.ts'
@@ -186,6 +187,7 @@ export const test = base.extend<Fixtures>({
     const closing = new AsyncDisposableStack()
     const { services, jobs, addWorkToShutdown } = await openHostServices({
       routes,
+      loadApiDescription,
       state: {
         store,
         events,
