@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createHttpAudit } from '#lib/audit/http-audit.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
@@ -102,7 +101,7 @@ export const openHost = async (
 
   const { services, jobs, cache, removeUnused, broadcast, addWorkToShutdown } = await openHostServices({
     routes,
-    loadApiDescription: createApiDescriptionLoader(name => readFile(new URL(name, entry), 'utf8')),
+    loadApiDescription: createApiDescriptionLoader(async name => new TextDecoder().decode(await parts.readAsset(name))),
     state,
     driver,
     machines,

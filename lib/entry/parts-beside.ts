@@ -2,8 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createOwnProgram, type OwnProgram, type ProgramParts } from '#lib/platform/program-parts.ts'
+import { type AssetName, createOwnProgram, type OwnProgram, type ProgramParts } from '#lib/platform/program-parts.ts'
 import { createStartWorker } from '#lib/platform/workers.ts'
+
+/** Where each asset is in the folder of the bundle. */
+const bundledAssets: Readonly<Record<AssetName, string>> = {
+  'v86.wasm': 'chunks/v86.wasm',
+  'api-description.json': 'api-description.json',
+}
 
 /** The parts of a program that is a folder of files: the bundle, or in development the sources. */
 export const createPartsBeside = (entry: URL): ProgramParts => {
@@ -16,7 +22,7 @@ export const createPartsBeside = (entry: URL): ProgramParts => {
     eventsProcess: findProgram('events'),
     recorder: findProgram('recorder'),
     async readAsset(name) {
-      const file = isBundle ? new URL(`chunks/${name}`, entry) : createRequire(entry).resolve(`v86/build/${name}`)
+      const file = isBundle ? new URL(bundledAssets[name], entry) : createRequire(entry).resolve(`v86/build/${name}`)
       return new Uint8Array(await readFile(file))
     },
   }
