@@ -1,4 +1,4 @@
-import { getAsset, getRawAsset } from 'node:sea'
+import { getAsset } from 'node:sea'
 import { Worker } from 'node:worker_threads'
 import type { OwnProgram, ProgramParts } from '#lib/platform/program-parts.ts'
 
@@ -21,6 +21,6 @@ export const createExecutableParts = (): ProgramParts => {
     },
     eventsProcess: createSubcommand(ownProgramNames.events),
     recorder: createSubcommand(ownProgramNames.recorder),
-    readAsset: async name => new Uint8Array(getRawAsset(name)),
+    readAsset: async name => new Uint8Array(getAsset(name)),
   }
 }
