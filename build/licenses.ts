@@ -19,9 +19,20 @@ export interface PackageFacts {
   readonly license?: string
 }
 
-// npm's format.
-export const readPackage = (folder: string): PackageFacts =>
-  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as PackageFacts
+// npm's format, of today and of before.
+interface Manifest extends PackageFacts {
+  readonly licenses?: readonly { readonly type: string }[]
+}
+
+export const readPackage = (folder: string): PackageFacts => {
+  const {
+    name,
+    version,
+    licenses,
+    license = licenses?.map(({ type }) => type).join(' OR '),
+  } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
+  return { name, version, ...(license !== undefined && { license }) }
+}
 
 /** A line between two licenses. */
 export const licenseSeparator = `\n\n${'-'.repeat(80)}\n\n`

@@ -21,7 +21,7 @@ interface Dependency {
 const toPurl = (name: string, version: string): string => `pkg:npm/${name.replace('@', '%40')}@${version}`
 
 /** A single SPDX identifier, or an expression of several. */
-const toLicenses = (license: string): Component['licenses'] =>
+const toLicenses = (license: string): NonNullable<Component['licenses']> =>
   /^[\w.+-]+$/.test(license) ? [{ license: { id: license } }] : [{ expression: license }]
 
 const toComponent = (folder: string): Component => {

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -20,7 +19,6 @@ interface Case {
 }
 
 const password = 'Another-Horse-7-Battery'
-const storagePassword = 'a password for the store'
 const local = '--connection provider=local-storage'
 const demo = 'demo 1 x86_64'
 
@@ -82,7 +80,7 @@ const alone: readonly Case[] = [
   { command: 'catalog list', says: /^demo +1 +x86_64/m },
 ]
 
-/** Commands that are tested on their own below, and in service.test.ts. */
+/** Commands that are tested on their own below, and in the files beside this one. */
 const elsewhere = ['serve', 'routes', 'keygen', 'storage rekey']
 
 const listCommands = (command: Command, path: readonly string[] = []): readonly string[] =>
@@ -109,7 +107,7 @@ describe.skipIf(withoutExecutable)(`the executable, in an empty folder without a
   })
   afterAll(() => state[Symbol.dispose]())
 
-  test.for(onService)('on a running service: $command $args', runCase)
+  test.for(onService)('on a running service: $command', runCase)
 
   test('its service ends with 0', async () => {
     expect(await service!.stop()).toBe(0)
@@ -123,31 +121,5 @@ describe.skipIf(withoutExecutable)(`the executable, in an empty folder without a
     expect(await runExecutable(['--version'], { cwd })).toMatchObject({ code: 0, stdout: '0.1.0\n', stderr: '' })
     expect((await runExecutable(['routes'], { cwd })).stdout.split('\n').length).toBeGreaterThan(100)
     expect((await runExecutable([], { cwd })).code).toBe(2)
-  })
-
-  test('keygen, and an encrypted store: its backup, another password, restore', async () => {
-    using sealed = newState()
-    const cwd = sealed.path
-    const environment = { VMHOST_STORAGE_PASSWORD: storagePassword }
-    const vmhost = (args: string, stdin = '') =>
-      runExecutable([...args.split(' '), ...(args.startsWith('keygen') ? [] : ['--state', cwd])], {
-        cwd,
-        environment,
-        stdin,
-      })
-    const first = await serveExecutable(cwd, { environment, args: ['--demo', 'off'] })
-    expect((await vmhost('users add jane --email jane@example.test', password)).code).toBe(0)
-    expect((await vmhost(`storage backup ${join(cwd, 'backup.db')}`)).stdout).toMatch(/, encrypted\.$/m)
-    expect((await vmhost('users remove jane')).code).toBe(0)
-    expect(await first.stop()).toBe(0)
-    expect((await vmhost(`storage restore ${join(cwd, 'backup.db')}`)).stdout).toMatch(/which is encrypted/)
-    expect((await vmhost('storage rekey', `${password}\n`)).stdout).toContain('has a new password')
-    expect((await vmhost('users list')).stderr).toContain('VMHOST_STORAGE_PASSWORD')
-    environment.VMHOST_STORAGE_PASSWORD = password
-    const second = await serveExecutable(cwd, { environment, args: ['--demo', 'off'] })
-    expect((await vmhost('users list')).stdout).toContain('jane@example.test')
-    expect(await second.stop()).toBe(0)
-    expect((await vmhost(`keygen ${join(cwd, 'new.pem')} --bits 2048`)).code).toBe(0)
-    expect(existsSync(join(cwd, 'new.pem'))).toBe(true)
   })
 })
