@@ -1,12 +1,14 @@
 /**
  * Builds the single executable into dist/binary: `npm run binary` for this computer, `npm run binary -- --target linux-arm64` for
- * another platform. `--if-stale` builds only when a source is newer.
+ * another platform. `--config`, `--include` and `--exclude` select routes as in `build/bundle.ts`. `--if-stale` builds only when a source is newer.
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { selectExposedRoutes } from '#lib/http/exposure.ts'
 import { type BuiltExecutable, buildExecutable, executableName } from './executable/build.ts'
 import { checksumsFile } from './executable/checksums.ts'
 import { findTarget, ownPlatform } from './executable/targets.ts'
+import { exposureOptions, readExposure, runBuild } from './exposure.ts'
 import { isFresh } from './freshness.ts'
 import { readRoutes } from './table.ts'
 
@@ -14,6 +16,7 @@ const folder = 'dist/binary'
 
 const { values } = parseArgs({
   options: {
+    ...exposureOptions,
     target: { type: 'string', default: ownPlatform },
     'if-stale': { type: 'boolean', default: false },
   },
@@ -42,5 +45,10 @@ const report = ({ name, bytes, nodeBytes, codeBytes, symbols, isCompiled, isSign
   ].join('\n')
 }
 
-if (!values['if-stale'] || !isFresh(join(folder, executableName(values.target))))
-  console.log(report(await buildExecutable(folder, findTarget(values.target), await readRoutes())))
+const build = async (): Promise<void> => {
+  const exposure = readExposure(values)
+  const routes = selectExposedRoutes(await readRoutes(), exposure)
+  console.log(report(await buildExecutable(folder, findTarget(values.target), routes, exposure)))
+}
+
+if (!values['if-stale'] || !isFresh(join(folder, executableName(values.target)))) await runBuild(build)

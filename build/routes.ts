@@ -6,7 +6,7 @@ import { readRoutes, tableText } from './table.ts'
 const routes = await readRoutes()
 const provided = new Set<string>(publicServiceNames)
 const tables = {
-  'functions/routes.gen.ts': tableText(routes),
+  'functions/routes.gen.ts': tableText(routes, { include: [], exclude: [] }),
   'functions/routes.edge.gen.ts': tableText(
     routes.filter(({ endpoint }) => endpoint.uses.every(use => provided.has(use))),
   ),

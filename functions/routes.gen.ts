@@ -126,6 +126,10 @@ import eventsStats from './events/stats.ts'
 import eventsSubscribe from './events/subscribe.ts'
 import eventsUnsubscribe from './events/unsubscribe.ts'
 import type { Route } from '#lib/http/endpoint.ts'
+import type { Exposure } from '#lib/http/exposure.ts'
+
+/** The selection that this table is of all endpoints. */
+export const builtFor: Exposure = { include: [], exclude: [] }
 
 export const routes = [
   { id: 'auth/public-keys', endpoint: authPublicKeys }, // GET /.well-known/jwks.json

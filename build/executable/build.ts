@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writ
 import { join } from 'node:path'
 import { version } from '#lib/compose/version.ts'
 import type { Route } from '#lib/http/endpoint.ts'
+import type { Exposure } from '#lib/http/exposure.ts'
 import { licenseSeparator, licensesOf } from '../licenses.ts'
 import { assemble } from './assemble.ts'
 import { writeBillOfMaterials } from './bill-of-materials.ts'
@@ -45,12 +46,13 @@ export const buildExecutable = async (
   folder: string,
   target: Target,
   routes: readonly Route[],
+  builtFor?: Exposure,
 ): Promise<BuiltExecutable> => {
   mkdirSync(folder, { recursive: true })
   removeEarlier(folder, target)
   const work = mkdtempSync(join(folder, '.work-'))
   try {
-    const bundle = await bundleExecutable(routes)
+    const bundle = await bundleExecutable(routes, builtFor)
     const node = findNode(target)
     const builder = target.name === ownPlatform ? node : findNode(findTarget(ownPlatform))
     const base = join(work, 'node')

@@ -3,10 +3,12 @@ import { readFileSync } from 'node:fs'
 import { build, type Metafile } from 'esbuild'
 import { apiDescriptionFile } from '#lib/compose/api-description.ts'
 import type { Route } from '#lib/http/endpoint.ts'
+import type { Exposure } from '#lib/http/exposure.ts'
 import { buildApiDescription } from '../api-description.ts'
 import { wasmFile } from '../host.ts'
 import { joinMetafiles, nodeOptions, withoutAddOns } from '../node-bundle.ts'
 import { onlyRoutes } from '../only-routes.ts'
+import { needsPart, withoutUnusedParts } from '../parts.ts'
 
 // What was written for CommonJS asks for modules of Node in this way. It finds nothing else, and no file in its folder: what lies
 // beside the executable must not become part of the program.
@@ -21,9 +23,12 @@ export interface ExecutableBundle {
   readonly metafile: Metafile
 }
 
-/** Bundles the code of the executable: its main module, and as assets the code of its worker threads and its data. */
-export const bundleExecutable = async (routes: readonly Route[]): Promise<ExecutableBundle> => {
-  const plugins = [onlyRoutes(routes), withoutAddOns]
+/**
+ * Bundles the code of the executable: its main module, and as assets the code of its worker threads and its data.
+ * @param builtFor the selection of all routes that `routes` are
+ */
+export const bundleExecutable = async (routes: readonly Route[], builtFor?: Exposure): Promise<ExecutableBundle> => {
+  const plugins = [onlyRoutes(routes, builtFor), withoutUnusedParts(routes), withoutAddOns]
   const program = await build({
     ...nodeOptions,
     plugins,
@@ -45,7 +50,7 @@ export const bundleExecutable = async (routes: readonly Route[]): Promise<Execut
     main,
     assets: {
       'worker.cjs': workerCode,
-      'v86.wasm': readFileSync(wasmFile),
+      ...(needsPart(routes, 'drivers') && { 'v86.wasm': readFileSync(wasmFile) }),
       [apiDescriptionFile]: await buildApiDescription(routes),
       version: hash('sha256', main + workerCode).slice(0, 16),
     },

@@ -17,6 +17,7 @@ import type { Passwords } from './passwords.ts'
 import type { Principal } from '#lib/access/principal.ts'
 import { openRevocations } from './revocations.ts'
 import { createRoles } from './roles.ts'
+import { createRootConfirmation } from './root-confirmation.ts'
 import { createSessions } from './sessions.ts'
 import { createSignIn } from './sign-in.ts'
 import { createTokens } from './tokens.ts'
@@ -62,7 +63,12 @@ export const openIdentity = async (options: Options): Promise<Identity> => {
   const { store, publish, passwords, keys, pepper, sha256, policy, rootPassword, onRemoveUser = [] } = options
   const rules = createPasswordRules(policy.password)
   const directory = await openDirectory(store, publish)
-  const accounts = createAccounts({ directory, passwords, rules })
+  const accounts = createAccounts({
+    directory,
+    passwords,
+    rules,
+    confirmation: createRootConfirmation(store, pepper),
+  })
   const { id: rootId, newPassword } = await accounts.ensureRoot(rootPassword)
   const lockout = await openLockout(store, policy.lockout)
   const apiKeys = createApiKeys({ store, publish, accounts, directory, rootId, pepper })

@@ -1,3 +1,4 @@
+import type { Every } from '#lib/async/every.ts'
 import { messageOf } from '#lib/errors.ts'
 import type { NewEvent } from '#lib/events/event.ts'
 import type { Events } from '#lib/events/events.ts'
@@ -34,7 +35,8 @@ interface HostPorts {
   readonly facts: Pick<HostFacts, 'id' | 'cpus' | 'memory'>
   readonly ssh: Services['ssh']
   readonly catalog: CatalogPorts
-  readonly eventReaders: EventPorts
+  readonly every: Every
+  readonly eventReaders: Omit<EventPorts, 'every'>
   readonly metrics: Metrics
   readonly healthChecks: Readonly<Record<string, Check>>
   /** Called with each defect of a job. */
@@ -72,6 +74,7 @@ export const openHostServices = async ({
   facts,
   ssh,
   catalog,
+  every,
   eventReaders,
   metrics,
   healthChecks,
@@ -82,11 +85,11 @@ export const openHostServices = async ({
   const { publish } = events
   const catalogParts = await openCatalogServices(catalog, { store, publish, managerRecords, machines, driver })
 
-  const jobs = await openJobs({ store, publish, onEnded: metrics.countJob, onDefect: onJobDefect })
+  const jobs = await openJobs({ store, publish, every, onEnded: metrics.countJob, onDefect: onJobDefect })
   // Only for a start that fails later. A shutdown has closed the jobs before (see `work under way`) and has logged the rest.
   shutdown.add('jobs', 'work', deadline => jobs.close(deadline).catch(() => {}))
 
-  const readers = openEventServices(events, eventReaders)
+  const readers = openEventServices(events, { every, ...eventReaders })
   shutdown.add('readers of events', 'rest', () => readers[Symbol.dispose]())
   const { subscriptions, streams } = readers
 

@@ -1,7 +1,7 @@
 import type { Config } from './config.ts'
 import type { Path, Route } from '#lib/http/endpoint.ts'
 import { selectExposedRoutes } from '#lib/http/exposure.ts'
-import { routes } from '#functions/routes.gen.ts'
+import { builtFor, routes } from '#functions/routes.gen.ts'
 
 /** Adds the path with the product that the operator has configured to the license endpoint. The built-in paths stay. */
 const applyLicensePath = (route: Route, product: string): Route => {
@@ -16,6 +16,6 @@ const applyLicensePath = (route: Route, product: string): Route => {
 export const selectServedRoutes = (
   config: Pick<Config, 'routes_include' | 'routes_exclude' | 'license_path'>,
 ): readonly Route[] =>
-  selectExposedRoutes<Route>(routes, { include: config.routes_include, exclude: config.routes_exclude }).map(route =>
-    applyLicensePath(route, config.license_path),
+  selectExposedRoutes<Route>(routes, { include: config.routes_include, exclude: config.routes_exclude }, builtFor).map(
+    route => applyLicensePath(route, config.license_path),
   )

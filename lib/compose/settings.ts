@@ -167,7 +167,7 @@ export const settings = {
   routes_include: {
     schema: listSchema,
     default: [],
-    help: 'serve only these routes: ids or METHOD /path, with * and **',
+    help: 'serve only these routes: ids, METHOD /path, or effect:read, with * and **',
   },
   routes_exclude: {
     schema: listSchema,

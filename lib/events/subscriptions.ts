@@ -1,4 +1,5 @@
 import type { Principal } from '#lib/access/principal.ts'
+import type { Every } from '#lib/async/every.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { Handshake } from '#lib/calls/upgrade.ts'
 import { refuseUpgrade } from '#lib/platform/web-sockets.ts'
@@ -30,6 +31,7 @@ export interface Subscriptions extends AsyncDisposable {
 interface Options {
   readonly events: Pick<Events, 'head' | 'resolveCursor'>
   readonly gateway: EventGateway
+  readonly every: Every
   /** The most connections of one user, and in all. */
   readonly limits: { readonly user: number; readonly all: number }
 }
@@ -56,7 +58,7 @@ const hasSameAccess = (a: Principal, b: Principal): boolean =>
 
 const formatTime = (at: number): string => new Date(at).toISOString()
 
-export const createSubscriptions = ({ events, gateway, limits }: Options): Subscriptions => {
+export const createSubscriptions = ({ events, gateway, every, limits }: Options): Subscriptions => {
   const clients = new Map<string, Subscriber>()
   const startedAt = Date.now()
   let closing = false
@@ -70,11 +72,9 @@ export const createSubscriptions = ({ events, gateway, limits }: Options): Subsc
       gateway.close(client.id, 1008, messageOf(error))
     }
   }
-  const reauthenticateTimer = setInterval(
-    () => clients.forEach(client => void reauthenticateClient(client)),
-    reauthenticateInterval,
+  const reauthenticateTimer = every(reauthenticateInterval, () =>
+    clients.forEach(client => void reauthenticateClient(client)),
   )
-  reauthenticateTimer.unref()
 
   const checkLimits = (caller: Principal): void => {
     if (closing) throw new ServiceError('unavailable', 'The service is shutting down; try again when it is back.')
@@ -158,7 +158,7 @@ export const createSubscriptions = ({ events, gateway, limits }: Options): Subsc
     },
     async [Symbol.asyncDispose]() {
       closing = true
-      clearInterval(reauthenticateTimer)
+      reauthenticateTimer[Symbol.dispose]()
       await gateway[Symbol.asyncDispose]()
     },
   }

@@ -5,6 +5,11 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { buildEdge } from '#build/edge.ts'
 import { buildHost } from '#build/host.ts'
 import { readRoutes } from '#build/table.ts'
+import { apiDescription } from '#functions/api-description.ts'
+import { loadApiDescription } from '#functions/load-api-description.ts'
+import { routes as edgeRoutes } from '#functions/routes.edge.gen.ts'
+import { createApiDescriptionLoader } from '#lib/compose/api-description.ts'
+import type { ApiDescription } from '#lib/http/openapi.ts'
 import { selectExposedRoutes } from '#lib/http/exposure.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'vmhost-build-'))
@@ -32,6 +37,26 @@ describe('the host bundle', () => {
     )
     const table = JSON.parse(readFileSync(join(folder, 'some', 'routes.json'), 'utf8')) as { id: string }[]
     expect(table.map(row => row.id)).toEqual(some.map(route => route.id))
+  })
+
+  test('has the texts of the OpenAPI document in a file beside it, and only those of its endpoints', async () => {
+    const all = await readRoutes()
+    const some = selectExposedRoutes(all, { include: [], exclude: ['ssh/*'] })
+    const readTexts = (name: string): Promise<ApiDescription> =>
+      createApiDescriptionLoader(async file => readFileSync(join(folder, name, file), 'utf8'))()
+    await buildHost(join(folder, 'texts'), all)
+    expect(await readTexts('texts')).toEqual(await loadApiDescription())
+    const code = textBelow(join(folder, 'texts'))
+    expect(code).not.toContain(apiDescription.areas['ssh'])
+    expect(code).not.toContain(apiDescription.glossary['created_at'])
+    expect(code).not.toContain('-----BEGIN OPENSSH PRIVATE KEY-----…')
+    await buildHost(join(folder, 'texts-of-some'), some)
+    const { areas, examples } = await readTexts('texts-of-some')
+    expect(Object.keys(areas)).not.toContain('ssh')
+    expect(Object.keys(examples)).not.toContain('ssh/execute')
+    await expect(readTexts('nowhere')).rejects.toThrow(
+      'The texts of the OpenAPI document cannot be read; install vmhost',
+    )
   })
 
   test('stays under 1000 KB without what is loaded on demand', async () => {
@@ -64,7 +89,7 @@ describe('the edge bundle', () => {
   })
 
   test('stays under 200 KB', async () => {
-    const { outputs } = await buildEdge(join(folder, 'good.mjs'), [])
+    const { outputs } = await buildEdge(join(folder, 'good.mjs'), edgeRoutes)
     const total = Object.values(outputs).reduce((sum, { bytes }) => sum + bytes, 0)
     expect(total).toBeLessThan(200 * 1024)
   })

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type SetupServer, setupServer } from 'msw/node'
 import { test as base } from 'vitest'
+import { every } from '#lib/async/every.ts'
 import type { Principal } from '#lib/access/principal.ts'
 import { openCatalogContext } from '#lib/catalog/catalog.ts'
 import type { TrustPolicy } from '#lib/packs/sidecar.ts'
 import { openHostServices } from '#lib/compose/host-services.ts'
-import { createStorages } from '#lib/objects/storages.ts'
+import { createHostStorages } from '#lib/objects/host-storages.ts'
 import type { Events } from '#lib/events/events.ts'
 import { type App, createApp } from '#lib/http/app.ts'
 import type { Outcome } from '#lib/http/outcome.ts'
@@ -183,7 +184,7 @@ export const test = base.extend<Fixtures>({
     use,
   ) => {
     const { publish } = events
-    const idempotency = openIdempotency(store, new Uint8Array(32))
+    const idempotency = openIdempotency(store, { pepper: new Uint8Array(32), every })
     const closing = new AsyncDisposableStack()
     const { services, jobs, addWorkToShutdown } = await openHostServices({
       routes,
@@ -206,7 +207,7 @@ export const test = base.extend<Fixtures>({
           publish,
           manifestsPerUser,
           startWorker,
-          storages: createStorages({
+          storages: createHostStorages({
             folder: join(folder, 'catalog'),
             hostFiles: await filesIn(folder, [join(folder, 'state')]),
           }),
@@ -221,6 +222,7 @@ export const test = base.extend<Fixtures>({
         signingKey: undefined,
         warn: text => void warnings.push(text),
       },
+      every,
       eventReaders: { limits: { user: 3, all: 5 } },
       metrics: createMetrics(),
       healthChecks: { hypervisor: async () => 'simulated' },

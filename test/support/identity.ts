@@ -1,4 +1,5 @@
 import { generateKeyPairSync, hash } from 'node:crypto'
+import { every } from '#lib/async/every.ts'
 import type { Audit } from '#lib/audit/audit.ts'
 import { createHttpAudit } from '#lib/audit/http-audit.ts'
 import { detectHashMethod } from '#lib/auth/hash-methods.ts'
@@ -117,6 +118,9 @@ interface Options {
   readonly publish?: Publish
   readonly passwords?: Passwords
   readonly lockout?: LockoutPolicy
+  readonly pepper?: Uint8Array
+  /** The setting of root's password. */
+  readonly configured?: { readonly password: string | undefined }
 }
 
 /** The identity of a new service, in memory unless a store is given; root has `rootPassword`. */
@@ -124,17 +128,19 @@ export const newIdentity = async ({
   store,
   passwords = newPasswords(),
   lockout = lockoutPolicy,
+  pepper = new Uint8Array(32),
+  configured = { password: rootPassword },
   publish,
 }: Options = {}): Promise<Identity> => {
   const at = store ?? (await createMemoryStore())
   return openIdentity({
     store: at,
-    publish: publish ?? (await openEvents(at)).publish,
+    publish: publish ?? (await openEvents(at, { every })).publish,
     passwords,
     keys,
-    pepper: new Uint8Array(32),
+    pepper,
     sha256: text => hash('sha256', text),
     policy: { password: passwordPolicy, lockout, tokenLifetime },
-    rootPassword,
+    rootPassword: configured.password,
   })
 }

@@ -1,0 +1,20 @@
+import { createArtifactory } from './artifactory/artifactory.ts'
+import { createAzure } from './azure/azure.ts'
+import { createOci } from './oci/oci.ts'
+import type { StorageKind, StorageKinds } from './port/storage-kind.ts'
+import { createS3 } from './s3/s3.ts'
+
+/**
+ * Lists the kinds of storage that other servers offer.
+ * @param environment has the credentials for connections that use those of the environment
+ */
+export const createRemoteKinds = (environment: NodeJS.ProcessEnv = {}): StorageKinds => {
+  const s3: StorageKind = { open: storage => createS3(storage, undefined, environment) }
+  return {
+    'aws-s3': s3,
+    minio: s3,
+    'azure-storage-account': { open: storage => createAzure(storage) },
+    artifactory: { open: storage => createArtifactory(storage) },
+    oci: { open: storage => createOci(storage) },
+  }
+}
