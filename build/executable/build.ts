@@ -46,7 +46,7 @@ export const buildExecutable = async (
   folder: string,
   target: Target,
   routes: readonly Route[],
-  builtFor?: Exposure,
+  builtFor: Exposure = { include: [], exclude: [] },
 ): Promise<BuiltExecutable> => {
   mkdirSync(folder, { recursive: true })
   removeEarlier(folder, target)

@@ -27,7 +27,10 @@ export interface ExecutableBundle {
  * Bundles the code of the executable: its main module, and as assets the code of its worker threads and its data.
  * @param builtFor the selection of all routes that `routes` are
  */
-export const bundleExecutable = async (routes: readonly Route[], builtFor?: Exposure): Promise<ExecutableBundle> => {
+export const bundleExecutable = async (
+  routes: readonly Route[],
+  builtFor: Exposure = { include: [], exclude: [] },
+): Promise<ExecutableBundle> => {
   const plugins = [onlyRoutes(routes, builtFor), withoutUnusedParts(routes), withoutAddOns]
   const program = await build({
     ...nodeOptions,
