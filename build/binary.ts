@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { needsControl } from '#lib/compose/host-routes.ts'
 import { selectExposedRoutes } from '#lib/http/exposure.ts'
 import { type BuiltExecutable, buildExecutable, executableName } from './executable/build.ts'
 import { checksumsFile } from './executable/checksums.ts'
@@ -47,7 +48,7 @@ const report = ({ name, bytes, nodeBytes, codeBytes, symbols, isCompiled, isSign
 
 const build = async (): Promise<void> => {
   const exposure = readExposure(values)
-  const routes = selectExposedRoutes(await readRoutes(), exposure)
+  const routes = selectExposedRoutes(await readRoutes(), exposure).filter(route => !needsControl(route))
   console.log(report(await buildExecutable(folder, findTarget(values.target), routes, exposure)))
 }
 

@@ -36,6 +36,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   metrics: ['calls', 'events', 'http', 'hypervisor'],
   'user-configs': ['events', 'storage'],
   audit: ['access', 'async', 'auth', 'calls', 'http', 'platform', 'storage'],
+  hosts: ['access', 'async', 'auth', 'calls', 'events', 'http', 'license', 'storage'],
   'remote-catalogs': ['access', 'async', 'calls', 'catalog', 'events', 'objects', 'platform', 'storage'],
   transfers: [
     'access',

@@ -3,12 +3,14 @@
  * `--config FILE` selects the routes that this configuration serves; `--include a,b` and `--exclude a,b` stand for its settings
  * `routes_include` and `routes_exclude`. `--if-stale` builds only when a source is newer.
  */
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Metafile } from 'esbuild'
-import { routes as edgeRoutes } from '#functions/routes.edge.gen.ts'
+import { needsControl } from '#lib/compose/host-routes.ts'
 import { selectExposedRoutes } from '#lib/http/exposure.ts'
-import { buildEdge } from './edge.ts'
+import { buildEdge, measureStart } from './edge.ts'
+import { formatEndpointTable, makeEndpointTable } from './endpoint-table.ts'
 import { exposureOptions, readExposure, runBuild } from './exposure.ts'
 import { isFresh } from './freshness.ts'
 import { buildHost } from './host.ts'
@@ -31,13 +33,25 @@ const table = (metafile: Metafile): string =>
 const build = async (): Promise<void> => {
   const exposure = readExposure(values)
   const routes = selectExposedRoutes(await readRoutes(), exposure)
-  const ids = new Set(routes.map(({ id }) => id))
-  const ownEdgeRoutes = edgeRoutes.filter(({ id }) => ids.has(id))
-  const edge = await buildEdge(join(folder, 'edge.mjs'), ownEdgeRoutes)
-  const host = await buildHost(folder, routes, exposure)
-  const built = `Built ${routes.length} endpoints, ${ownEdgeRoutes.length} of them for the edge too`
+  const edgeFile = join(folder, 'edge/edge.mjs')
+  const edge = await buildEdge(edgeFile, routes, { builtFor: exposure })
+  const host = await buildHost(
+    folder,
+    routes.filter(route => !needsControl(route)),
+    exposure,
+  )
+  const { minified, gzip } = measureStart(edge, edgeFile)
+  const endpoints = makeEndpointTable(routes, host)
+  writeFileSync(join(folder, 'endpoints.json'), JSON.stringify(endpoints, undefined, 2))
+  const built = `Built ${routes.length} endpoints`
+  const details = [
+    table(host),
+    table(edge),
+    `  the edge loads ${minified} bytes at a start, ${gzip} with gzip`,
+    formatEndpointTable(endpoints),
+  ]
   // Before a start, what the start says is what matters.
-  console.log(values['if-stale'] ? `${built}.` : `${built}:\n${table(host)}\n${table(edge)}`)
+  console.log(values['if-stale'] ? `${built}.` : `${built}:\n${details.join('\n')}`)
 }
 
 // The build writes it last.

@@ -1,4 +1,5 @@
-import { ConfigError, readConfig } from '#lib/compose/config.ts'
+import { readConfig } from '#lib/compose/config.ts'
+import { ConfigError } from '#lib/compose/read-settings.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { Exposure } from '#lib/http/exposure.ts'
 

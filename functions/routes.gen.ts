@@ -95,6 +95,14 @@ import catalogUntaint from './catalog/untaint.ts'
 import eventsList from './events/list.ts'
 import eventsStream from './events/stream.ts'
 import healthSystem from './health/system.ts'
+import hostsList from './hosts/list.ts'
+import hostsCreate from './hosts/create.ts'
+import hostsDelete from './hosts/delete.ts'
+import hostsShow from './hosts/show.ts'
+import hostsUpdate from './hosts/update.ts'
+import hostsDrain from './hosts/drain.ts'
+import hostsHeartbeat from './hosts/heartbeat.ts'
+import hostsUndrain from './hosts/undrain.ts'
 import licenseShow from './license/show.ts'
 import jobsList from './jobs/list.ts'
 import jobsCleanUp from './jobs/clean-up.ts'
@@ -228,6 +236,14 @@ export const routes = [
   { id: 'events/list', endpoint: eventsList }, // GET /v1/events
   { id: 'events/stream', endpoint: eventsStream }, // GET /v1/events/stream
   { id: 'health/system', endpoint: healthSystem }, // GET /v1/health/system
+  { id: 'hosts/list', endpoint: hostsList }, // GET /v1/hosts
+  { id: 'hosts/create', endpoint: hostsCreate }, // POST /v1/hosts
+  { id: 'hosts/delete', endpoint: hostsDelete }, // DELETE /v1/hosts/{id}
+  { id: 'hosts/show', endpoint: hostsShow }, // GET /v1/hosts/{id}
+  { id: 'hosts/update', endpoint: hostsUpdate }, // PUT /v1/hosts/{id}
+  { id: 'hosts/drain', endpoint: hostsDrain }, // PUT /v1/hosts/{id}/drain
+  { id: 'hosts/heartbeat', endpoint: hostsHeartbeat }, // PUT /v1/hosts/{id}/heartbeat
+  { id: 'hosts/undrain', endpoint: hostsUndrain }, // PUT /v1/hosts/{id}/undrain
   { id: 'license/show', endpoint: licenseShow }, // GET /v1/hypervisor_desktop/key, GET /v1/parallels_desktop/key
   { id: 'jobs/list', endpoint: jobsList }, // GET /v1/jobs
   { id: 'jobs/clean-up', endpoint: jobsCleanUp }, // DELETE /v1/jobs/cleanup

@@ -64,7 +64,8 @@ const createInvalidTokenError = (message: string, cause?: unknown): ServiceError
     cause,
     headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
   })
-const createExpiredTokenError = (): ServiceError => createInvalidTokenError('The token is expired; sign in again.')
+export const createExpiredTokenError = (): ServiceError =>
+  createInvalidTokenError('The token is expired; sign in again.')
 
 /** Issues and verifies tokens. Verified tokens are cached by digest, so that each signature is checked once. */
 export const createTokens = ({ keys, lifetime, sha256 }: Options): Tokens => {

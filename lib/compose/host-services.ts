@@ -17,6 +17,7 @@ import type { Cache } from '#lib/transfers/cache/cache.ts'
 import { type CatalogPorts, openCatalogServices } from './catalog-services.ts'
 import { type EventPorts, openEventServices } from './event-services.ts'
 import { composePublicServices } from './public-services.ts'
+import type { controlServiceNames } from './host-routes.ts'
 import type { Services } from './services.ts'
 import type { Shutdown } from './shutdown.ts'
 import { composeStateServices, type StatePorts } from './state-services.ts'
@@ -46,7 +47,7 @@ interface HostPorts {
 }
 
 interface HostServices {
-  readonly services: Services
+  readonly services: Omit<Services, (typeof controlServiceNames)[number]>
   readonly jobs: Jobs
   readonly cache: Cache
   /** Removes the work folders of earlier processes that no resumed transfer uses. Call it after the resumed ones have ended. */

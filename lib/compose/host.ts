@@ -22,9 +22,11 @@ import { scheduleBackups } from '#lib/storage/backups.ts'
 import { createApiDescriptionLoader } from './api-description.ts'
 import { openCommandLineSocket } from './command-line-socket.ts'
 import type { Config } from './config.ts'
+import { openControlLink } from './control-link.ts'
 import { openEventsProcess } from './events-process.ts'
+import { createFolderCheck } from './folder-check.ts'
 import { addGauges, addHostGauges } from './gauges.ts'
-import { createAuditCheck, createFolderCheck, createStoreCheck } from './health-checks.ts'
+import { createAuditCheck, createStoreCheck } from './health-checks.ts'
 import { getAttachFolder, openMachineHostFiles } from './host-files.ts'
 import { openHostServices } from './host-services.ts'
 import { publishLiveEvents } from './live-events.ts'
@@ -134,6 +136,8 @@ export const openHost = async (
   const liveEvents = publishLiveEvents(broadcast)
   shutdown.add('live events', 'rest', () => liveEvents[Symbol.dispose]())
   addHostGauges(metrics, { machines, cache })
+  const controlLink = openControlLink(config, { machines, driver, facts, events })
+  if (controlLink) shutdown.add('link to the control service', 'rest', () => controlLink[Symbol.dispose]())
   const gauges = addGauges(metrics, {
     jobs,
     events,

@@ -2,11 +2,13 @@ import { hash, type KeyObject } from 'node:crypto'
 import type { Every } from '#lib/async/every.ts'
 import { type Audit, openAudit } from '#lib/audit/audit.ts'
 import { type Identity, openIdentity } from '#lib/auth/identity.ts'
+import type { FetchJson } from '#lib/auth/issuer-keys.ts'
 import type { KeyKeeper } from '#lib/auth/key-keeper.ts'
-import { openKeyRing } from '#lib/auth/key-ring.ts'
+import { type KeyRing, openKeyRing } from '#lib/auth/key-ring.ts'
 import type { Passwords } from '#lib/auth/passwords.ts'
 import { loadPepper } from '#lib/auth/pepper.ts'
 import { loadPrivateKey } from '#lib/auth/signing-key.ts'
+import type { TrustedIssuer } from '#lib/auth/trusted-issuers.ts'
 import { type Events, openEvents } from '#lib/events/events.ts'
 import { openIdempotency, type RunIdempotent } from '#lib/idempotency/idempotency.ts'
 import type { Logger } from '#lib/platform/log.ts'
@@ -17,6 +19,7 @@ import type { Config } from './config.ts'
 
 /** What every program with users has in its store. */
 export interface StateParts extends AsyncDisposable {
+  readonly keys: KeyRing
   readonly identity: Identity
   readonly audit: Audit
   readonly userConfigs: UserConfigs
@@ -53,6 +56,8 @@ export interface StatePartsPorts {
   readonly every: Every
   readonly auditLog: Pick<Logger, 'error'>
   readonly settings: StateSettings
+  /** The services whose assertions about users are believed; none by default. */
+  readonly trusted?: { readonly issuers: readonly TrustedIssuer[]; readonly fetchJson: FetchJson } | undefined
   /** The store was restored from a backup since the last start. */
   readonly restored?: boolean
   /** Replaces the private key by calling `putInPlace`, and updates around it what else depends on that key. */
@@ -69,6 +74,7 @@ export const openStateParts = async ({
   every,
   auditLog,
   settings,
+  trusted,
   restored = false,
   replaceKey = replaceOnly,
 }: StatePartsPorts): Promise<StateParts> => {
@@ -108,6 +114,7 @@ export const openStateParts = async ({
       },
       tokenLifetime: settings.token_lifetime,
     },
+    trusted,
     rootPassword: settings.root_password,
     onRemoveUser: [userConfigs.prepareRemoval, managerRecords.prepareRemoval],
   })
@@ -122,6 +129,7 @@ export const openStateParts = async ({
   )
   const resources = stack.move()
   return {
+    keys,
     identity,
     audit,
     userConfigs,

@@ -13,6 +13,7 @@ import { type OpenedStore, openStore, getStoreFile } from '#lib/storage/open-sto
 import { getRestoredMarkerFile } from '#lib/storage/restore.ts'
 import type { SealSecrets } from '#lib/storage/wrapped-key.ts'
 import type { Config } from './config.ts'
+import { readTrustedIssuers } from './control-link.ts'
 import { openStateParts, type StateParts } from './state-parts.ts'
 
 /** The content of a state folder, except the machines. The service opens it, or the command line if no service runs. */
@@ -81,6 +82,7 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
       every,
       auditLog: getAreaLogger('audit'),
       settings: config,
+      trusted: readTrustedIssuers(config),
       restored: existsSync(restored),
       async replaceKey(next, putInPlace) {
         await store.addKey(next)

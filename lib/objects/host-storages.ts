@@ -1,4 +1,5 @@
 import { createLocalKind, type LocalOptions } from './local/local-kind.ts'
+import { createFetcher } from './http/send.ts'
 import { createRemoteKinds } from './remote-kinds.ts'
 import { createStorages, type Storages } from './storages.ts'
 
@@ -9,4 +10,4 @@ interface Options extends LocalOptions {
 
 /** Opens storages of all kinds: those of other servers, and the folders of this host. */
 export const createHostStorages = ({ environment, ...local }: Options): Storages =>
-  createStorages({ ...createRemoteKinds(environment), 'local-storage': createLocalKind(local) })
+  createStorages({ ...createRemoteKinds(createFetcher, environment), 'local-storage': createLocalKind(local) })

@@ -7,7 +7,7 @@ import type { Storage } from './port/connection.ts'
 import { guardWrites } from './port/guard-writes.ts'
 import type { Provider } from './port/provider.ts'
 import { getProviderKind } from './port/provider-kinds.ts'
-import type { StorageKinds } from './port/storage-kind.ts'
+import type { StorageKind, StorageKinds } from './port/storage-kind.ts'
 
 /** Opens the storages of connections and caches their providers. */
 export interface Storages {
@@ -16,7 +16,7 @@ export interface Storages {
    * not have, and the errors of the provider.
    */
   open(storage: Storage): Promise<Provider>
-  /** Identifies a storage by a path that does not depend on its credentials. The objects are below it. */
+  /** Identifies a storage by a path that does not depend on its credentials. The objects are below it. Throws `unsupported`. */
   getStorageKey(storage: Storage): Promise<string>
   /** The path of an object, and when it is a link also the path of its target. */
   getObjectLocations(storage: Storage, path: string): Promise<readonly string[]>
@@ -27,19 +27,23 @@ const maxOpen = 64
 
 export const createStorages = (kinds: StorageKinds): Storages => {
   const opened = new Map<string, Promise<Provider>>()
+  const getKind = (type: Storage['type']): StorageKind => {
+    const kind = kinds[type]
+    if (kind) return kind
+    throw new ServiceError(
+      'unsupported',
+      `This service cannot open storage of the kind ${type}; use ${joinWords(keysOf(kinds), 'or')}.`,
+    )
+  }
   const getStorageKey: Storages['getStorageKey'] = async ({ type, meta }) => {
+    const kind = getKind(type)
     const key = getProviderKind(type).storageKey(meta)
-    return kinds[type]?.resolveRoot?.(key) ?? key
+    return kind.resolveRoot?.(key) ?? key
   }
 
   const writing = new Set<string>()
   const openGuarded = async (storage: Storage): Promise<Provider> => {
-    const kind = kinds[storage.type]
-    if (!kind)
-      throw new ServiceError(
-        'unsupported',
-        `This service cannot open storage of the kind ${storage.type}; use ${joinWords(keysOf(kinds), 'or')}.`,
-      )
+    const kind = getKind(storage.type)
     const provider = await kind.open(storage)
     // Several connections may be open on one storage.
     const root = await getStorageKey(storage)

@@ -1,13 +1,14 @@
+import { randomBytes } from 'node:crypto'
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { buildEdge } from '#build/edge.ts'
+import { buildEdge, measureStart } from '#build/edge.ts'
 import { buildHost } from '#build/host.ts'
 import { readRoutes } from '#build/table.ts'
 import { apiDescription } from '#functions/api-description.ts'
 import { loadApiDescription } from '#functions/load-api-description.ts'
-import { routes as edgeRoutes } from '#functions/routes.edge.gen.ts'
+import { routes } from '#functions/routes.gen.ts'
 import { createApiDescriptionLoader } from '#lib/compose/api-description.ts'
 import type { ApiDescription } from '#lib/http/openapi.ts'
 import { selectExposedRoutes } from '#lib/http/exposure.ts'
@@ -83,14 +84,27 @@ describe('the edge bundle', () => {
     const files = join(process.cwd(), 'lib/platform/processes.ts')
     writeFileSync(join(folder, 'between.ts'), `export { runProcess } from ${JSON.stringify(files)}\n`)
     writeFileSync(reaching, "export { runProcess } from './between.ts'\n")
-    await expect(buildEdge(join(folder, 'edge.mjs'), [], reaching)).rejects.toThrow(
+    await expect(buildEdge(join(folder, 'reaching/edge.mjs'), [], { entry: reaching })).rejects.toThrow(
       /reaching\.ts\n {2}→ .*between\.ts\n {2}→ lib\/platform\/processes\.ts\n {2}→ node:child_process/,
     )
   })
 
-  test('stays under 200 KB', async () => {
-    const { outputs } = await buildEdge(join(folder, 'good.mjs'), edgeRoutes)
-    const total = Object.values(outputs).reduce((sum, { bytes }) => sum + bytes, 0)
-    expect(total).toBeLessThan(200 * 1024)
+  test('is refused when it loads too much at a start', async () => {
+    const large = join(folder, 'large.ts')
+    writeFileSync(large, `export default ${JSON.stringify(randomBytes(450_000).toString('base64'))}\n`)
+    await expect(buildEdge(join(folder, 'large/edge.mjs'), [], { entry: large })).rejects.toThrow(
+      /loads 600\d{3} bytes at a start/,
+    )
+  })
+
+  test('has every endpoint, and loads less at a start than all that it has', async () => {
+    const file = join(folder, 'good/edge.mjs')
+    const metafile = await buildEdge(file, routes)
+    const total = Object.values(metafile.outputs).reduce((sum, { bytes }) => sum + bytes, 0)
+    const { minified, gzip } = measureStart(metafile, file)
+    expect(minified).toBeLessThan(600_000)
+    expect(gzip).toBeLessThan(200_000)
+    expect(minified).toBeLessThan(total)
+    for (const { id } of routes) expect(Object.keys(metafile.inputs)).toContain(`functions/${id}.ts`)
   })
 })

@@ -8,9 +8,10 @@ import { assertIntegrity } from '#build/executable/node.ts'
 import { findTarget } from '#build/executable/targets.ts'
 import { buildHost } from '#build/host.ts'
 import { readRoutes } from '#build/table.ts'
+import { needsControl } from '#lib/compose/host-routes.ts'
 import { newFolder } from '../support/folder.ts'
 
-const routes = await readRoutes()
+const routes = (await readRoutes()).filter(route => !needsControl(route))
 
 /** A Mach-O file with these load commands: their numbers, and the names of segments. */
 const createMachO = (commands: readonly (readonly [number, string?])[]): Buffer => {

@@ -5,6 +5,7 @@ import { buildExecutable } from '#build/executable/build.ts'
 import { readMachO } from '#build/executable/mach-o.ts'
 import { findTarget } from '#build/executable/targets.ts'
 import { readRoutes } from '#build/table.ts'
+import { needsControl } from '#lib/compose/host-routes.ts'
 import { readPrintedPassword, runExecutable, serveExecutable } from '../support/executable.ts'
 import { newFolder } from '../support/folder.ts'
 import { findProgram } from '../support/programs.ts'
@@ -15,7 +16,13 @@ afterAll(() => folder[Symbol.dispose]())
 
 /** Builds the executable of another platform. Returns its name. */
 const build = async (platform: string): Promise<string> =>
-  (await buildExecutable(folder.path, findTarget(platform), await readRoutes())).name
+  (
+    await buildExecutable(
+      folder.path,
+      findTarget(platform),
+      (await readRoutes()).filter(route => !needsControl(route)),
+    )
+  ).name
 
 // Packages of Debian: qemu-user-static, and libc6, libstdc++6 and libatomic1 with -arm64-cross. The variable is QEMU's own.
 const emulator = findProgram('qemu-aarch64-static')
