@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openAudit } from '#lib/audit/audit.ts'
 import { createHttpAudit } from '#lib/audit/http-audit.ts'
-import { createTrustedIssuers } from '#lib/auth/trusted-issuers.ts'
+import { createTrustedIssuers } from '#lib/auth/assertions/trusted-issuers.ts'
 import { exportPublicJwk } from '#lib/auth/token-key.ts'
 import { every } from '#lib/async/every.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
