@@ -47,7 +47,7 @@ type Event = { message: string; id: string; body: { host?: string; vm_id?: strin
 
 /** Two hosts are used as one, whichever program controls them. `dist` has the hosts. */
 export const severalHostsContract = (name: string, openPlace: () => Promise<ControlPlace>): void =>
-  describe(`two hosts behind one control: ${name}`, () => {
+  void describe(`two hosts behind one control: ${name}`, () => {
     let control: ControlPlace
     let client: ControlClient
     const states = { a: newState(), b: newState() }
