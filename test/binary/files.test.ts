@@ -23,6 +23,6 @@ describe.skipIf(withoutExecutable)(`the files of the executable${whySkipped}`, (
   test('have the licenses of Node and of every package', () => {
     const text = readFileSync(join(folder, 'vmhost-0.1.0-licenses.txt'), 'utf8')
     expect(text).toMatch(/^node \d+\.\d+\.\d+\n\nNode\.js is licensed/)
-    for (const name of ['hono', 'v86', 'ssh2', 'zod']) expect(text).toMatch(new RegExp(`^${name} [\\d.]+ \\(`, 'm'))
+    for (const name of ['hono', 'v86', 'ssh2', 'zod']) expect(text).toMatch(new RegExp(`^${name} \\S+ \\(`, 'm'))
   })
 })
