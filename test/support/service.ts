@@ -11,6 +11,8 @@ const program = resolve('dist/vmhost.mjs')
 interface StartOptions {
   readonly state: string
   readonly driver?: 'qemu' | 'embedded'
+  /** The program and what comes before its arguments; Node with the bundle when left out. */
+  readonly command?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly args?: readonly string[]
   /** An open file that it is started with, as its descriptor 100. */
@@ -113,12 +115,13 @@ const started = (child: ChildProcess, output: () => string, log: () => string): 
 export const startService = async ({
   state,
   driver = 'embedded',
+  command: [file = process.execPath, ...before] = [process.execPath, program],
   env = {},
   args = [],
   inherits,
   ready = 'served',
 }: StartOptions): Promise<Service> => {
-  const child = spawn(process.execPath, [program, 'serve', ...args], {
+  const child = spawn(file, [...before, 'serve', ...args], {
     env: environment(state, driver, env),
     cwd: tmpdir(),
     stdio: [

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Area } from './case.ts'
+import { compareReplies, findDeclared, type MaskedReply } from './difference.ts'
+import { createPlayer, type Player } from './player.ts'
+import { runtimes } from './runtimes/all.ts'
+import { findAbsence, openSurroundings } from './surroundings.ts'
+
+/** Whether a case succeeds and looks at what it has changed. */
+export const hasSeenEffect = ({ status, effects = [] }: Area['cases'][number]): boolean =>
+  status < 300 && effects.length > 0
+
+/**
+ * Declares the tests of an area: each case over each runtime, in order, with a fresh state for each runtime. The replies of
+ * Node are what those of the others have to equal, but for declared differences.
+ */
+export const conform = (area: Area): void => {
+  const onNode = new Map<string, readonly MaskedReply[]>()
+  for (const runtime of runtimes) {
+    const absence = runtime.absence || findAbsence(area.needs)
+    const title = `${area.name} over ${runtime.name}`
+    if (absence !== '') {
+      test.skip(`${title}: left out, ${absence}`, () => {})
+      continue
+    }
+    describe(title, () => {
+      const open = new AsyncDisposableStack()
+      let player: Player
+      const passed = { cases: 0, effects: 0, differences: 0 }
+      beforeAll(async () => {
+        const surroundings = open.use(await openSurroundings(area.needs))
+        const running = open.use(await runtime.start())
+        player = open.use(await createPlayer(area, running, surroundings))
+      })
+      afterAll(async () => {
+        await open.disposeAsync()
+        const { cases, effects, differences } = passed
+        console.log(`${title}: ${cases} cases, ${effects} of them with an effect, ${differences} declared differences`)
+      })
+
+      test.each(area.cases.map(one => [one.name, one] as const))('%s', async (name, one) => {
+        const { faults, replies } = await player.play(one)
+        expect(faults).toEqual([])
+        if (runtime.name === 'node') onNode.set(name, replies)
+        else expect(compareReplies(runtime.name, one, onNode.get(name) ?? [], replies)).toEqual([])
+        passed.cases += 1
+        passed.effects += hasSeenEffect(one) ? 1 : 0
+        passed.differences += replies.some(reply => findDeclared(runtime.name, one, reply).length > 0) ? 1 : 0
+      })
+    })
+  }
+}

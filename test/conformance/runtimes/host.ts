@@ -1,0 +1,30 @@
+import { tmpdir } from 'node:os'
+import { newState, startService } from '../../support/service.ts'
+import { allowedOrigin, rootPassword, type Running } from './runtime.ts'
+
+/** Starts a program of a host on a socket: the bundle with Node, or the executable. */
+export const startHost = async (command?: readonly string[]): Promise<Running> => {
+  const state = newState()
+  const service = await startService({
+    state: state.path,
+    ...(command && { command }),
+    env: {
+      VMHOST_ROOT_PASSWORD: rootPassword,
+      VMHOST_LISTEN: 'http://127.0.0.1:0',
+      VMHOST_DEMO: 'off',
+      VMHOST_BACKUP_HOURS: '0',
+      VMHOST_CORS_ORIGINS: allowedOrigin,
+      VMHOST_OUTGOING_ADDRESSES: '127.0.0.1',
+      VMHOST_ALLOWED_FOLDERS: tmpdir(),
+    },
+  })
+  return {
+    url: service.url,
+    fetch: (path, init) => fetch(service.url + path, init),
+    known: { [service.url]: 'URL', [state.path]: 'STATE' },
+    async [Symbol.asyncDispose]() {
+      await service.stop()
+      state[Symbol.dispose]()
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import { newFolder } from '../support/folder.ts'
+import { startS3Server, withoutS3 } from '../support/servers/s3-server.ts'
+import { sshdInstalled, startSshd } from '../support/servers/sshd.ts'
+import type { Need } from './case.ts'
+import { node } from './runtimes/node.ts'
+
+/** What stands around a service while the cases of an area run. */
+export interface Surroundings extends AsyncDisposable {
+  /** Values that the cases name. */
+  readonly values: Readonly<Record<string, string>>
+  /** Texts of this run, and what stands for them in replies. */
+  readonly known: Readonly<Record<string, string>>
+}
+
+type Opened = Pick<Surroundings, 'values' | 'known'>
+
+const openBucket = async (stack: AsyncDisposableStack): Promise<Opened> => {
+  const server = stack.use(await startS3Server())
+  const bucket = await server.newBucket()
+  const access = `access_key=${server.accessKey};secret_key=${server.secretKey}`
+  return {
+    values: {
+      s3: server.endpoint,
+      bucket,
+      accessKey: server.accessKey,
+      secretKey: server.secretKey,
+      connection: `provider=minio;bucket=${bucket};endpoint=${server.endpoint};${access}`,
+      emptyConnection: `provider=minio;bucket=${await server.newBucket()};endpoint=${server.endpoint};${access}`,
+    },
+    known: { [server.endpoint]: 'S3' },
+  }
+}
+
+const openOtherService = async (stack: AsyncDisposableStack): Promise<Opened> => {
+  const { url } = stack.use(await node.start())
+  return { values: { otherUrl: url, otherHost: new URL(url).host }, known: { [url]: 'OTHER', [new URL(url).host]: 'OTHER' } }
+}
+
+const openSshHost = async (stack: AsyncDisposableStack): Promise<Opened> => {
+  const folder = stack.use(newFolder())
+  const { port, username, key } = stack.use(await startSshd(folder.path))
+  return { values: { sshPort: String(port), sshUser: username, sshKey: key }, known: { [String(port)]: 'PORT' } }
+}
+
+const needs: Readonly<
+  Record<Need, { readonly absence: string; readonly open: (stack: AsyncDisposableStack) => Promise<Opened> }>
+> = {
+  bucket: { absence: withoutS3 ? 'neither versitygw nor Go is installed' : '', open: openBucket },
+  'other service': { absence: '', open: openOtherService },
+  'ssh host': { absence: sshdInstalled ? '' : 'no sshd is installed', open: openSshHost },
+}
+
+/** Why something that is needed cannot be had here; empty when all can. */
+export const findAbsence = (needed: readonly Need[] = []): string =>
+  needed.map(need => needs[need].absence).find(Boolean) ?? ''
+
+/** Opens what is needed, empty for each runtime. */
+export const openSurroundings = async (needed: readonly Need[] = []): Promise<Surroundings> => {
+  const stack = new AsyncDisposableStack()
+  const opened: Opened[] = []
+  for (const need of needed) opened.push(await needs[need].open(stack))
+  const merge = (part: keyof Opened): Record<string, string> => Object.assign({}, ...opened.map(one => one[part]))
+  return {
+    values: merge('values'),
+    known: merge('known'),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
