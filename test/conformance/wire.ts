@@ -69,13 +69,14 @@ export const createWire = (running: Running) => {
     socket = opened
     messages = []
     opened.on('message', data => messages.push(String(data)))
-    const refused = new Promise<Reply>((settle, reject) => {
-      opened.on('error', reject)
-      opened.on('unexpected-response', (_, { statusCode = 0, headers: received }) =>
+    const refusal = await new Promise<Reply | undefined>((settle, reject) => {
+      opened.once('open', () => settle(undefined))
+      opened.once('error', reject)
+      opened.once('unexpected-response', (_, { statusCode = 0, headers: received }) =>
         settle({ status: statusCode, headers: { 'content-type': String(received['content-type']) }, body: '' }),
       )
     })
-    return Promise.race([refused, takeMessages(count, 101)])
+    return refusal ?? takeMessages(count, 101)
   }
 
   return {
