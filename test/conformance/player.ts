@@ -8,13 +8,8 @@ import { createWire, type Reply } from './wire.ts'
 
 type Credential = Readonly<Record<string, string>>
 
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
+/** The value of a reply; a text that is neither an object nor a list is taken as it is. */
+const parse = (text: string): unknown => (/^[[{]/.test(text) ? JSON.parse(text) : text)
 
 const pick = (value: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((inner, name) => {

@@ -2,6 +2,7 @@ import { newFolder } from '../support/folder.ts'
 import { startS3Server, withoutS3 } from '../support/servers/s3-server.ts'
 import { sshdInstalled, startSshd } from '../support/servers/sshd.ts'
 import type { Need } from './case.ts'
+import { bundleObjects, packObjects } from './packs.ts'
 import { node } from './runtimes/node.ts'
 
 /** What stands around a service while the cases of an area run. */
@@ -14,18 +15,33 @@ export interface Surroundings extends AsyncDisposable {
 
 type Opened = Pick<Surroundings, 'values' | 'known'>
 
+/** A bucket with packs, one with the same packs, and one with nothing. */
 const openBucket = async (stack: AsyncDisposableStack): Promise<Opened> => {
   const server = stack.use(await startS3Server())
-  const bucket = await server.newBucket()
-  const access = `access_key=${server.accessKey};secret_key=${server.secretKey}`
+  const put = async (bucket: string, objects: Readonly<Record<string, string | Uint8Array<ArrayBuffer>>>) => {
+    for (const [path, bytes] of Object.entries(objects)) {
+      const { ok, status } = await server.call('PUT', `${bucket}/${path}`, bytes)
+      if (!ok) throw new Error(`${path} was not stored: ${status}`)
+    }
+  }
+  const [bucket, copy, empty] = [await server.newBucket(), await server.newBucket(), await server.newBucket()]
+  for (const version of ['1', '2', '3']) {
+    await put(bucket, packObjects('web', version))
+    await put(copy, packObjects('web', version))
+  }
+  await put(bucket, bundleObjects)
+  const connect = (to: string): string =>
+    `provider=minio;bucket=${to};endpoint=${server.endpoint};access_key=${server.accessKey};secret_key=${server.secretKey}`
   return {
     values: {
       s3: server.endpoint,
       bucket,
+      copy,
       accessKey: server.accessKey,
       secretKey: server.secretKey,
-      connection: `provider=minio;bucket=${bucket};endpoint=${server.endpoint};${access}`,
-      emptyConnection: `provider=minio;bucket=${await server.newBucket()};endpoint=${server.endpoint};${access}`,
+      connection: connect(bucket),
+      copyConnection: connect(copy),
+      emptyConnection: connect(empty),
     },
     known: { [server.endpoint]: 'S3' },
   }
