@@ -7,12 +7,7 @@ export type RuntimeName = 'node' | 'executable' | 'workerd'
  * server-sent events as the body says, `SOCKET` opens a WebSocket and reads as many messages, `MESSAGES` reads further ones of
  * the WebSocket that was opened last.
  */
-export type Ask = readonly [
-  method: string,
-  path: string,
-  body?: unknown,
-  headers?: Readonly<Record<string, string>>,
-]
+export type Ask = readonly [method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>]
 
 /** A later request that shows what a case has changed. */
 export interface Effect {
@@ -24,6 +19,8 @@ export interface Effect {
   readonly reply?: unknown
   /** Asked again until the reply is the expected one. */
   readonly eventually?: true
+  /** Why the reply is not compared with that of Node. */
+  readonly varies?: string
 }
 
 /** A part of a reply. */
@@ -61,7 +58,7 @@ export interface Person {
 }
 
 /** What an area needs beside the service. */
-export type Need = 'bucket' | 'other service' | 'ssh host'
+export type Need = 'bucket' | 'other service' | 'guests' | 'ssh host'
 
 /** Cases that share a fresh state, in the order in which they are asked. */
 export interface Area {

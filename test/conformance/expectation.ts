@@ -25,7 +25,9 @@ export const findMismatches = (expected: unknown, actual: unknown, at = 'reply')
   if (typeof expected === 'object' && expected !== null) {
     if (typeof actual !== 'object' || actual === null) return [`${at} is ${show(actual)}, not ${show(expected)}`]
     const members = new Map(Object.entries(actual))
-    return Object.entries(expected).flatMap(([name, value]) => findMismatches(value, members.get(name), `${at}.${name}`))
+    return Object.entries(expected).flatMap(([name, value]) =>
+      findMismatches(value, members.get(name), `${at}.${name}`),
+    )
   }
   return Object.is(expected, actual) ? [] : [`${at} is ${show(actual)}, not ${show(expected)}`]
 }
@@ -63,7 +65,9 @@ export const hasLength = (length: number): Expectation =>
 export const matches = (pattern: RegExp): Expectation =>
   new Expectation(
     (actual, at) =>
-      typeof actual === 'string' && pattern.test(actual) ? [] : [`${at} is ${show(actual)}, which is not like ${pattern}`],
+      typeof actual === 'string' && pattern.test(actual)
+        ? []
+        : [`${at} is ${show(actual)}, which is not like ${pattern}`],
     () => matches(pattern),
   )
 

@@ -5,14 +5,49 @@ const kinds: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['HASH', /\b[0-9a-f]{64}\b/g],
   ['KEY', /\b[0-9A-F]{24}\b/g],
   ['MAC', /\b525400[0-9A-F]{6}\b/g],
+  ['PAGE', /(?<=cursor=)[\w-]{20,}/g],
   ['LOG', /\b[0-9a-f]{8}(?=-\d+(?![\w-]))/g],
 ]
 
 /** Members whose values are made up, or tell the time. */
 const members =
-  /"(kid|n|encoded|secret|expires_at|uptime|Uptime|start_time|queue_depth|cpu_total|max_memory|next_cursor)": ?("(?:[^"\\]|\\.)*"|[\d.]+)/g
+  /"(kid|n|encoded|secret|expires_at|uptime|Uptime|start_time|queue_depth|cpu_total|max_memory)": ?("(?:[^"\\]|\\.)*"|[\d.]+)/g
+
+/** Members with numbers that depend on how long something took, or on how well made-up texts are compressed. */
+const measures = /"(rate|pack_size|value|total)": ?\d+/g
+
+const toMasked = (_: string, name: string): string => `"${name}":"MASKED"`
 
 const time = /\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g
+
+/** Lists in the order of ids, which each run makes up: they are compared in the order of creation. */
+const listsById = /^\/v1\/(user\/configs|auth\/api_keys|catalog-managers)$/
+
+/** Replies with lists of users in the order of ids: they are compared in the order of names. */
+const holdersById = /^\/v1\/auth\/(claims|roles)\b/
+
+const toKey = (item: unknown): string => {
+  const members = new Map(Object.entries(typeof item === 'object' && item !== null ? item : {}))
+  return ['created_at', 'name', 'username'].map(name => String(members.get(name))).join(' ')
+}
+
+const sortItems = (items: readonly unknown[]): readonly unknown[] =>
+  items.toSorted((a, b) => (toKey(a) < toKey(b) ? -1 : 1))
+
+const sortHolders = (name: string, value: unknown): unknown =>
+  name === 'users' && Array.isArray(value) ? sortItems(value) : value
+
+/** Gives the body in the form in which it is compared: without an order that is made up, and of metrics their names alone. */
+export const toComparedBody = (path: string, body: string): string => {
+  if (path === '/metrics')
+    return body
+      .split('\n')
+      .filter(line => line.startsWith('# TYPE'))
+      .sort()
+      .join('\n')
+  if (holdersById.test(path) && /^[[{]/.test(body)) return JSON.stringify(JSON.parse(body, sortHolders))
+  return listsById.test(path) && body.startsWith('[') ? JSON.stringify(sortItems(JSON.parse(body))) : body
+}
 
 /**
  * Masks what differs between two runs. Equal texts get equal masks, numbered as they first appear, so a reply that names
@@ -35,7 +70,7 @@ export const createMask = (known: Readonly<Record<string, string>>) => {
       )
       .replace(time, 'TIME')
   return {
-    text: (text: string): string => maskText(text.replace(members, (_, name: string) => `"${name}":"MASKED"`)),
+    text: (text: string): string => maskText(text.replace(members, toMasked).replace(measures, toMasked)),
     /** Tags are opaque, so only which of them are equal is compared. */
     header: (name: string, value: string): string =>
       name === 'etag' ? `ETAG-${toNumber('ETAG', value)}` : maskText(value),

@@ -2,7 +2,7 @@ import { until } from '../support/waiting.ts'
 import type { Area, Ask, Case, Effect } from './case.ts'
 import { type MaskedReply, isTransportHeader } from './difference.ts'
 import { findMismatches, mapTexts } from './expectation.ts'
-import { createMask } from './mask.ts'
+import { createMask, toComparedBody } from './mask.ts'
 import { rootPassword, type Running } from './runtimes/runtime.ts'
 import { createWire, type Reply } from './wire.ts'
 
@@ -43,7 +43,7 @@ export const createPlayer = async (
     return parse(body)
   }
 
-  const toMasked = ({ status, headers, body }: Reply): MaskedReply => ({
+  const toMasked = ([, path]: Ask, { status, headers, body }: Reply): MaskedReply => ({
     status,
     headers: Object.fromEntries(
       Object.entries(headers)
@@ -51,7 +51,7 @@ export const createPlayer = async (
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([name, value]) => [name, mask.header(name, value)]),
     ),
-    body: mask.text(body),
+    body: mask.text(toComparedBody(path, body)),
   })
   const findFaults = (
     reply: Reply,
@@ -97,13 +97,13 @@ export const createPlayer = async (
       const reply = await send(one.as ?? 'root', one.request)
       const faults = findFaults(reply, one)
       if (faults.length === 0) save(one, reply)
-      const replies = [reply]
+      const replies = [toMasked(one.request, reply)]
       for (const effect of faults.length === 0 ? (one.effects ?? []) : []) {
         const { seen, faults: found } = await look(effect)
-        replies.push(seen)
+        if (effect.varies === undefined) replies.push(toMasked(effect.request, seen))
         faults.push(...found)
       }
-      return { faults, replies: replies.map(toMasked) }
+      return { faults, replies }
     },
     [Symbol.dispose]: () => wire[Symbol.dispose](),
   }

@@ -1,3 +1,6 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { demoGuest } from '#lib/hypervisor/demo-guest.gen.ts'
 import { newFolder } from '../support/folder.ts'
 import { startS3Server, withoutS3 } from '../support/servers/s3-server.ts'
 import { sshdInstalled, startSshd } from '../support/servers/sshd.ts'
@@ -49,13 +52,34 @@ const openBucket = async (stack: AsyncDisposableStack): Promise<Opened> => {
 
 const openOtherService = async (stack: AsyncDisposableStack): Promise<Opened> => {
   const { url } = stack.use(await node.start())
-  return { values: { otherUrl: url, otherHost: new URL(url).host }, known: { [url]: 'OTHER', [new URL(url).host]: 'OTHER' } }
+  return {
+    values: { otherUrl: url, otherHost: new URL(url).host },
+    known: { [url]: 'OTHER', [new URL(url).host]: 'OTHER' },
+  }
 }
 
 const openSshHost = async (stack: AsyncDisposableStack): Promise<Opened> => {
   const folder = stack.use(newFolder())
   const { port, username, key } = stack.use(await startSshd(folder.path))
-  return { values: { sshPort: String(port), sshUser: username, sshKey: key }, known: { [String(port)]: 'PORT' } }
+  return {
+    values: { sshPort: String(port), sshUser: username, sshKey: key, sshFolder: folder.path },
+    known: { [folder.path]: 'FOLDER', [String(port)]: 'PORT' },
+  }
+}
+
+/** A multiboot kernel at the address that its header says. It hears nothing, so a graceful stop of it waits. */
+const buildDeafKernel = (): Uint8Array => {
+  const [at, size, flags, magic, forever] = [0x100000, 36, 0x10000, 0x1badb002, 0xfeeb]
+  const words = new Uint32Array([magic, flags, -(magic + flags), at, at, at + size, at + size, at + 32, forever])
+  return new Uint8Array(words.buffer)
+}
+
+const openGuests = async (stack: AsyncDisposableStack): Promise<Opened> => {
+  const folder = stack.use(newFolder())
+  const [kernel, deafKernel] = [join(folder.path, 'kernel.bin'), join(folder.path, 'deaf.bin')]
+  writeFileSync(kernel, demoGuest)
+  writeFileSync(deafKernel, buildDeafKernel())
+  return { values: { kernel, deafKernel }, known: { [folder.path]: 'FOLDER' } }
 }
 
 const needs: Readonly<
@@ -63,6 +87,7 @@ const needs: Readonly<
 > = {
   bucket: { absence: withoutS3 ? 'neither versitygw nor Go is installed' : '', open: openBucket },
   'other service': { absence: '', open: openOtherService },
+  guests: { absence: '', open: openGuests },
   'ssh host': { absence: sshdInstalled ? '' : 'no sshd is installed', open: openSshHost },
 }
 

@@ -25,7 +25,11 @@ const toBody = (body: unknown): string | Uint8Array<ArrayBuffer> | undefined => 
 /** Reads server-sent events until there are so many with a cursor; gives their frames without comments. */
 const readFrames = async (response: Response, count: number): Promise<string> => {
   let text = ''
-  const frames = (): string[] => text.split('\n\n').slice(0, -1).filter(frame => frame.includes('id: '))
+  const frames = (): string[] =>
+    text
+      .split('\n\n')
+      .slice(0, -1)
+      .filter(frame => frame.includes('id: '))
   if (!response.body) return text
   for await (const bytes of response.body.pipeThrough(new TextDecoderStream())) {
     text += bytes

@@ -9,7 +9,13 @@ const tool = { catalog_id: 'tool', version: '1', architecture: 'x86_64' }
 const at = `${catalog}/tool/1/x86_64`
 
 const inventory: readonly Case[] = [
-  { name: 'a new catalog is empty', request: ['GET', catalog], status: 200, reply: [], saves: { emptyTag: 'header etag' } },
+  {
+    name: 'a new catalog is empty',
+    request: ['GET', catalog],
+    status: 200,
+    reply: [],
+    saves: { emptyTag: 'header etag' },
+  },
   {
     name: 'register a manifest without a provider',
     as: 'editor',
@@ -24,18 +30,44 @@ const inventory: readonly Case[] = [
       audited('catalog/register', { username: 'editor', details: tool }),
     ],
   },
-  { name: 'the list has changed', request: ['GET', catalog, undefined, { 'if-none-match': '{emptyTag}' }], status: 200, saves: { listTag: 'header etag' } },
-  { name: 'the list has not changed', request: ['GET', catalog, undefined, { 'if-none-match': '{listTag}' }], status: 304 },
+  {
+    name: 'the list has changed',
+    request: ['GET', catalog, undefined, { 'if-none-match': '{emptyTag}' }],
+    status: 200,
+    saves: { listTag: 'header etag' },
+  },
+  {
+    name: 'the list has not changed',
+    request: ['GET', catalog, undefined, { 'if-none-match': '{listTag}' }],
+    status: 304,
+  },
   { name: 'show a manifest by its id', request: ['GET', `${catalog}/{tool}`], status: 200, reply: [{ id: '{tool}' }] },
-  { name: 'show a manifest by its name', request: ['GET', `${catalog}/tool-x86_64-1`], status: 200, reply: [{ id: '{tool}' }] },
-  { name: 'show a manifest by a tag, in any case, by another name of its architecture', request: ['GET', `${catalog}/TOOL/latest/amd64`], status: 200, reply: [{ id: '{tool}' }] },
-  { name: 'show a manifest that has not changed', request: ['GET', at, undefined, { 'if-none-match': '{toolTag}' }], status: 304 },
+  {
+    name: 'show a manifest by its name',
+    request: ['GET', `${catalog}/tool-x86_64-1`],
+    status: 200,
+    reply: [{ id: '{tool}' }],
+  },
+  {
+    name: 'show a manifest by a tag, in any case, by another name of its architecture',
+    request: ['GET', `${catalog}/TOOL/latest/amd64`],
+    status: 200,
+    reply: [{ id: '{tool}' }],
+  },
+  {
+    name: 'show a manifest that has not changed',
+    request: ['GET', at, undefined, { 'if-none-match': '{toolTag}' }],
+    status: 304,
+  },
   {
     name: 'register a manifest again keeps what is left out',
     request: ['POST', catalog, { ...tool, size: 7 }],
     status: 200,
     reply: [{ id: '{tool}', size: 7, description: 'Tool', type: 'pvm' }],
-    effects: [shows(at, [{ id: '{tool}', size: 7 }]), published('system', 'CATALOG_MANIFEST_UPDATED', { id: '{tool}' })],
+    effects: [
+      shows(at, [{ id: '{tool}', size: 7 }]),
+      published('system', 'CATALOG_MANIFEST_UPDATED', { id: '{tool}' }),
+    ],
   },
   {
     name: 'a new version becomes the latest',
@@ -57,8 +89,18 @@ const inventory: readonly Case[] = [
     reply: hasLength(2),
     headers: { link: matches(/rel="next"/) },
   },
-  { name: 'filter the catalog', request: ['GET', catalog, undefined, { 'x-filter': 'version=^1$' }], status: 200, reply: [{ id: '{tool}' }] },
-  { name: 'filter the catalog by a secret', request: ['GET', catalog, undefined, { 'x-filter': 'provider.meta.secret_key=a' }], status: 200, reply: [] },
+  {
+    name: 'filter the catalog',
+    request: ['GET', catalog, undefined, { 'x-filter': 'version=^1$' }],
+    status: 200,
+    reply: [{ id: '{tool}' }],
+  },
+  {
+    name: 'filter the catalog by a secret',
+    request: ['GET', catalog, undefined, { 'x-filter': 'provider.meta.secret_key=a' }],
+    status: 200,
+    reply: [],
+  },
   {
     name: 'a manifest that requires a claim',
     request: ['POST', catalog, { ...tool, catalog_id: 'secret', required_claims: ['LIST_VM'] }],
@@ -75,8 +117,17 @@ const inventory: readonly Case[] = [
     request: ['POST', catalog, { ...tool, catalog_id: 'secret' }],
     status: 409,
   },
-  { name: 'a hidden manifest cannot be changed', as: 'editor', request: ['PATCH', `${catalog}/secret/1/x86_64/tags`, { tags: ['x'] }], status: 404 },
-  { name: 'a change needs the present version', request: ['PATCH', `${at}/tags`, { tags: ['x'] }, { 'if-match': '"other"' }], status: 412 },
+  {
+    name: 'a hidden manifest cannot be changed',
+    as: 'editor',
+    request: ['PATCH', `${catalog}/secret/1/x86_64/tags`, { tags: ['x'] }],
+    status: 404,
+  },
+  {
+    name: 'a change needs the present version',
+    request: ['PATCH', `${at}/tags`, { tags: ['x'] }, { 'if-match': '"other"' }],
+    status: 412,
+  },
   { name: 'show a manifest to change it', request: ['GET', at], status: 200, saves: { present: 'header etag' } },
   {
     name: 'a change of the present version',
@@ -105,11 +156,32 @@ const inventory: readonly Case[] = [
     ],
   },
   { name: 'the bytes of a manifest without a provider', request: ['GET', `${at}/download?content=pack`], status: 409 },
-  { name: 'a catalog id that is a word of the service', request: ['POST', catalog, { ...tool, catalog_id: 'push' }], status: 400 },
-  { name: 'an architecture that there is not', request: ['POST', catalog, { ...tool, architecture: 'mips' }], status: 400 },
-  { name: 'a provider that there is not', request: ['POST', catalog, { ...tool, provider: { type: 'ftp', meta: {} } }], status: 400 },
-  { name: 'a path that leads out of the bucket', request: ['POST', catalog, { ...registration('1'), path: '/../x' }], status: 400 },
-  { name: 'delete a version that was changed', request: ['DELETE', at, undefined, { 'if-match': '"other"' }], status: 412, effects: [shows(at, [{ id: '{tool}' }])] },
+  {
+    name: 'a catalog id that is a word of the service',
+    request: ['POST', catalog, { ...tool, catalog_id: 'push' }],
+    status: 400,
+  },
+  {
+    name: 'an architecture that there is not',
+    request: ['POST', catalog, { ...tool, architecture: 'mips' }],
+    status: 400,
+  },
+  {
+    name: 'a provider that there is not',
+    request: ['POST', catalog, { ...tool, provider: { type: 'ftp', meta: {} } }],
+    status: 400,
+  },
+  {
+    name: 'a path that leads out of the bucket',
+    request: ['POST', catalog, { ...registration('1'), path: '/../x' }],
+    status: 400,
+  },
+  {
+    name: 'delete a version that was changed',
+    request: ['DELETE', at, undefined, { 'if-match': '"other"' }],
+    status: 412,
+    effects: [shows(at, [{ id: '{tool}' }])],
+  },
   {
     name: 'delete a version',
     request: ['DELETE', `${catalog}/tool/2`],
@@ -120,7 +192,12 @@ const inventory: readonly Case[] = [
       audited('catalog/delete'),
     ],
   },
-  { name: 'delete a catalog id', request: ['DELETE', `${catalog}/tool`], status: 202, effects: [gone(`${catalog}/tool`), gone(at)] },
+  {
+    name: 'delete a catalog id',
+    request: ['DELETE', `${catalog}/tool`],
+    status: 202,
+    effects: [gone(`${catalog}/tool`), gone(at)],
+  },
 ]
 
 const garbage = { connection: '{connection}' }
@@ -142,7 +219,11 @@ const collection: readonly Case[] = [
     status: 200,
     effects: [audited('catalog/garbage', { details: { dry_run: false } })],
   },
-  { name: 'the garbage of a connection that is none', request: ['POST', `${catalog}/garbage`, { connection: 'nonsense' }], status: 400 },
+  {
+    name: 'the garbage of a connection that is none',
+    request: ['POST', `${catalog}/garbage`, { connection: 'nonsense' }],
+    status: 400,
+  },
 ]
 
 export const catalogArea: Area = {
@@ -154,7 +235,11 @@ export const catalogArea: Area = {
   },
   cases: [
     ...inventory,
-    ...changeCases({ below: catalog, operations: 'catalog/', published: (message, body) => [published('system', message, body)] }),
+    ...changeCases({
+      below: catalog,
+      operations: 'catalog/',
+      published: (message, body) => [published('system', message, body)],
+    }),
     ...importCases(catalog, 'catalog/').map(one => ({ ...one, name: `${one.name} (import)` })),
     ...collection,
   ],

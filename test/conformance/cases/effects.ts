@@ -26,12 +26,18 @@ export const answers = (status: number, request: Ask, as = 'root', reply?: unkno
 })
 
 /** The event log has this event. */
-export const published = (types: string, message: string, body: object = {}): Effect =>
-  shows(`/v1/events?types=${types}&limit=1000`, { events: has({ message, body }) })
+export const published = (types: string, message: string, body: object = {}): Effect => ({
+  ...shows(`/v1/events?types=${types}&limit=1000`, { events: has({ message, body }) }),
+  ...(types === 'job_manager' && { varies: 'how often a job reports its progress depends on how long it takes' }),
+})
 
 /** The latest entry of the audit about an operation says that it was done. */
 export const audited = (operation: string, entry: object = {}): Effect =>
   shows(`/v1/audit?limit=1&operation=${operation}`, { entries: [{ operation, outcome: 'done', ...entry }] })
 
 /** A GET is sent again and again until it shows this. */
-export const comesToShow = (path: string, reply: unknown): Effect => ({ request: ['GET', path], reply, eventually: true })
+export const comesToShow = (path: string, reply: unknown): Effect => ({
+  request: ['GET', path],
+  reply,
+  eventually: true,
+})

@@ -25,10 +25,17 @@ export const eventArea: Area = {
       reply: { cursor: matches(/^[0-9a-f]{8}-\d+$/) },
       saves: { begin: 'cursor' },
     },
-    { name: 'nothing has happened since', request: ['GET', `${events}?since={begin}`], status: 200, reply: { events: [], cursor: '{begin}' } },
+    {
+      name: 'nothing has happened since',
+      request: ['GET', `${events}?since={begin}`],
+      status: 200,
+      reply: { events: [], cursor: '{begin}' },
+    },
     create('one', [
       shows(`${events}?since={begin}`, {
-        events: [{ event_type: 'auth', message: 'CLAIM_ADDED', body: { claim_id: 'ONE' }, id: matches(/^[0-9a-f]{64}$/) }],
+        events: [
+          { event_type: 'auth', message: 'CLAIM_ADDED', body: { claim_id: 'ONE' }, id: matches(/^[0-9a-f]{64}$/) },
+        ],
         cursor: present,
       }),
     ]),
@@ -45,17 +52,36 @@ export const eventArea: Area = {
       status: 200,
       saves: { afterOne: 'cursor' },
     },
-    { name: 'the next page begins there', request: ['GET', `${events}?since={afterOne}`], status: 200, reply: { events: [{ body: { claim_id: 'TWO' } }] } },
-    { name: 'a cursor of another log has a gap', request: ['GET', `${events}?since=00000000-1`], status: 200, reply: { gap: true } },
+    {
+      name: 'the next page begins there',
+      request: ['GET', `${events}?since={afterOne}`],
+      status: 200,
+      reply: { events: [{ body: { claim_id: 'TWO' } }] },
+    },
+    {
+      name: 'a cursor of another log has a gap',
+      request: ['GET', `${events}?since=00000000-1`],
+      status: 200,
+      reply: { gap: true },
+    },
     { name: 'a cursor that is none', request: ['GET', `${events}?since=bogus`], status: 400 },
-    { name: 'types that there are not are left out', request: ['GET', `${events}?types=auth,nonsense&since={begin}`], status: 200, reply: { events: hasLength(2) } },
+    {
+      name: 'types that there are not are left out',
+      request: ['GET', `${events}?types=auth,nonsense&since={begin}`],
+      status: 200,
+      reply: { events: hasLength(2) },
+    },
     {
       name: 'a private event is for its user alone',
       as: 'other',
       request: ['POST', '/v1/user/configs', { slug: 'mine', value: '' }],
       status: 201,
       effects: [
-        shows(`${events}?since={begin}&types=system`, { events: [{ message: 'USER_CONFIG_ADDED', body: { slug: 'mine' } }] }, 'other'),
+        shows(
+          `${events}?since={begin}&types=system`,
+          { events: [{ message: 'USER_CONFIG_ADDED', body: { slug: 'mine' } }] },
+          'other',
+        ),
         shows(`${events}?since={begin}&types=system`, { events: [] }),
       ],
     },
@@ -64,7 +90,11 @@ export const eventArea: Area = {
       request: ['STREAM', `${stream}?since={begin}&types=auth`, 2],
       status: 200,
       reply: matches(/"claim_id":"ONE"[^]*"claim_id":"TWO"/),
-      headers: { 'content-type': matches(/^text\/event-stream/), 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
+      headers: {
+        'content-type': matches(/^text\/event-stream/),
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+      },
     },
     {
       name: 'a stream that continues after the last event that came',
@@ -81,16 +111,25 @@ export const eventArea: Area = {
     },
     { name: 'a stream from a cursor that is none', request: ['GET', `${stream}?since=bogus`], status: 400 },
     { name: 'a stream without a credential', as: 'anonymous', request: ['GET', stream], status: 401 },
-    { name: 'a WebSocket without an upgrade', request: ['GET', subscribe], status: 426, headers: { 'content-type': 'application/json' } },
+    {
+      name: 'a WebSocket without an upgrade',
+      request: ['GET', subscribe],
+      status: 426,
+      headers: { 'content-type': 'application/json' },
+    },
     { name: 'a WebSocket without a credential', as: 'anonymous', request: ['SOCKET', subscribe, 1], status: 401 },
     {
       name: 'a WebSocket welcomes, and says what it sends',
       request: ['SOCKET', `${subscribe}?event_types=auth,nonsense`, 1],
       status: 101,
-      reply: [{ event_type: 'global', body: { subscriptions: has('auth', 'global'), unknown_event_types: ['nonsense'] } }],
+      reply: [
+        { event_type: 'global', body: { subscriptions: has('auth', 'global'), unknown_event_types: ['nonsense'] } },
+      ],
       saves: { client: '0.client_id' },
       effects: [
-        shows('/v1/ws/clients', [{ id: '{client}', username: 'root', event_subscriptions: has('auth'), is_alive: true }]),
+        shows('/v1/ws/clients', [
+          { id: '{client}', username: 'root', event_subscriptions: has('auth'), is_alive: true },
+        ]),
         shows('/v1/ws/stats', { total_clients: 1, type_stats: { auth: 1 } }),
       ],
     },
@@ -110,7 +149,10 @@ export const eventArea: Area = {
       name: 'unsubscribe a WebSocket from a type',
       request: ['POST', '/v1/ws/unsubscribe', { client_id: '{client}', event_types: ['auth'] }],
       status: 200,
-      effects: [shows('/v1/ws/clients', [{ id: '{client}', event_subscriptions: lacks('auth') }]), audited('events/unsubscribe')],
+      effects: [
+        shows('/v1/ws/clients', [{ id: '{client}', event_subscriptions: lacks('auth') }]),
+        audited('events/unsubscribe'),
+      ],
     },
     {
       name: 'unsubscribe a WebSocket that there is not',

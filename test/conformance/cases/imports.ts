@@ -17,7 +17,9 @@ export const importCases = (below: string, operations: string): readonly Case[] 
       name: 'import a pack with its description',
       request: ['PUT', `${below}/import`, place],
       status: 200,
-      reply: { manifest: { catalog_id: 'web', version: '2', description: 'As the provider describes it', pack_size: 18 } },
+      reply: {
+        manifest: { catalog_id: 'web', version: '2', description: 'As the provider describes it', pack_size: 18 },
+      },
       effects: [
         shows(`${below}/web/2/x86_64`, [{ description: 'As the provider describes it' }]),
         audited(`${operations}import`, { details: { catalog_id: 'web', version: '2', architecture: 'x86_64' } }),
@@ -36,7 +38,9 @@ export const importCases = (below: string, operations: string): readonly Case[] 
       status: 200,
       reply: { manifest: { catalog_id: 'mac', architecture: 'arm64', type: 'macvm' } },
       effects: [
-        shows(`${below}/mac/1/arm64`, [{ pack_path: 'mac.macvm', virtual_machine_contents: [{ name: 'config.pvs', size: 6 }] }]),
+        shows(`${below}/mac/1/arm64`, [
+          { pack_path: 'mac.macvm', virtual_machine_contents: [{ name: 'config.pvs', size: 6 }] },
+        ]),
         audited(`${operations}import-vm`),
       ],
     },

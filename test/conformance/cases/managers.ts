@@ -24,8 +24,16 @@ const records: readonly Case[] = [
       answers(404, ['GET', `${managers}/{manager}`], 'jane'),
     ],
   },
-  { name: 'a manager of an address that is none', request: ['POST', managers, { ...other, url: 'ftp://a.example' }], status: 400 },
-  { name: 'a manager of an address with credentials', request: ['POST', managers, { ...other, url: 'http://a:b@a.example' }], status: 400 },
+  {
+    name: 'a manager of an address that is none',
+    request: ['POST', managers, { ...other, url: 'ftp://a.example' }],
+    status: 400,
+  },
+  {
+    name: 'a manager of an address with credentials',
+    request: ['POST', managers, { ...other, url: 'http://a:b@a.example' }],
+    status: 400,
+  },
   { name: 'a manager without a name', request: ['POST', managers, { ...other, name: ' ' }], status: 400 },
   {
     name: 'create a manager of oneself',
@@ -86,8 +94,18 @@ const records: readonly Case[] = [
 ]
 
 const ends: readonly Case[] = [
-  { name: 'a manifest of another service is not in this catalog', request: ['GET', '/v1/catalog'], status: 200, reply: [] },
-  { name: 'filter the catalog of a manager', request: ['GET', below, undefined, { 'x-filter': 'version=^1$' }], status: 200, reply: [{ version: '1' }] },
+  {
+    name: 'a manifest of another service is not in this catalog',
+    request: ['GET', '/v1/catalog'],
+    status: 200,
+    reply: [],
+  },
+  {
+    name: 'filter the catalog of a manager',
+    request: ['GET', below, undefined, { 'x-filter': 'version=^1$' }],
+    status: 200,
+    reply: [{ version: '1' }],
+  },
   {
     name: 'wrong credentials for a manager are refused',
     request: ['PUT', `${managers}/{manager}`, { password: 'Wrong-Horse-1-Battery' }],

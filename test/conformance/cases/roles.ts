@@ -14,14 +14,24 @@ export const roleArea: Area = {
       status: 200,
       reply: has({ id: 'SUPER_USER', internal: true }, { id: 'USER', internal: false }),
     },
-    { name: 'list the claims of a new service', request: ['GET', claims], status: 200, reply: has({ id: 'LIST_VM', internal: true }) },
+    {
+      name: 'list the claims of a new service',
+      request: ['GET', claims],
+      status: 200,
+      reply: has({ id: 'LIST_VM', internal: true }),
+    },
     {
       name: 'list the claims by what they protect',
       request: ['GET', `${claims}/grouped`],
       status: 200,
       reply: has({ group: 'VMs' }, { group: 'Catalog' }),
     },
-    { name: 'show a claim in any case', request: ['GET', `${claims}/list_vm`], status: 200, reply: { id: 'LIST_VM', users: [{ username: 'root' }] } },
+    {
+      name: 'show a claim in any case',
+      request: ['GET', `${claims}/list_vm`],
+      status: 200,
+      reply: { id: 'LIST_VM', users: [{ username: 'root' }] },
+    },
     {
       name: 'create a claim',
       request: ['POST', claims, { name: 'staging', description: 'May see what is in staging' }],
@@ -35,7 +45,11 @@ export const roleArea: Area = {
       ],
     },
     { name: 'create a claim again', request: ['POST', claims, { name: 'Staging' }], status: 409 },
-    { name: 'create a claim with the name of one of the service', request: ['POST', claims, { name: 'list_vm' }], status: 409 },
+    {
+      name: 'create a claim with the name of one of the service',
+      request: ['POST', claims, { name: 'list_vm' }],
+      status: 409,
+    },
     {
       name: 'create a role',
       request: ['POST', roles, { name: 'qa', description: 'Testers', claims: ['list_vm'] }],
@@ -73,7 +87,10 @@ export const roleArea: Area = {
       as: 'helper',
       request: ['POST', roles, { name: 'less', claims: ['LIST_ROLE'] }],
       status: 201,
-      effects: [shows(`${roles}/LESS`, { claims: [{ id: 'LIST_ROLE' }] }), audited('roles/create', { username: 'helper' })],
+      effects: [
+        shows(`${roles}/LESS`, { claims: [{ id: 'LIST_ROLE' }] }),
+        audited('roles/create', { username: 'helper' }),
+      ],
     },
     {
       name: 'a user who gets a role',
@@ -106,8 +123,16 @@ export const roleArea: Area = {
         shows(`${users}/tester`, { effective_claims: has({ name: 'STAGING' }) }),
       ],
     },
-    { name: 'add a claim that there is not to a role', request: ['POST', `${roles}/QA/claims`, { name: 'NONE' }], status: 404 },
-    { name: 'add a claim to a role of the service', request: ['POST', `${roles}/SUPER_USER/claims`, { name: 'STAGING' }], status: 403 },
+    {
+      name: 'add a claim that there is not to a role',
+      request: ['POST', `${roles}/QA/claims`, { name: 'NONE' }],
+      status: 404,
+    },
+    {
+      name: 'add a claim to a role of the service',
+      request: ['POST', `${roles}/SUPER_USER/claims`, { name: 'STAGING' }],
+      status: 403,
+    },
     {
       name: 'remove a claim from a role, which its users lose at once',
       request: ['DELETE', `${roles}/QA/claims/LIST_ROLE`],
@@ -119,8 +144,17 @@ export const roleArea: Area = {
         answers(403, ['GET', roles], 'tester'),
       ],
     },
-    { name: 'remove a claim that a role does not have', request: ['DELETE', `${roles}/QA/claims/LIST_ROLE`], status: 404 },
-    { name: 'delete a role that somebody has', request: ['DELETE', `${roles}/QA`], status: 409, effects: [shows(`${roles}/QA`, { id: 'QA' })] },
+    {
+      name: 'remove a claim that a role does not have',
+      request: ['DELETE', `${roles}/QA/claims/LIST_ROLE`],
+      status: 404,
+    },
+    {
+      name: 'delete a role that somebody has',
+      request: ['DELETE', `${roles}/QA`],
+      status: 409,
+      effects: [shows(`${roles}/QA`, { id: 'QA' })],
+    },
     {
       name: 'give a user an own claim',
       request: ['POST', `${users}/tester/claims`, { name: 'staging' }],
@@ -128,7 +162,12 @@ export const roleArea: Area = {
       effects: [shows(`${claims}/STAGING`, { users: [{ username: 'tester' }] })],
     },
     { name: 'delete a claim that somebody has', request: ['DELETE', `${claims}/staging`], status: 409 },
-    { name: 'filter the roles', request: ['GET', roles, undefined, { 'x-filter': 'name=^QA$' }], status: 200, reply: hasLength(1) },
+    {
+      name: 'filter the roles',
+      request: ['GET', roles, undefined, { 'x-filter': 'name=^QA$' }],
+      status: 200,
+      reply: hasLength(1),
+    },
     {
       name: 'filter the claims',
       request: ['GET', claims, undefined, { 'x-filter': 'name=^STAG' }],

@@ -47,11 +47,27 @@ export const systemArea: Area = {
       differs: { workerd: { reason: 'the edge has no metrics of a process', parts: ['body', 'header content-type'] } },
     },
     { name: 'the license', as: 'jane', request: ['GET', '/v1/hypervisor_desktop/key'], status: 200 },
-    { name: 'the license under its other name', as: 'jane', request: ['GET', '/v1/parallels_desktop/key'], status: 200 },
-    { name: 'a path that there is not', as: 'anonymous', request: ['GET', '/v1/nothing'], status: 404, reply: { code: 404 } },
+    {
+      name: 'the license under its other name',
+      as: 'jane',
+      request: ['GET', '/v1/parallels_desktop/key'],
+      status: 200,
+    },
+    {
+      name: 'a path that there is not',
+      as: 'anonymous',
+      request: ['GET', '/v1/nothing'],
+      status: 404,
+      reply: { code: 404 },
+    },
     { name: 'a path outside of the prefix', as: 'anonymous', request: ['GET', '//nothing'], status: 404 },
     { name: 'the root', as: 'anonymous', request: ['GET', '//'], status: 404 },
-    { name: 'a query that nobody reads', as: 'anonymous', request: ['GET', '/health/probe?a=b&a=c&=&%zz'], status: 200 },
+    {
+      name: 'a query that nobody reads',
+      as: 'anonymous',
+      request: ['GET', '/health/probe?a=b&a=c&=&%zz'],
+      status: 200,
+    },
     {
       name: 'an escape that is none in a path',
       request: ['GET', `${configs}/%zz`],
@@ -110,7 +126,12 @@ export const systemArea: Area = {
     },
     {
       name: 'JSON that is labelled as a form',
-      request: ['POST', configs, '{"slug":"labelled","value":"a"}', { 'content-type': 'application/x-www-form-urlencoded' }],
+      request: [
+        'POST',
+        configs,
+        '{"slug":"labelled","value":"a"}',
+        { 'content-type': 'application/x-www-form-urlencoded' },
+      ],
       status: 201,
       effects: [shows(`${configs}/labelled`, { value: 'a' })],
     },
@@ -154,7 +175,11 @@ export const systemArea: Area = {
       request: ['POST', configs, new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
       status: 400,
     },
-    { name: 'a body that is nested too deeply', request: ['POST', configs, `{"value":${'['.repeat(300)}${']'.repeat(300)}}`], status: 400 },
+    {
+      name: 'a body that is nested too deeply',
+      request: ['POST', configs, `{"value":${'['.repeat(300)}${']'.repeat(300)}}`],
+      status: 400,
+    },
     {
       name: 'the names of prototypes as members',
       request: ['POST', configs, '{"slug":"proto","value":"a","__proto__":{"x":1},"constructor":2}'],
@@ -179,7 +204,13 @@ export const systemArea: Area = {
       request: ['POST', '/v1/auth/claims', { name: 'one' }],
       status: 201,
       effects: [
-        audited('claims/create', { username: 'root', method: 'POST', status: 201, request_id: present, hash: matches(/^[0-9a-f]{64}$/) }),
+        audited('claims/create', {
+          username: 'root',
+          method: 'POST',
+          status: 201,
+          request_id: present,
+          hash: matches(/^[0-9a-f]{64}$/),
+        }),
       ],
     },
     {
@@ -188,15 +219,30 @@ export const systemArea: Area = {
       status: 200,
       reply: { entries: [{ seq: 1 }, { seq: 2 }], next: 2 },
     },
-    { name: 'the entries before one', request: ['GET', '/v1/audit?before=3'], status: 200, reply: { entries: hasLength(2) } },
+    {
+      name: 'the entries before one',
+      request: ['GET', '/v1/audit?before=3'],
+      status: 200,
+      reply: { entries: hasLength(2) },
+    },
     {
       name: 'the entries of all operations of an area',
       request: ['GET', '/v1/audit?operation=claims/*'],
       status: 200,
       reply: { entries: [{ operation: 'claims/create' }] },
     },
-    { name: 'the entries of a user', request: ['GET', '/v1/audit?user=jane&limit=1'], status: 200, reply: { entries: [{ username: 'jane' }] } },
-    { name: 'the entries of the future', request: ['GET', '/v1/audit?from=2999-01-01T00:00:00Z'], status: 200, reply: { entries: [] } },
+    {
+      name: 'the entries of a user',
+      request: ['GET', '/v1/audit?user=jane&limit=1'],
+      status: 200,
+      reply: { entries: [{ username: 'jane' }] },
+    },
+    {
+      name: 'the entries of the future',
+      request: ['GET', '/v1/audit?from=2999-01-01T00:00:00Z'],
+      status: 200,
+      reply: { entries: [] },
+    },
     { name: 'entries before and after', request: ['GET', '/v1/audit?before=3&after=1'], status: 400 },
   ],
 }

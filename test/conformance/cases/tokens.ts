@@ -32,7 +32,10 @@ export const tokenArea: Area = {
       request: ['POST', token, { email: 'jane@example.org', password }],
       status: 200,
       saves: { first: 'token' },
-      effects: [answers(200, ['GET', ownConfigs, undefined, bearer('first')], 'anonymous'), audited('auth/sign-in', { username: 'jane' })],
+      effects: [
+        answers(200, ['GET', ownConfigs, undefined, bearer('first')], 'anonymous'),
+        audited('auth/sign-in', { username: 'jane' }),
+      ],
     },
     {
       name: 'sign in with a form',
@@ -61,8 +64,19 @@ export const tokenArea: Area = {
       status: 401,
       reply: { error: 'invalid_grant' },
     },
-    { name: 'sign in without a name', as: 'anonymous', request: ['POST', token, { password }], status: 400, reply: { error: 'invalid_request' } },
-    { name: 'sign in without a password', as: 'anonymous', request: ['POST', token, { username: 'jane' }], status: 400 },
+    {
+      name: 'sign in without a name',
+      as: 'anonymous',
+      request: ['POST', token, { password }],
+      status: 400,
+      reply: { error: 'invalid_request' },
+    },
+    {
+      name: 'sign in without a password',
+      as: 'anonymous',
+      request: ['POST', token, { username: 'jane' }],
+      status: 400,
+    },
     {
       name: 'validate a token',
       as: 'anonymous',
@@ -77,7 +91,13 @@ export const tokenArea: Area = {
       status: 401,
       reply: { valid: false },
     },
-    { name: 'validate no token', as: 'anonymous', request: ['POST', `${token}/validate`, {}], status: 400, reply: { valid: false } },
+    {
+      name: 'validate no token',
+      as: 'anonymous',
+      request: ['POST', `${token}/validate`, {}],
+      status: 400,
+      reply: { valid: false },
+    },
     {
       name: 'validate the token of the request',
       as: 'anonymous',
@@ -85,7 +105,13 @@ export const tokenArea: Area = {
       status: 200,
       reply: { valid: true, code: 200 },
     },
-    { name: 'validate the token of a request without one', as: 'anonymous', request: ['GET', `${token}/validate`], status: 400, reply: { valid: false } },
+    {
+      name: 'validate the token of a request without one',
+      as: 'anonymous',
+      request: ['GET', `${token}/validate`],
+      status: 400,
+      reply: { valid: false },
+    },
     {
       name: 'sign out ends this token alone',
       as: 'anonymous',
@@ -135,7 +161,12 @@ export const tokenArea: Area = {
     {
       name: 'change the own password to a weak one',
       as: 'anonymous',
-      request: ['PUT', '/v1/auth/password', { password: 'Third-Horse-8-Battery', new_password: 'weak' }, bearer('third')],
+      request: [
+        'PUT',
+        '/v1/auth/password',
+        { password: 'Third-Horse-8-Battery', new_password: 'weak' },
+        bearer('third'),
+      ],
       status: 400,
     },
     {
@@ -174,8 +205,16 @@ export const tokenArea: Area = {
         answers(403, ['GET', keys, undefined, key('narrowKey')], 'anonymous'),
       ],
     },
-    { name: 'create an API key with a claim that there is not', request: ['POST', keys, { name: 'x', claims: ['NONE'] }], status: 400 },
-    { name: 'create an API key with a misspelled member', request: ['POST', keys, { name: 'x', expires: '2030-01-01T00:00:00Z' }], status: 400 },
+    {
+      name: 'create an API key with a claim that there is not',
+      request: ['POST', keys, { name: 'x', claims: ['NONE'] }],
+      status: 400,
+    },
+    {
+      name: 'create an API key with a misspelled member',
+      request: ['POST', keys, { name: 'x', expires: '2030-01-01T00:00:00Z' }],
+      status: 400,
+    },
     {
       name: 'create an API key that has expired',
       request: ['POST', keys, { name: 'old', expires_at: '2020-01-01T00:00:00Z' }],
@@ -203,10 +242,25 @@ export const tokenArea: Area = {
       saves: { byKey: 'token' },
       effects: [answers(200, ['GET', ownConfigs, undefined, bearer('byKey')], 'anonymous'), audited('auth/sign-in')],
     },
-    { name: 'sign in with an API key that is none', as: 'anonymous', request: ['POST', token, { api_key: 'bm8=' }], status: 400 },
+    {
+      name: 'sign in with an API key that is none',
+      as: 'anonymous',
+      request: ['POST', token, { api_key: 'bm8=' }],
+      status: 400,
+    },
     { name: 'show an API key by name in any case', request: ['GET', `${keys}/CI`], status: 200, reply: { id: '{ci}' } },
-    { name: 'list the API keys', request: ['GET', keys], status: 200, reply: has({ id: '{ci}', encoded: '' }, { name: 'hers' }) },
-    { name: 'filter the API keys', request: ['GET', keys, undefined, { 'x-filter': 'name=^ci$' }], status: 200, reply: hasLength(1) },
+    {
+      name: 'list the API keys',
+      request: ['GET', keys],
+      status: 200,
+      reply: has({ id: '{ci}', encoded: '' }, { name: 'hers' }),
+    },
+    {
+      name: 'filter the API keys',
+      request: ['GET', keys, undefined, { 'x-filter': 'name=^ci$' }],
+      status: 200,
+      reply: hasLength(1),
+    },
     {
       name: 'revoke an API key, which ends the tokens issued for it',
       request: ['PUT', `${keys}/hers/revoke`],

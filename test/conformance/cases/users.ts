@@ -8,7 +8,10 @@ const full = { username: 'jane', name: 'Jane', email: 'jane@example.org', passwo
 
 export const userArea: Area = {
   name: 'users',
-  people: { helper: { claims: ['LIST_USER', 'CREATE_USER', 'UPDATE_USER', 'DELETE_USER'] }, plain: { roles: ['USER'] } },
+  people: {
+    helper: { claims: ['LIST_USER', 'CREATE_USER', 'UPDATE_USER', 'DELETE_USER'] },
+    plain: { roles: ['USER'] },
+  },
   cases: [
     {
       name: 'list the users',
@@ -28,8 +31,18 @@ export const userArea: Area = {
         audited('users/create', { status: 201, details: { username: 'jane', email: 'jane@example.org' } }),
       ],
     },
-    { name: 'show a user by e-mail address in any case', request: ['GET', `${users}/JANE@example.org`], status: 200, reply: { id: '{jane}' } },
-    { name: 'show a user by name in any case', request: ['GET', `${users}/Jane`], status: 200, reply: { id: '{jane}' } },
+    {
+      name: 'show a user by e-mail address in any case',
+      request: ['GET', `${users}/JANE@example.org`],
+      status: 200,
+      reply: { id: '{jane}' },
+    },
+    {
+      name: 'show a user by name in any case',
+      request: ['GET', `${users}/Jane`],
+      status: 200,
+      reply: { id: '{jane}' },
+    },
     {
       name: 'a user signs in with the password of the creation',
       as: 'anonymous',
@@ -51,7 +64,11 @@ export const userArea: Area = {
     },
     {
       name: 'a password without digits',
-      request: ['POST', users, { ...full, username: 'other', email: 'o@example.org', password: 'Another-Horse-Battery' }],
+      request: [
+        'POST',
+        users,
+        { ...full, username: 'other', email: 'o@example.org', password: 'Another-Horse-Battery' },
+      ],
       status: 400,
     },
     {
@@ -67,7 +84,11 @@ export const userArea: Area = {
       reply: { roles: [] },
       effects: [
         shows(`${users}/keyed`, { roles: [] }),
-        answers(401, ['POST', '/v1/auth/token', { username: 'keyed', password: 'Another-Horse-7-Battery' }], 'anonymous'),
+        answers(
+          401,
+          ['POST', '/v1/auth/token', { username: 'keyed', password: 'Another-Horse-7-Battery' }],
+          'anonymous',
+        ),
       ],
     },
     {
@@ -79,7 +100,11 @@ export const userArea: Area = {
     },
     {
       name: 'create a user with a claim',
-      request: ['POST', users, { username: 'claimed', name: 'C', email: 'c@example.org', roles: [], claims: ['list_vm'] }],
+      request: [
+        'POST',
+        users,
+        { username: 'claimed', name: 'C', email: 'c@example.org', roles: [], claims: ['list_vm'] },
+      ],
       status: 201,
       reply: { claims: ['LIST_VM'] },
       effects: [shows(`${users}/claimed/claims`, [{ id: 'LIST_VM', name: 'LIST_VM' }])],
@@ -146,7 +171,11 @@ export const userArea: Area = {
         shows(jane, { effective_claims: has({ name: 'CREATE_VM', is_inherited: false }) }),
       ],
     },
-    { name: 'give a user a claim that there is not', request: ['POST', `${jane}/claims`, { name: 'NONE' }], status: 404 },
+    {
+      name: 'give a user a claim that there is not',
+      request: ['POST', `${jane}/claims`, { name: 'NONE' }],
+      status: 404,
+    },
     {
       name: 'a helper may not give a claim that they do not hold',
       as: 'helper',
@@ -194,7 +223,12 @@ export const userArea: Area = {
         audited('users/take-role'),
       ],
     },
-    { name: 'list the roles of a user', request: ['GET', `${jane}/roles`], status: 200, reply: [{ id: 'USER', name: 'USER' }] },
+    {
+      name: 'list the roles of a user',
+      request: ['GET', `${jane}/roles`],
+      status: 200,
+      reply: [{ id: 'USER', name: 'USER' }],
+    },
     {
       name: 'filter the users by their name',
       request: ['GET', users, undefined, { 'x-filter': 'username=^ja' }],
@@ -240,14 +274,24 @@ export const userArea: Area = {
     },
     {
       name: 'the same Idempotency-Key creates a user once',
-      request: ['POST', users, { username: 'once', name: 'Once', email: 'once@example.org' }, { 'idempotency-key': 'u-1' }],
+      request: [
+        'POST',
+        users,
+        { username: 'once', name: 'Once', email: 'once@example.org' },
+        { 'idempotency-key': 'u-1' },
+      ],
       status: 201,
       saves: { once: 'id' },
       effects: [shows(`${users}/once`, { id: '{once}' })],
     },
     {
       name: 'the same Idempotency-Key again gives the first reply',
-      request: ['POST', users, { username: 'once', name: 'Once', email: 'once@example.org' }, { 'idempotency-key': 'u-1' }],
+      request: [
+        'POST',
+        users,
+        { username: 'once', name: 'Once', email: 'once@example.org' },
+        { 'idempotency-key': 'u-1' },
+      ],
       status: 201,
       reply: { id: '{once}' },
       effects: [shows(users, has({ id: '{once}' }))],
@@ -276,6 +320,11 @@ export const userArea: Area = {
       status: 202,
       effects: [gone(`${users}/plain`), answers(401, ['GET', '/v1/user/configs'], 'plain')],
     },
-    { name: 'delete the user root', request: ['DELETE', `${users}/root`], status: 403, effects: [shows(`${users}/root`, { username: 'root' })] },
+    {
+      name: 'delete the user root',
+      request: ['DELETE', `${users}/root`],
+      status: 403,
+      effects: [shows(`${users}/root`, { username: 'root' })],
+    },
   ],
 }

@@ -30,7 +30,9 @@ const wrongBodies = withBody.flatMap(({ id, endpoint, method, path, pattern }) =
   bodies.flatMap(([name, text, value, type = 'application/json']): Case[] => {
     const status = expectStatus(endpoint, id, value)
     if (status === undefined) return []
-    return [{ name: `${method} ${pattern} with ${name}`, request: [method, path, text, { 'content-type': type }], status }]
+    return [
+      { name: `${method} ${pattern} with ${name}`, request: [method, path, text, { 'content-type': type }], status },
+    ]
   }),
 )
 
@@ -51,10 +53,7 @@ const largeBodies = withBody
     reply: { code: 413 },
   }))
 
-/** Endpoints that answer alike whether there is something or not. */
-const foundAnyway: ReadonlySet<string> = new Set(['catalog-cache/delete'])
-
-const withParams = places.filter(({ endpoint, id }) => endpoint.params && !endpoint.body && !foundAnyway.has(id))
+const withParams = places.filter(({ endpoint }) => endpoint.params && !endpoint.body)
 
 const absentThings = withParams.map(({ method, path, pattern }): Case => ({
   name: `${method} ${pattern} of something that there is not`,

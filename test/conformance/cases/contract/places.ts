@@ -5,7 +5,11 @@ import { routes as table } from '#functions/routes.gen.ts'
 export const routes: readonly Route[] = table
 
 /** Every method and path of an endpoint. */
-export const pairsOf = ({ method, path, also = [] }: Endpoint): readonly (readonly [method: string, path: string])[] => [
+export const pairsOf = ({
+  method,
+  path,
+  also = [],
+}: Endpoint): readonly (readonly [method: string, path: string])[] => [
   [method, path],
   ...also.map(pair => {
     const [other = '', at = ''] = pair.split(' ')
@@ -26,7 +30,8 @@ export interface Place {
 const absentId = '00000000-0000-4000-8000-0000000000ff'
 
 /** A path with something that there is not in place of each parameter. */
-export const fillPath = (path: string): string => path.replace(/\{(\w+)\}/g, (_, name) => (name === 'id' ? absentId : 'nothing'))
+export const fillPath = (path: string): string =>
+  path.replace(/\{(\w+)\}/g, (_, name) => (name === 'id' ? absentId : 'nothing'))
 
 export const places: readonly Place[] = routes.flatMap(({ id, endpoint }) =>
   pairsOf(endpoint).map(([method, pattern]) => ({ id, endpoint, method, path: fillPath(pattern), pattern })),
@@ -38,9 +43,11 @@ export const firstPlaces: readonly Place[] = places.filter(({ endpoint: { method
 })
 
 /** The distinct paths, each with the methods that it takes. */
-export const paths: readonly { readonly pattern: string; readonly path: string; readonly methods: ReadonlySet<string> }[] = [
-  ...new Set(places.map(({ pattern }) => pattern)),
-].map(pattern => {
+export const paths: readonly {
+  readonly pattern: string
+  readonly path: string
+  readonly methods: ReadonlySet<string>
+}[] = [...new Set(places.map(({ pattern }) => pattern))].map(pattern => {
   const path = fillPath(pattern)
   const taking = places.filter(place => toPathPattern(place.pattern).test(path))
   return { pattern, path, methods: new Set(taking.map(({ method }) => method)) }
