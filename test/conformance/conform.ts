@@ -18,11 +18,9 @@ export const conform = (area: Area): void => {
   for (const runtime of runtimes) {
     const absence = runtime.absence || findAbsence(area.needs)
     const title = `${area.name} over ${runtime.name}`
-    if (absence !== '') {
-      test.skip(`${title}: left out, ${absence}`, () => {})
-      continue
-    }
-    describe(title, () => {
+    // An absent runtime is one skipped test, not one for each case.
+    const cases = absence === '' ? area.cases : area.cases.slice(0, 1)
+    describe.skipIf(absence !== '')(absence === '' ? title : `${title}: left out, ${absence}`, () => {
       const open = new AsyncDisposableStack()
       let player: Player
       const passed = { cases: 0, effects: 0, differences: 0 }
@@ -37,7 +35,7 @@ export const conform = (area: Area): void => {
         console.log(`${title}: ${cases} cases, ${effects} of them with an effect, ${differences} declared differences`)
       })
 
-      test.each(area.cases.map((one, index) => ({ ...one, index })))('$name', async ({ index, ...one }) => {
+      test.each(cases.map((one, index) => ({ ...one, index })))('$name', async ({ index, ...one }) => {
         const { faults, replies } = await player.play(one)
         expect(faults).toEqual([])
         if (runtime.name === 'node') onNode[index] = replies

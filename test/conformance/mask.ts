@@ -76,5 +76,3 @@ export const createMask = (known: Readonly<Record<string, string>>) => {
       name === 'etag' ? `ETAG-${toNumber('ETAG', value)}` : maskText(value),
   }
 }
-
-export type Mask = ReturnType<typeof createMask>

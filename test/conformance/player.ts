@@ -64,7 +64,7 @@ export const createPlayer = async (
   const save = ({ saves = {} }: Case, reply: Reply): void => {
     for (const [name, path] of Object.entries(saves)) {
       const found = path.startsWith('header ') ? reply.headers[path.slice(7)] : pick(parse(reply.body), path)
-      if (found === undefined) throw new Error(`the reply has no ${path} to save`)
+      if (typeof found !== 'string' && typeof found !== 'number') throw new Error(`the reply has no ${path} to save`)
       values.set(name, String(found))
     }
   }

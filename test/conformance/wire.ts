@@ -72,7 +72,7 @@ export const createWire = (running: Running) => {
     const opened = new WebSocket(running.url.replace('http', 'ws') + toPath(path), { headers })
     socket = opened
     messages = []
-    opened.on('message', data => messages.push(String(data)))
+    opened.on('message', (data: Buffer) => messages.push(data.toString()))
     const refusal = await new Promise<Reply | undefined>((settle, reject) => {
       opened.once('open', () => settle(undefined))
       opened.once('error', reject)

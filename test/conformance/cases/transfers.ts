@@ -179,7 +179,7 @@ const caches: readonly Case[] = [
     status: 202,
     reply: { message: matches(/^1 item/) },
     effects: [
-      shows(`${cache}`, hasLength(2)),
+      shows(cache, hasLength(2)),
       published('catalog_cache', 'CACHE_ITEM_REMOVED', { version: '2' }),
       audited('catalog-cache/delete'),
     ],
