@@ -1,30 +1,43 @@
 /**
- * Builds dist/: the service for Node and for the edge, and the routing table.
- * `--include a,b` and `--exclude a,b` select routes at build time; `--if-stale` builds only when a source is newer.
+ * Builds the service for Node and for the edge, and the routing table, into dist/ or the folder of `--folder`.
+ * `--config FILE` selects the routes that this configuration serves; `--include a,b` and `--exclude a,b` stand for its settings
+ * `routes_include` and `routes_exclude`. `--if-stale` builds only when a source is newer.
  */
 import { globSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Metafile } from 'esbuild'
-import { routes as edgeRoutes } from '#functions/routes.edge.gen.ts'
-import { selectExposedRoutes } from '#lib/http/exposure.ts'
-import { buildEdge } from './edge.ts'
+import { readConfig } from '#lib/compose/config.ts'
+import { ConfigError } from '#lib/compose/read-settings.ts'
+import { ServiceError } from '#lib/errors.ts'
+import { type Exposure, selectExposedRoutes } from '#lib/http/exposure.ts'
+import { buildEdge, measureStart } from './edge.ts'
 import { buildHost } from './host.ts'
 import { readRoutes } from './table.ts'
 
 const { values } = parseArgs({
   options: {
-    include: { type: 'string', default: '' },
-    exclude: { type: 'string', default: '' },
+    config: { type: 'string' },
+    include: { type: 'string' },
+    exclude: { type: 'string' },
+    folder: { type: 'string', default: 'dist' },
     'if-stale': { type: 'boolean', default: false },
   },
 })
-
-const listOf = (text: string): string[] => text.split(',').filter(Boolean)
+const { folder } = values
 
 const isFresh = (): boolean => {
-  const built = statSync('dist/vmhost.mjs', { throwIfNoEntry: false })?.mtimeMs ?? 0
+  // The build writes it last.
+  const built = statSync(join(folder, 'routes.json'), { throwIfNoEntry: false })?.mtimeMs ?? 0
   const sources = globSync(['lib/**/*', 'functions/**/*', 'build/**/*', 'package-lock.json'])
   return sources.every(file => statSync(file).mtimeMs < built)
+}
+
+const readExposure = (): Exposure => {
+  const flags = { config: values.config, routes_include: values.include, routes_exclude: values.exclude }
+  const given = Object.entries(flags).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]))
+  const { routes_include, routes_exclude } = readConfig({ flags: Object.fromEntries(given), environment: {} })
+  return { include: routes_include, exclude: routes_exclude }
 }
 
 const table = (metafile: Metafile): string =>
@@ -32,14 +45,26 @@ const table = (metafile: Metafile): string =>
     .map(([file, { bytes }]) => `  ${file.padEnd(44)} ${String(Math.ceil(bytes / 1024)).padStart(6)} KB`)
     .join('\n')
 
-if (!values['if-stale'] || !isFresh()) {
-  const routes = selectExposedRoutes(await readRoutes(), {
-    include: listOf(values.include),
-    exclude: listOf(values.exclude),
-  })
-  const host = await buildHost('dist', routes)
-  const edge = await buildEdge('dist/edge.mjs', edgeRoutes)
-  const built = `Built ${routes.length} endpoints, ${edgeRoutes.length} of them for the edge too`
+const build = async (): Promise<void> => {
+  const exposure = readExposure()
+  const routes = selectExposedRoutes(await readRoutes(), exposure)
+  const edgeFile = join(folder, 'edge/edge.mjs')
+  const edge = await buildEdge(edgeFile, routes, { builtFor: exposure })
+  const host = await buildHost(folder, routes, exposure)
+  const { minified, gzip } = measureStart(edge, edgeFile)
+  const built = `Built ${routes.length} endpoints`
   // Before a start, what the start says is what matters.
-  console.log(values['if-stale'] ? `${built}.` : `${built}:\n${table(host)}\n${table(edge)}`)
+  console.log(
+    values['if-stale']
+      ? `${built}.`
+      : `${built}:\n${table(host)}\n${table(edge)}\n  the edge loads ${minified} bytes at a start, ${gzip} with gzip`,
+  )
+}
+
+try {
+  if (!values['if-stale'] || !isFresh()) await build()
+} catch (error) {
+  if (!(error instanceof ServiceError || error instanceof ConfigError)) throw error
+  console.error(error.message)
+  process.exitCode = 1
 }

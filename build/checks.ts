@@ -63,7 +63,7 @@ const broken = rules.flatMap(({ files, except, pattern, why }) =>
 
 /** Paths of this repository that documents name in code quotes: what begins with one of its folders. */
 const named = /`((?:lib|functions|build|test|\.ci)\/[\w./-]+)`/g
-const missing = globSync('{*,docs/*}.md').flatMap(document =>
+const missing = globSync('{*,docs/*,docs/examples/*/*}.md').flatMap(document =>
   [...readFileSync(document, 'utf8').matchAll(named)]
     .map(match => match[1]!)
     .filter(path => !existsSync(path))

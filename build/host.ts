@@ -3,21 +3,13 @@ import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild'
 import type { Route } from '#lib/http/endpoint.ts'
+import type { Exposure } from '#lib/http/exposure.ts'
 import { toServedPath } from '#lib/calls/paths.ts'
+import { apiDescriptionFile } from '#lib/compose/api-description.ts'
+import { buildApiDescription } from './api-description.ts'
 import { licensesOf } from './licenses.ts'
-import { tableText } from './table.ts'
-
-/** Puts the selected routes in the place of the whole table, so that the other handlers are not in the bundle at all. */
-const onlyRoutes = (routes: readonly Route[]): Plugin => ({
-  name: 'only-routes',
-  setup({ onLoad }) {
-    onLoad({ filter: /functions\/routes\.gen\.ts$/ }, ({ path }) => ({
-      contents: tableText(routes),
-      loader: 'ts',
-      resolveDir: dirname(path),
-    }))
-  },
-})
+import { onlyRoutes } from './only-routes.ts'
+import { needsPart, withoutUnusedParts } from './parts.ts'
 
 /** Leaves the roles of worker threads to a bundle of their own. What they share with the service would cut it into more chunks. */
 const workerApart: Plugin = {
@@ -63,11 +55,18 @@ const joinMetafiles = (metafiles: readonly Metafile[]): Metafile => ({
 
 /**
  * Bundles the service for Node into `folder`: vmhost.mjs and worker.mjs with their lazy chunks and v86.wasm, events.mjs,
- * recorder.mjs, routes.json and LICENSES.txt. Returns what is in all of them.
+ * recorder.mjs, api-description.json, routes.json and LICENSES.txt. What no route needs is not in them: other handlers, drivers
+ * (v86.wasm and recorder.mjs too), libraries. Returns what is in all of them.
+ * @param builtFor the selection of all routes that `routes` are
  */
-export const buildHost = async (folder: string, routes: readonly Route[]): Promise<Metafile> => {
-  // Chunks have their content in their names, so those of an earlier build would stay.
-  rmSync(join(folder, 'chunks'), { recursive: true, force: true })
+export const buildHost = async (
+  folder: string,
+  routes: readonly Route[],
+  builtFor: Exposure = { include: [], exclude: [] },
+): Promise<Metafile> => {
+  // Chunks have their content in their names, so those of an earlier build would stay. So would what this build does not have.
+  for (const name of ['chunks', 'recorder.mjs']) rmSync(join(folder, name), { recursive: true, force: true })
+  const hasDrivers = needsPart(routes, 'drivers')
   const options = { ...common, outdir: folder, metafile: true } as const
   const inChunks = { ...options, chunkNames: 'chunks/[name]-[hash]', splitting: true } as const
   const service = await build({
@@ -75,18 +74,23 @@ export const buildHost = async (folder: string, routes: readonly Route[]): Promi
     entryPoints: { vmhost: 'lib/entry/main.ts' },
     // ssh2 does without them.
     external: ['cpu-features', '*.node'],
-    plugins: [onlyRoutes(routes), workerApart],
+    plugins: [onlyRoutes(routes, builtFor), withoutUnusedParts(routes), workerApart],
   })
-  const worker = await build({ ...inChunks, entryPoints: { worker: 'lib/entry/worker.ts' } })
+  const worker = await build({
+    ...inChunks,
+    entryPoints: { worker: 'lib/entry/worker.ts' },
+    plugins: [withoutUnusedParts(routes)],
+  })
   // On their own: shared chunks would make the service load in pieces what it always needs.
   const processes = await build({
     ...options,
-    entryPoints: { events: 'lib/entry/events.ts', recorder: 'lib/entry/recorder.ts' },
+    entryPoints: { events: 'lib/entry/events.ts', ...(hasDrivers && { recorder: 'lib/entry/recorder.ts' }) },
   })
   const v86 = createRequire(import.meta.url).resolve('v86/package.json')
-  cpSync(join(dirname(v86), 'build', 'v86.wasm'), join(folder, 'chunks', 'v86.wasm'))
+  if (hasDrivers) cpSync(join(dirname(v86), 'build', 'v86.wasm'), join(folder, 'chunks', 'v86.wasm'))
   const metafile = joinMetafiles([service.metafile, worker.metafile, processes.metafile])
   writeFileSync(join(folder, 'LICENSES.txt'), licensesOf(metafile))
+  writeFileSync(join(folder, apiDescriptionFile), await buildApiDescription(routes))
   writeFileSync(join(folder, 'routes.json'), JSON.stringify(routes.map(tableRow), undefined, 2))
   return metafile
 }

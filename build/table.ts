@@ -1,6 +1,7 @@
 import { globSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import type { Endpoint, Route } from '#lib/http/endpoint.ts'
+import type { Exposure } from '#lib/http/exposure.ts'
 
 const load = async (id: string): Promise<Route> => {
   // An endpoint's file exports an endpoint; the check below refuses any other.
@@ -40,13 +41,19 @@ export const readRoutes = async (): Promise<readonly Route[]> => {
 
 const nameOf = (id: string): string => id.replace(/[/-](\w)/g, (_, letter: string) => letter.toUpperCase())
 
-/** A routing table as the text of a TypeScript module below functions/. */
+const exposureText = ({ include, exclude }: Exposure): string => `
+/** The selection that this table is of all endpoints. */
+export const builtFor: Exposure = { include: ${JSON.stringify(include)}, exclude: ${JSON.stringify(exclude)} }
+`
+
+/** A routing table as the text of a TypeScript module below functions/. With `builtFor` the module says which selection it is. */
 export const tableText = (
   routes: readonly Route[],
+  builtFor?: Exposure,
 ): string => `// Written by build/routes.ts. Do not edit; run \`npm run routes\`.
 ${routes.map(({ id }) => `import ${nameOf(id)} from './${id}.ts'`).join('\n')}
 import type { Route } from '#lib/http/endpoint.ts'
-
+${builtFor ? "import type { Exposure } from '#lib/http/exposure.ts'\n" : ''}${builtFor ? exposureText(builtFor) : ''}
 export const routes = [
 ${routes.map(route => `  { id: '${route.id}', endpoint: ${nameOf(route.id)} }, // ${pairsOf(route).join(', ')}`).join('\n')}
 ] as const satisfies readonly Route[]

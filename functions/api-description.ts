@@ -17,6 +17,7 @@ const areas: Readonly<Record<string, string>> = {
   'catalog-managers': 'Catalogs of other services; this service stores the credentials',
   claims: 'Single rights',
   events: 'Events as pages, server-sent events and WebSocket messages',
+  hosts: 'Hosts whose machines this service manages',
   health: 'Health of the service and its parts',
   jobs: 'Work in the background',
   license: 'License of the virtualization product',

@@ -95,6 +95,14 @@ import catalogUntaint from './catalog/untaint.ts'
 import eventsList from './events/list.ts'
 import eventsStream from './events/stream.ts'
 import healthSystem from './health/system.ts'
+import hostsList from './hosts/list.ts'
+import hostsCreate from './hosts/create.ts'
+import hostsDelete from './hosts/delete.ts'
+import hostsShow from './hosts/show.ts'
+import hostsUpdate from './hosts/update.ts'
+import hostsDrain from './hosts/drain.ts'
+import hostsHeartbeat from './hosts/heartbeat.ts'
+import hostsUndrain from './hosts/undrain.ts'
 import licenseShow from './license/show.ts'
 import jobsList from './jobs/list.ts'
 import jobsCleanUp from './jobs/clean-up.ts'
@@ -126,6 +134,10 @@ import eventsStats from './events/stats.ts'
 import eventsSubscribe from './events/subscribe.ts'
 import eventsUnsubscribe from './events/unsubscribe.ts'
 import type { Route } from '#lib/http/endpoint.ts'
+import type { Exposure } from '#lib/http/exposure.ts'
+
+/** The selection that this table is of all endpoints. */
+export const builtFor: Exposure = { include: [], exclude: [] }
 
 export const routes = [
   { id: 'auth/public-keys', endpoint: authPublicKeys }, // GET /.well-known/jwks.json
@@ -224,6 +236,14 @@ export const routes = [
   { id: 'events/list', endpoint: eventsList }, // GET /v1/events
   { id: 'events/stream', endpoint: eventsStream }, // GET /v1/events/stream
   { id: 'health/system', endpoint: healthSystem }, // GET /v1/health/system
+  { id: 'hosts/list', endpoint: hostsList }, // GET /v1/hosts
+  { id: 'hosts/create', endpoint: hostsCreate }, // POST /v1/hosts
+  { id: 'hosts/delete', endpoint: hostsDelete }, // DELETE /v1/hosts/{id}
+  { id: 'hosts/show', endpoint: hostsShow }, // GET /v1/hosts/{id}
+  { id: 'hosts/update', endpoint: hostsUpdate }, // PUT /v1/hosts/{id}
+  { id: 'hosts/drain', endpoint: hostsDrain }, // PUT /v1/hosts/{id}/drain
+  { id: 'hosts/heartbeat', endpoint: hostsHeartbeat }, // PUT /v1/hosts/{id}/heartbeat
+  { id: 'hosts/undrain', endpoint: hostsUndrain }, // PUT /v1/hosts/{id}/undrain
   { id: 'license/show', endpoint: licenseShow }, // GET /v1/hypervisor_desktop/key, GET /v1/parallels_desktop/key
   { id: 'jobs/list', endpoint: jobsList }, // GET /v1/jobs
   { id: 'jobs/clean-up', endpoint: jobsCleanUp }, // DELETE /v1/jobs/cleanup

@@ -14,7 +14,7 @@ export default endpoint({
   tokenInQuery: true,
   media: 'websocket',
   reply: z.unknown(),
-}).handle(async ({ query, caller, address, reauthenticate }, { subscriptions }) => {
+}).handle(async ({ query, caller, address, credential, reauthenticate }, { subscriptions }) => {
   const { since, event_types: types } = query
-  return new Upgrade(await subscriptions.admit({ since, types, caller: caller, address, reauthenticate }))
+  return new Upgrade(await subscriptions.admit({ since, types, caller, address, credential, reauthenticate }))
 })

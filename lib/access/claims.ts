@@ -164,6 +164,7 @@ export const claimTable = [
   { group: 'Jobs', resource: 'Job', user: false, planned: true, names: ['JOB_MANAGER_DEBUG'] },
   { group: 'Jobs', resource: 'Job', user: true, names: ['JOB_MANAGER_DELETE'] },
   { group: 'Jobs', resource: 'Job (Own)', user: true, names: ['JOB_MANAGER_LIST_OWN'] },
+  { group: 'Hosts', resource: 'Host', user: false, names: ['LIST_HOST', 'CREATE_HOST', 'UPDATE_HOST', 'DELETE_HOST'] },
   { group: 'SSH', resource: 'SSH', user: false, names: ['EXECUTE_SSH'] },
 ] as const
 

@@ -9,6 +9,8 @@ export interface Credential {
   readonly apiKey: string | undefined
   /** Identifies the connection. The last token of a connection is recognized without computing its digest. */
   readonly connection?: object | undefined
+  /** The request can change something. */
+  readonly changes?: boolean
 }
 
 /** Finds the principal of a credential; undefined for a request without one. Throws `unauthenticated` for a bad credential. */

@@ -9,4 +9,6 @@ export interface Principal {
   readonly superUser: boolean
   /** The API key that the request was authenticated with; its rights may be narrower than the user's. */
   readonly apiKeyId?: string
+  /** The service that has signed in the user and speaks for the user here. Undefined for a user of this service. */
+  readonly issuer?: string
 }

@@ -1,4 +1,5 @@
 import { groupAddress } from '#lib/auth/lockout-policy.ts'
+import type { Every } from '#lib/async/every.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { Logger as ServiceLog } from '#lib/platform/log.ts'
 import type { Store } from '#lib/storage/store.ts'
@@ -26,6 +27,7 @@ export interface Audit {
 interface Options {
   readonly store: Store
   readonly log: Pick<ServiceLog, 'error'>
+  readonly every: Every
   /** Entries are removed when they are older than `days`, or when more than `entries` are newer. */
   readonly retention: { readonly days: number; readonly entries: number }
 }
@@ -46,7 +48,7 @@ const createMatcher = ({ user, operation, outcome, from, to }: AuditQuery): ((en
     (to === undefined || Date.parse(entry.at) <= Date.parse(to))
 }
 
-export const openAudit = ({ store, log, retention }: Options): Audit => {
+export const openAudit = ({ store, log, every, retention }: Options): Audit => {
   const entries = store.log('audit', AuditEntry)
   const writer = createAuditWriter({ store, entries, log })
   const rateLimiter = createRateLimiter<AuditFacts>((facts, repeated) => writer.add({ ...facts, repeated }))
@@ -66,8 +68,7 @@ export const openAudit = ({ store, log, retention }: Options): Audit => {
     void removeOld().catch((error: unknown) =>
       log.error('Old entries of the audit could not be removed: {reason}', { reason: messageOf(error) }),
     )
-  const cleanUpTimer = setInterval(cleanUp, day)
-  cleanUpTimer.unref()
+  const cleanUpTimer = every(day, cleanUp)
   cleanUp()
 
   const hasMore = (position: number, ascending: boolean): boolean =>
@@ -104,7 +105,7 @@ export const openAudit = ({ store, log, retention }: Options): Audit => {
       return { entries: found, next: position }
     },
     async close() {
-      clearInterval(cleanUpTimer)
+      cleanUpTimer[Symbol.dispose]()
       rateLimiter.close()
       await writer.close()
     },

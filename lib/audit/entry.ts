@@ -8,6 +8,10 @@ export const AuditEntry = z.object({
   request_id: z.string(),
   user_id: z.string().optional(),
   username: z.string().optional(),
+  issuer: z
+    .string()
+    .optional()
+    .meta({ description: 'The service whose user it is; left out for a user of this service' }),
   api_key_id: z.string().optional().meta({ description: 'The API key of the request' }),
   address: z.string().meta({ description: 'IP address, or local for the command line of this host' }),
   operation: z.string(),

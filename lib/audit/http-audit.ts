@@ -44,7 +44,7 @@ export const createHttpAudit = (audit: Pick<Audit, 'admit' | 'record'>): HttpAud
   admit: audit.admit,
   record(context, { requestId, status, value, error }) {
     const { address, method, route } = context
-    const user: Pick<Principal, 'id' | 'username' | 'apiKeyId'> | undefined = context.caller ?? context.actor
+    const user: Pick<Principal, 'id' | 'username' | 'apiKeyId' | 'issuer'> | undefined = context.caller ?? context.actor
     const target = readTarget(context)
     const details = readDetails(context)
     const created = status === 201 ? readId(value) : undefined
@@ -52,6 +52,7 @@ export const createHttpAudit = (audit: Pick<Audit, 'admit' | 'record'>): HttpAud
       at: new Date().toISOString(),
       request_id: requestId,
       ...(user && { user_id: user.id, username: user.username }),
+      ...(user?.issuer !== undefined && { issuer: user.issuer }),
       ...(user?.apiKeyId !== undefined && { api_key_id: user.apiKeyId }),
       address,
       operation: route!.id,

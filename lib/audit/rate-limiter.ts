@@ -1,3 +1,5 @@
+import { every } from '#lib/async/every.ts'
+
 /** The most refusals of one kind that get their own entries in a window. The rate limiter only counts the others. */
 const maxPerWindow = 60
 /** Milliseconds. */
@@ -29,16 +31,25 @@ interface CountedRefusals<T> {
 export const createRateLimiter = <T>(onCounted: (facts: T, count: number) => void): RateLimiter<T> => {
   const admittedCounts = new Map<string, number>()
   const counted = new Map<string, CountedRefusals<T>>()
+  /** On the clock of `performance.now`. */
+  let windowEnd = 0
+  let timer: Disposable | undefined
   const endWindow = (): void => {
+    timer?.[Symbol.dispose]()
+    timer = undefined
+    windowEnd = 0
     const ended = [...counted.values()]
     admittedCounts.clear()
     counted.clear()
     for (const { facts, count } of ended) onCounted(facts, count)
   }
-  const timer = setInterval(endWindow, windowLength)
-  timer.unref()
   return {
     admit(kind, address, facts) {
+      const now = performance.now()
+      if (now >= windowEnd) {
+        endWindow()
+        windowEnd = now + windowLength
+      }
       const admittedCount = admittedCounts.get(kind) ?? 0
       if (admittedCount < maxPerWindow) {
         admittedCounts.set(kind, admittedCount + 1)
@@ -47,11 +58,10 @@ export const createRateLimiter = <T>(onCounted: (facts: T, count: number) => voi
       const key = `${kind} ${counted.size < maxAddresses ? address : 'others'}`
       const count = (counted.get(key)?.count ?? 0) + 1
       counted.set(key, { count, facts })
+      // The counts are in memory alone, so a program that has some must not sleep until they are written.
+      timer ??= every(windowEnd - now, endWindow)
       return false
     },
-    close() {
-      clearInterval(timer)
-      endWindow()
-    },
+    close: endWindow,
   }
 }

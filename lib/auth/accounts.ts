@@ -7,6 +7,7 @@ import { createUserEvent } from './identity-events.ts'
 import type { PasswordRules } from './password-policy.ts'
 import type { Passwords } from './passwords.ts'
 import type { Principal } from '#lib/access/principal.ts'
+import type { RootConfirmation } from './root-confirmation.ts'
 
 /** The users as sign-in needs them: found by name, with their passwords and rights. */
 export interface Accounts {
@@ -33,9 +34,10 @@ interface Options {
   readonly directory: Pick<Directory, 'users' | 'commit' | 'publish' | 'find' | 'principal' | 'runExclusive'>
   readonly passwords: Passwords
   readonly rules: PasswordRules
+  readonly confirmation: RootConfirmation
 }
 
-export const createAccounts = ({ directory, passwords, rules }: Options): Accounts => {
+export const createAccounts = ({ directory, passwords, rules, confirmation }: Options): Accounts => {
   const { users, publish } = directory
 
   const createRoot = async (id: string, password: string): Promise<void> => {
@@ -85,10 +87,13 @@ export const createAccounts = ({ directory, passwords, rules }: Options): Accoun
         const id = crypto.randomUUID()
         const newPassword = password ?? rules.generate()
         await createRoot(id, newPassword)
+        if (password !== undefined) await confirmation.confirm((await users.get(id))!, password)
         return { id, ...(password === undefined && { newPassword }) }
       }
-      if (password !== undefined && !(await passwords.verify(password, root.password)))
-        await setPassword(root, password)
+      if (password !== undefined && !(await confirmation.isConfirmed(root, password))) {
+        if (!(await passwords.verify(password, root.password))) await setPassword(root, password)
+        await confirmation.confirm((await users.get(root.id))!, password)
+      }
       return { id: root.id }
     },
   }

@@ -5,6 +5,7 @@ import { createAccounts } from './accounts.ts'
 import { createApiKeys } from './api-keys.ts'
 import { createAuthenticate } from './authenticate.ts'
 import type { Authenticate } from '#lib/access/credential.ts'
+import type { SessionReferences } from '#lib/access/session-reference.ts'
 import { createClaims } from './claim-list.ts'
 import { openDirectory } from './directory.ts'
 import type { KeyRing } from './key-ring.ts'
@@ -17,15 +18,21 @@ import type { Passwords } from './passwords.ts'
 import type { Principal } from '#lib/access/principal.ts'
 import { openRevocations } from './revocations.ts'
 import { createRoles } from './roles.ts'
+import { createRootConfirmation } from './root-confirmation.ts'
+import { createSessionReferences } from './session-references.ts'
 import { createSessions } from './sessions.ts'
 import { createSignIn } from './sign-in.ts'
 import { createTokens } from './tokens.ts'
+import { createTrustedIssuers, type TrustedIssuer } from './trusted-issuers.ts'
 import { createUsers } from './users.ts'
+import type { FetchJson } from './issuer-keys.ts'
 
 /** Users, credentials and rights: the services of identity, and the authentication of requests. */
 export interface Identity {
   readonly services: IdentityServices
   readonly authenticate: Authenticate
+  /** The sessions of connections that outlive the memory of the program. */
+  readonly sessionReferences: SessionReferences
   /**
    * The present rights of a user, or of the user's API key if one was used. Throws `forbidden` when the user does not exist
    * any more, or the key is revoked, expired or gone.
@@ -51,6 +58,8 @@ interface Options {
     /** Seconds that a token lives. */
     readonly tokenLifetime: number
   }
+  /** Other services whose assertions about their users are believed; none when left out. */
+  readonly trusted?: { readonly issuers: readonly TrustedIssuer[]; readonly fetchJson: FetchJson } | undefined
   /** Becomes root's password, if it is given. */
   readonly rootPassword: string | undefined
   /** Each gives the writes that delete a user's documents in another collection, for the commit that deletes the user. */
@@ -59,10 +68,15 @@ interface Options {
 
 /** Opens the identity of a store and makes sure that root exists. Throws `invalid` for a root password that is too weak. */
 export const openIdentity = async (options: Options): Promise<Identity> => {
-  const { store, publish, passwords, keys, pepper, sha256, policy, rootPassword, onRemoveUser = [] } = options
+  const { store, publish, passwords, keys, pepper, sha256, policy, trusted, rootPassword, onRemoveUser = [] } = options
   const rules = createPasswordRules(policy.password)
   const directory = await openDirectory(store, publish)
-  const accounts = createAccounts({ directory, passwords, rules })
+  const accounts = createAccounts({
+    directory,
+    passwords,
+    rules,
+    confirmation: createRootConfirmation(store, pepper),
+  })
   const { id: rootId, newPassword } = await accounts.ensureRoot(rootPassword)
   const lockout = await openLockout(store, policy.lockout)
   const apiKeys = createApiKeys({ store, publish, accounts, directory, rootId, pepper })
@@ -89,7 +103,12 @@ export const openIdentity = async (options: Options): Promise<Identity> => {
       roles: createRoles(directory),
       claims: createClaims(directory),
     },
-    authenticate: createAuthenticate({ sessions, apiKeys }),
+    authenticate: createAuthenticate({
+      sessions,
+      apiKeys,
+      trustedIssuers: trusted && createTrustedIssuers({ ...trusted, isLocalUser: id => !!directory.users.getSync(id) }),
+    }),
+    sessionReferences: createSessionReferences({ sessions, apiKeys }),
     async actingFor({ id, apiKeyId }) {
       if (apiKeyId !== undefined)
         return apiKeys.principalOf(apiKeyId).catch((error: unknown) => {

@@ -1,19 +1,10 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
-import { readdir, readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { JWK } from 'jose'
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
-import {
-  exists,
-  isSystemError,
-  makePrivateFolder,
-  removeUnfinished,
-  renameSynced,
-  writeFileAtomic,
-} from '#lib/platform/files.ts'
 import { type Algorithm, algorithms, usesSharedSecret } from './algorithms.ts'
-import { checkPrivate, generateKey, readPrivateKey } from './signing-key.ts'
+import type { KeyKeeper } from './key-keeper.ts'
+import { generateNextKey } from './signing-key.ts'
 import {
   exportPublicJwk,
   importVerificationKey,
@@ -37,12 +28,12 @@ export interface KeyRing {
 }
 
 interface Options {
-  /** The folder of `signing.pem`, `signing.secret` and `retired/`. */
-  readonly folder: string
+  /** Keeps `signing.pem`, `signing.secret` and `retired/`. */
+  readonly keeper: KeyKeeper
   readonly algorithm: Algorithm
   /** The lifetime of a token in seconds. */
   readonly lifetime: number
-  /** The host's private key, which is stored in `signing.pem`. */
+  /** The private key of this service, which is stored in `signing.pem`. */
   readonly privateKey: KeyObject
   /** Replaces the private key by calling `putInPlace`, and updates around it what else depends on that key. */
   readonly replace: (next: KeyObject, putInPlace: () => Promise<void>) => Promise<void>
@@ -55,52 +46,42 @@ const Retired = z.object({
   expires_at: z.iso.datetime(),
 })
 
+const secretName = 'signing.secret'
 const secretSize = 64
 /** Milliseconds that the old key may go on signing after it was stored as retired. */
 const replacementGrace = 60_000
 
-const loadSecret = async (file: string): Promise<KeyObject> => {
-  if (!(await exists(file))) {
-    await makePrivateFolder(join(file, '..'))
-    await writeFileAtomic(file, randomBytes(secretSize))
-  }
-  await checkPrivate(file)
-  const bytes = await readFile(file)
+const loadSecret = async (keeper: KeyKeeper): Promise<KeyObject> => {
+  const stored = await keeper.loadSecret(secretName)
+  const bytes = stored ?? randomBytes(secretSize)
+  if (!stored) await keeper.save(secretName, bytes)
   if (bytes.length !== secretSize)
     throw new ServiceError(
       'unavailable',
-      `${file} is damaged. Put it back as it was, or remove it: then everybody has to sign in again.`,
+      `${keeper.locate(secretName)} is damaged. Put it back as it was, or remove it: then everybody has to sign in again.`,
     )
-  return createSecretKey(bytes)
+  return createSecretKey(Buffer.from(bytes))
 }
 
 /**
- * Opens the keys in a folder, and creates the secret when the algorithm needs one. Throws `unavailable` when the secret is
+ * Opens the keys of a keeper, and creates the secret when the algorithm needs one. Throws `unavailable` when the secret is
  * damaged, or others than its owner can read it.
  */
 export const openKeyRing = async (options: Options): Promise<KeyRing> => {
-  const { folder, algorithm, lifetime, replace } = options
-  const files = {
-    key: join(folder, 'signing.pem'),
-    nextKey: join(folder, 'signing.next.pem'),
-    secret: join(folder, 'signing.secret'),
-    retired: join(folder, 'retired'),
-  }
+  const { keeper, algorithm, lifetime, replace } = options
   const retired = new Map<string, TokenKey & { readonly expiresAt: number }>()
   let { privateKey } = options
 
   const getCurrentKey = async (): Promise<SigningKey> =>
-    createTokenKey(algorithm, usesSharedSecret(algorithm) ? await loadSecret(files.secret) : privateKey)
+    createTokenKey(algorithm, usesSharedSecret(algorithm) ? await loadSecret(keeper) : privateKey)
   const loadRetired = async (): Promise<void> => {
-    const names = await readdir(files.retired).catch((error: unknown) => {
-      if (isSystemError(error, 'ENOENT')) return []
-      throw error
-    })
+    const names = await keeper.list('retired')
     for (const name of names.filter(name => name.endsWith('.json'))) {
-      const file = join(files.retired, name)
-      const record = Retired.parse(JSON.parse(await readFile(file, 'utf8')))
+      const bytes = await keeper.load(name)
+      if (!bytes) continue
+      const record = Retired.parse(JSON.parse(Buffer.from(bytes).toString()))
       const expiresAt = Date.parse(record.expires_at)
-      if (expiresAt <= Date.now()) await rm(file)
+      if (expiresAt <= Date.now()) await keeper.remove(name)
       else if (record.algorithm === algorithm)
         retired.set(record.key_id, {
           id: record.key_id,
@@ -117,29 +98,23 @@ export const openKeyRing = async (options: Options): Promise<KeyRing> => {
       key: exportVerificationKey(key),
       expires_at: new Date(expiresAt).toISOString(),
     }
-    await makePrivateFolder(files.retired)
-    await writeFileAtomic(join(files.retired, `${key.id}.json`), JSON.stringify(record))
+    await keeper.save(`retired/${key.id}.json`, Buffer.from(JSON.stringify(record)))
     retired.set(key.id, { id: key.id, verification: key.verification, expiresAt })
   }
   const listUnexpired = (): readonly TokenKey[] =>
     [...retired.values()].filter(({ id, expiresAt }) => id !== current.id && expiresAt > Date.now())
 
-  // Left by a rotation that was interrupted before it replaced the old key.
-  await rm(files.nextKey, { force: true })
-  await removeUnfinished(folder)
   await loadRetired()
   let current = await getCurrentKey()
   let rotation: Promise<string> | undefined
 
   const rotate = async (): Promise<string> => {
-    await rm(files.nextKey, { force: true })
-    await generateKey(files.nextKey, privateKey.asymmetricKeyDetails?.modulusLength ?? 2048)
-    const next = await readPrivateKey(files.nextKey)
+    const { next, putInPlace } = await generateNextKey(keeper, privateKey)
     // The old key is stored as retired first, so that its tokens stay valid whenever this process ends.
     await retire(current)
-    await replace(next, () => renameSynced(files.nextKey, files.key))
+    await replace(next, putInPlace)
     privateKey = next
-    if (usesSharedSecret(algorithm)) await writeFileAtomic(files.secret, randomBytes(secretSize))
+    if (usesSharedSecret(algorithm)) await keeper.save(secretName, randomBytes(secretSize))
     current = await getCurrentKey()
     return current.id
   }

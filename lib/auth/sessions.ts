@@ -4,7 +4,10 @@ import type { ApiKeys } from './api-keys.ts'
 import type { Directory } from './directory.ts'
 import type { Principal } from '#lib/access/principal.ts'
 import type { Revocations } from './revocations.ts'
-import type { TokenClaims, Tokens } from './tokens.ts'
+import { createExpiredTokenError, type TokenClaims, type Tokens } from './tokens.ts'
+
+/** What of a token says whether it is in use, and for whom. */
+type TokenIdentity = Pick<TokenClaims, 'uid' | 'jti' | 'exp' | 'gen' | 'api_key_id'>
 
 /** The tokens in use. Whether a token's user still exists and has not signed out is checked on each request. */
 export interface Sessions {
@@ -12,6 +15,8 @@ export interface Sessions {
   verify(token: string, connection?: object): MaybePromise<TokenClaims>
   /** The principal of a token. Synchronous for a token that was verified before. Throws as `verify` does. */
   principal(token: string, connection?: object): MaybePromise<Principal>
+  /** The principal of a token that was verified before, by what identifies it. Throws as `verify` does. */
+  principalOf(identity: TokenIdentity): MaybePromise<Principal>
   /** Ends a token before it expires. Throws as `verify` does. */
   end(token: string): Promise<void>
 }
@@ -30,7 +35,7 @@ export const createSessions = (options: Options): Sessions => {
   const { tokens, revocations, directory, apiKeys } = options
 
   /** The present principal of a verified token. This is never cached, so that changes of rights take effect at once. */
-  const findPrincipal = (claims: TokenClaims): MaybePromise<Principal> => {
+  const findPrincipal = (claims: TokenIdentity): MaybePromise<Principal> => {
     if (revocations.has(claims.jti)) throw createInvalidTokenError('This token was signed out; sign in again.')
     if (claims.api_key_id !== undefined) return apiKeys.principalOf(claims.api_key_id)
     const user = directory.users.getSync(claims.uid)
@@ -45,6 +50,10 @@ export const createSessions = (options: Options): Sessions => {
   return {
     verify,
     principal: (token, connection) => continueWith(tokens.verify(token, connection), findPrincipal),
+    principalOf(identity) {
+      if (identity.exp * 1000 <= Date.now()) throw createExpiredTokenError()
+      return findPrincipal(identity)
+    },
     async end(token) {
       const { jti, exp } = await verify(token)
       await revocations.add(jti, exp)

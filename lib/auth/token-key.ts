@@ -1,5 +1,5 @@
-import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto'
-import { calculateJwkThumbprint, exportJWK, type JWK } from 'jose'
+import { createPublicKey, createSecretKey, KeyObject } from 'node:crypto'
+import { calculateJwkThumbprint, type CryptoKey, exportJWK, type JWK } from 'jose'
 import { type Algorithm, usesSharedSecret } from './algorithms.ts'
 
 /** A key that verifies tokens. */
@@ -29,6 +29,24 @@ export const exportVerificationKey = ({ verification }: TokenKey): string =>
 /** Reads what `exportVerificationKey` wrote. */
 export const importVerificationKey = (algorithm: Algorithm, text: string): KeyObject =>
   usesSharedSecret(algorithm) ? createSecretKey(Buffer.from(text, 'base64')) : createPublicKey(text)
+
+const cryptoKeys = new WeakMap<KeyObject, Promise<CryptoKey>>()
+
+const importCryptoKey = async (key: KeyObject, algorithm: Algorithm): Promise<CryptoKey> => {
+  const hash = `SHA-${algorithm.slice(2)}`
+  if (key.type === 'secret')
+    return crypto.subtle.importKey('raw', key.export(), { name: 'HMAC', hash }, false, ['sign', 'verify'])
+  const usages = [key.type === 'private' ? 'sign' : 'verify'] as const
+  return crypto.subtle.importKey('jwk', await exportJWK(key), { name: 'RSASSA-PKCS1-v1_5', hash }, false, usages)
+}
+
+/** A key as Web Crypto has it. Not every platform has the method of `KeyObject` that gives it, with which jose would do this. */
+export const toCryptoKey = (key: CryptoKey | KeyObject, algorithm: Algorithm): CryptoKey | Promise<CryptoKey> => {
+  if (!(key instanceof KeyObject)) return key
+  const imported = cryptoKeys.get(key) ?? importCryptoKey(key, algorithm)
+  cryptoKeys.set(key, imported)
+  return imported
+}
 
 /** A public key as a JSON web key (RFC 7517). */
 export const exportPublicJwk = async (algorithm: Algorithm, { id, verification }: TokenKey): Promise<JWK> => ({

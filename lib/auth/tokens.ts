@@ -4,6 +4,7 @@ import * as z from 'zod'
 import type { MaybePromise } from '#lib/async/maybe-promise.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { Algorithm } from './algorithms.ts'
+import { toCryptoKey } from './token-key.ts'
 
 /** The claims set of a token. Roles and claims are informative: the present rights are looked up on each request. */
 const TokenClaims = z.object({
@@ -63,7 +64,8 @@ const createInvalidTokenError = (message: string, cause?: unknown): ServiceError
     cause,
     headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
   })
-const createExpiredTokenError = (): ServiceError => createInvalidTokenError('The token is expired; sign in again.')
+export const createExpiredTokenError = (): ServiceError =>
+  createInvalidTokenError('The token is expired; sign in again.')
 
 /** Issues and verifies tokens. Verified tokens are cached by digest, so that each signature is checked once. */
 export const createTokens = ({ keys, lifetime, sha256 }: Options): Tokens => {
@@ -76,17 +78,17 @@ export const createTokens = ({ keys, lifetime, sha256 }: Options): Tokens => {
     verified.set(key, claims)
   }
 
-  const findVerificationKey = (id: string | undefined): Key => {
+  const findVerificationKey = (id: string | undefined): MaybePromise<CryptoKey> => {
     const key = keys.find(id)
     if (!key) throw new Error('its key is not known here')
-    return key.verification
+    return toCryptoKey(key.verification, keys.algorithm)
   }
   const verifySignature = async (token: string): Promise<TokenClaims> => {
     try {
       const options = { algorithms: [keys.algorithm], typ: 'JWT' }
       const { payload } = await jwtVerify(
         token,
-        (header: { kid?: string | undefined }) => findVerificationKey(header.kid),
+        async (header: { kid?: string | undefined }) => findVerificationKey(header.kid),
         options,
       )
       return TokenClaims.parse(payload)
@@ -127,6 +129,7 @@ export const createTokens = ({ keys, lifetime, sha256 }: Options): Tokens => {
   return {
     async issue(user) {
       const key = keys.current()
+      const signing = await toCryptoKey(key.signing, keys.algorithm)
       const now = Math.floor(Date.now() / 1000)
       const expiresAt = now + lifetime
       const sign = (payload: TokenUser): Promise<string> =>
@@ -135,7 +138,7 @@ export const createTokens = ({ keys, lifetime, sha256 }: Options): Tokens => {
           .setIssuedAt(now)
           .setExpirationTime(expiresAt)
           .setJti(crypto.randomUUID())
-          .sign(key.signing)
+          .sign(signing)
       const token = await sign(user)
       // A token without roles and claims grants the same rights, which are looked up on each request. One that is too long
       // could not be sent.

@@ -1,13 +1,14 @@
-import type { WebSocketServer } from 'ws'
-
-type HandleUpgradeParameters = Parameters<WebSocketServer['handleUpgrade']>
-
-/** A WebSocket upgrade request that was not answered yet. */
+/**
+ * A request to become a WebSocket that was not answered yet. Each program has a kind of its own, which its gateway of
+ * events completes.
+ */
 export interface Handshake {
-  readonly incoming: HandleUpgradeParameters[0]
-  readonly socket: HandleUpgradeParameters[1]
-  /** Bytes that followed the request. */
-  readonly head: HandleUpgradeParameters[2]
+  /** Whether the client has gone away. */
+  isGone(): boolean
+  /** Answers that this connection does not become a WebSocket, in the documented shape. */
+  refuse(status: number, message: string): void
+  /** Calls a listener when the connection has closed. */
+  onClosed(listener: () => void): void
 }
 
 /** A reply that turns the connection into a WebSocket. */

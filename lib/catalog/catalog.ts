@@ -78,7 +78,8 @@ interface Options {
   readonly store: Store
   readonly publish: Publish
   readonly storages: Storages
-  readonly startWorker: StartWorker
+  /** Starts the threads that parse long chunk indexes; undefined in a program without threads. */
+  readonly startWorker: StartWorker | undefined
   readonly manifestsPerUser: number
 }
 

@@ -159,6 +159,8 @@ export const refuseNewHiddenObjects = async (
 ): Promise<void> => {
   const [storage, earlierStorage] = [getStorage(manifest), before && getStorage(before)]
   if (!storage) return
+  // Throws for a kind of storage that this program does not have.
+  await context.storages.getStorageKey(storage)
   const earlierPaths = before && earlierStorage && isSameStorage(earlierStorage, storage) ? listObjectPaths(before) : []
   const ownMetadata = `${manifest.catalog_id}/${manifest.name}.meta`
   const added = listObjectPaths(manifest).filter(path => path !== ownMetadata && !earlierPaths.includes(path))

@@ -1,3 +1,4 @@
+import type { Every } from '#lib/async/every.ts'
 import { createStoredEvent, type NewEvent } from '#lib/events/event.ts'
 import type { Events } from '#lib/events/events.ts'
 import { createHub } from '#lib/events/hub.ts'
@@ -8,6 +9,7 @@ import { createSubscriptions, type Subscriptions } from '#lib/events/subscriptio
 
 /** What a program hands in for the readers of events. */
 export interface EventPorts {
+  readonly every: Every
   /** The most WebSockets of one user, and in all. */
   readonly limits: { readonly user: number; readonly all: number }
   /** Opens the process that serves WebSockets, and adds what it needs to `resources`. Without it, this process serves them. */
@@ -23,12 +25,12 @@ interface EventServices extends Disposable {
 }
 
 /** Opens the readers of events. */
-export const openEventServices = (events: Events, { limits, openProcess }: EventPorts): EventServices => {
+export const openEventServices = (events: Events, { every, limits, openProcess }: EventPorts): EventServices => {
   using stack = new DisposableStack()
-  const hub = stack.use(createHub(events))
+  const hub = stack.use(createHub(events, every))
   const outOfProcess = openProcess?.(stack)
   const gateway = outOfProcess ?? createInProcessGateway(hub)
-  const subscriptions = createSubscriptions({ events, gateway, limits })
+  const subscriptions = createSubscriptions({ events, gateway, every, limits })
   const streams = createEventStreams({ events, hub })
   const resources = stack.move()
   return {

@@ -1,8 +1,5 @@
-import { readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import * as z from 'zod'
 import type { Audit } from '#lib/audit/audit.ts'
-import { writeFileAtomic } from '#lib/platform/files.ts'
 import type { Store } from '#lib/storage/store.ts'
 import type { Check } from '#lib/health/health.ts'
 
@@ -31,16 +28,3 @@ export const createAuditCheck =
     if (problem !== undefined) throw new Error(problem)
     return 'kept'
   }
-
-/** Creates a check that writes a small file into a folder, as machines do, reads it back and deletes it. */
-export const createFolderCheck = (folder: string): Check => {
-  const file = join(folder, '.health')
-  return async () => {
-    const text = new Date().toISOString()
-    await writeFileAtomic(file, text)
-    const found = await readFile(file, 'utf8')
-    await rm(file, { force: true })
-    if (found !== text) throw new Error(`what was written into ${folder} was not read back`)
-    return 'readable and writable'
-  }
-}

@@ -1,9 +1,10 @@
+import type { Every } from '#lib/async/every.ts'
 import { messageOf } from '#lib/errors.ts'
-import { loadApiDescription } from '#functions/load-api-description.ts'
 import type { NewEvent } from '#lib/events/event.ts'
 import type { Events } from '#lib/events/events.ts'
 import { type Check, createHealth } from '#lib/health/health.ts'
 import type { Route } from '#lib/http/endpoint.ts'
+import type { ApiDescription } from '#lib/http/openapi.ts'
 import type { HypervisorDriver } from '#lib/hypervisor/driver.ts'
 import { type Jobs, openJobs } from '#lib/jobs/jobs.ts'
 import { createFreeLicense } from '#lib/license/license.ts'
@@ -16,6 +17,7 @@ import type { Cache } from '#lib/transfers/cache/cache.ts'
 import { type CatalogPorts, openCatalogServices } from './catalog-services.ts'
 import { type EventPorts, openEventServices } from './event-services.ts'
 import { composePublicServices } from './public-services.ts'
+import type { controlServiceNames } from './host-routes.ts'
 import type { Services } from './services.ts'
 import type { Shutdown } from './shutdown.ts'
 import { composeStateServices, type StatePorts } from './state-services.ts'
@@ -23,6 +25,7 @@ import { composeStateServices, type StatePorts } from './state-services.ts'
 /** What a program that runs machines hands in: the service, or a test with its own driver, store and network. */
 interface HostPorts {
   readonly routes: readonly Route[]
+  readonly loadApiDescription: () => Promise<ApiDescription>
   readonly state: StatePorts & {
     readonly store: Store
     readonly events: Events
@@ -33,7 +36,8 @@ interface HostPorts {
   readonly facts: Pick<HostFacts, 'id' | 'cpus' | 'memory'>
   readonly ssh: Services['ssh']
   readonly catalog: CatalogPorts
-  readonly eventReaders: EventPorts
+  readonly every: Every
+  readonly eventReaders: Omit<EventPorts, 'every'>
   readonly metrics: Metrics
   readonly healthChecks: Readonly<Record<string, Check>>
   /** Called with each defect of a job. */
@@ -43,7 +47,7 @@ interface HostPorts {
 }
 
 interface HostServices {
-  readonly services: Services
+  readonly services: Omit<Services, (typeof controlServiceNames)[number]>
   readonly jobs: Jobs
   readonly cache: Cache
   /** Removes the work folders of earlier processes that no resumed transfer uses. Call it after the resumed ones have ended. */
@@ -64,12 +68,14 @@ const waitForAll = async (parts: readonly Promise<void>[]): Promise<void> => {
 /** Composes the services of a program that runs machines: all of them. */
 export const openHostServices = async ({
   routes,
+  loadApiDescription,
   state,
   driver,
   machines,
   facts,
   ssh,
   catalog,
+  every,
   eventReaders,
   metrics,
   healthChecks,
@@ -80,11 +86,11 @@ export const openHostServices = async ({
   const { publish } = events
   const catalogParts = await openCatalogServices(catalog, { store, publish, managerRecords, machines, driver })
 
-  const jobs = await openJobs({ store, publish, onEnded: metrics.countJob, onDefect: onJobDefect })
+  const jobs = await openJobs({ store, publish, every, onEnded: metrics.countJob, onDefect: onJobDefect })
   // Only for a start that fails later. A shutdown has closed the jobs before (see `work under way`) and has logged the rest.
   shutdown.add('jobs', 'work', deadline => jobs.close(deadline).catch(() => {}))
 
-  const readers = openEventServices(events, eventReaders)
+  const readers = openEventServices(events, { every, ...eventReaders })
   shutdown.add('readers of events', 'rest', () => readers[Symbol.dispose]())
   const { subscriptions, streams } = readers
 

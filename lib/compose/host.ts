@@ -1,10 +1,13 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { every } from '#lib/async/every.ts'
 import { createHttpAudit } from '#lib/audit/http-audit.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
 import { messageOf } from '#lib/errors.ts'
 import { createApp } from '#lib/http/app.ts'
 import type { RequestContext } from '#lib/http/context.ts'
 import { createCors } from '#lib/http/cors.ts'
+import type { Route } from '#lib/http/endpoint.ts'
 import type { AppOptions } from '#lib/http/options.ts'
 import type { Outcome } from '#lib/http/outcome.ts'
 import { describeHypervisor } from '#lib/hypervisor/driver.ts'
@@ -17,11 +20,14 @@ import { readHostFacts } from '#lib/platform/host-facts.ts'
 import { getAreaLogger } from '#lib/platform/log.ts'
 import { createStartWorker } from '#lib/platform/workers.ts'
 import { scheduleBackups } from '#lib/storage/backups.ts'
+import { createApiDescriptionLoader } from './api-description.ts'
 import { openCommandLineSocket } from './command-line-socket.ts'
 import type { Config } from './config.ts'
+import { openControlLink } from './control-link.ts'
 import { openEventsProcess } from './events-process.ts'
-import { addGauges } from './gauges.ts'
-import { createAuditCheck, createFolderCheck, createStoreCheck } from './health-checks.ts'
+import { createFolderCheck } from './folder-check.ts'
+import { addGauges, addHostGauges } from './gauges.ts'
+import { createAuditCheck, createStoreCheck } from './health-checks.ts'
 import { getAttachFolder, openMachineHostFiles } from './host-files.ts'
 import { openHostServices } from './host-services.ts'
 import { publishLiveEvents } from './live-events.ts'
@@ -39,6 +45,7 @@ import { openTransport } from './transport.ts'
 export interface RunningHost {
   readonly url: string
   readonly driver: string
+  readonly routes: readonly Route[]
   /** The file of the certificate, if it is self-signed: clients must be told to trust it. */
   readonly certificate: string | undefined
   /** Reads the certificate again if its file has changed. */
@@ -86,7 +93,7 @@ export const openHost = async (
   const transport = await openTransport(config, facts.name)
 
   const metrics = createMetrics()
-  const { driver: unmeteredDriver, firstStart } = await openDriver(config, {
+  const { driver: unmeteredDriver, demoKernel } = await openDriver(config, {
     folder: join(config.state, 'machines'),
     entry,
     hostFiles,
@@ -95,19 +102,21 @@ export const openHost = async (
   const driver = meterDriver(unmeteredDriver, metrics.countCall)
   const machines = await openHostMachines(config, { driver, facts, store, events })
   shutdown.add('machines', 'machines', machines.close)
-  if (firstStart && config.demo === 'on') await createDemo(config, machines)
+  if (demoKernel && config.demo === 'on') await createDemo(config, machines, demoKernel)
 
   const ssh = openSsh(config)
   shutdown.add('SSH connections', 'rest', () => ssh.close())
 
   const { services, jobs, cache, removeUnused, broadcast, addWorkToShutdown } = await openHostServices({
     routes,
+    loadApiDescription: createApiDescriptionLoader(name => readFile(new URL(name, entry), 'utf8')),
     state,
     driver,
     machines,
     facts,
     ssh,
     catalog: await openCatalogPorts(config, { store, events, hostFiles, startWorker, signingKey }),
+    every,
     eventReaders: {
       limits: { user: config.subscriptions_per_user, all: config.subscriptions },
       openProcess:
@@ -129,10 +138,11 @@ export const openHost = async (
   })
   const liveEvents = publishLiveEvents(broadcast)
   shutdown.add('live events', 'rest', () => liveEvents[Symbol.dispose]())
+  addHostGauges(metrics, { machines, cache })
+  const controlLink = openControlLink(config, { machines, driver, facts, events })
+  if (controlLink) shutdown.add('link to the control service', 'rest', () => controlLink[Symbol.dispose]())
   const gauges = addGauges(metrics, {
-    machines,
     jobs,
-    cache,
     events,
     subscriptions: services.subscriptions,
     passwords,
@@ -188,6 +198,7 @@ export const openHost = async (
   return {
     url: listener.url,
     driver: driver.platform.hypervisorType,
+    routes,
     certificate: transport.selfSignedFile,
     reload: () => watch.reload(),
     end: running.end,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { openCatalogContext } from '#lib/catalog/catalog.ts'
 import type { CatalogContext } from '#lib/catalog/changes.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
-import { createStorages } from '#lib/objects/storages.ts'
+import { createHostStorages } from '#lib/objects/host-storages.ts'
 import { parseSigningKey } from '#lib/packs/sidecar.ts'
 import type { HostFiles } from '#lib/platform/host-files.ts'
 import { getAreaLogger } from '#lib/platform/log.ts'
@@ -28,7 +28,7 @@ export const openCatalog = async (config: Config, { store, events, startWorker }
     publish: events.publish,
     startWorker,
     manifestsPerUser: config.manifests_per_user,
-    storages: createStorages({
+    storages: createHostStorages({
       folder: getCatalogFolder(config),
       hostFiles: await openStorageHostFiles(config),
       environment: process.env,

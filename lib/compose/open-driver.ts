@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Config } from './config.ts'
 import { ServiceError } from '#lib/errors.ts'
+import { demoGuest } from '#lib/hypervisor/demo-guest.gen.ts'
 import type { HypervisorDriver } from '#lib/hypervisor/driver.ts'
 import { createEmbeddedDriver } from '#lib/hypervisor/embedded/driver.ts'
 import { findAccount } from '#lib/hypervisor/qemu/account.ts'
@@ -22,8 +23,8 @@ interface Parts {
 
 interface OpenedDriver {
   readonly driver: HypervisorDriver
-  /** True if this driver has never had machines in this state folder. */
-  readonly firstStart: boolean
+  /** The kernel of the demo machine. Undefined if this driver has had machines in this state folder before. */
+  readonly demoKernel: Uint8Array | undefined
 }
 
 /**
@@ -43,15 +44,15 @@ export const openDriver = async (
       'The driver is qemu, but qemu-system-x86_64 and qemu-img are not on PATH; install QEMU or choose embedded.',
     )
   const driverFolder = join(folder, programs ? 'qemu' : 'embedded')
-  const firstStart = !(await exists(driverFolder))
+  const demoKernel = (await exists(driverFolder)) ? undefined : demoGuest
   if (programs) {
     const recorderProgram = fileURLToPath(new URL('recorder.mjs', entry))
     const account = qemu_user === undefined ? undefined : await findAccount(qemu_user)
     const options = { folder: driverFolder, programs, recorderProgram, serialLogSize, account, hostFiles, log }
-    return { driver: await createQemuDriver(options), firstStart }
+    return { driver: await createQemuDriver(options), demoKernel }
   }
   return {
     driver: createEmbeddedDriver({ folder: driverFolder, startWorker, serialLogSize, hostFiles, log }),
-    firstStart,
+    demoKernel,
   }
 }

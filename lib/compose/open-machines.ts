@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '#lib/errors.ts'
-import { demoGuest } from '#lib/hypervisor/demo-guest.gen.ts'
 import type { HypervisorDriver } from '#lib/hypervisor/driver.ts'
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
 import type { HostFacts } from '#lib/platform/host-facts.ts'
@@ -32,8 +31,8 @@ export const openHostMachines = (config: Config, { driver, facts, store, events 
   })
 
 /** Creates the demo machine, and the file of its kernel for the first machine that a user creates. */
-export const createDemo = async (config: Config, machines: Machines): Promise<void> => {
+export const createDemo = async (config: Config, machines: Machines, kernel: Uint8Array): Promise<void> => {
   await machines.createDemo()
   // QEMU may run as another user, who must be able to read the file.
-  await writeFile(join(getAttachFolder(config), 'demo-kernel.bin'), demoGuest, { mode: 0o644 })
+  await writeFile(join(getAttachFolder(config), 'demo-kernel.bin'), kernel, { mode: 0o644 })
 }

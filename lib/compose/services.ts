@@ -8,6 +8,8 @@ import type { OpenEventStream } from '#lib/events/stream.ts'
 import type { Subscriptions } from '#lib/events/subscriptions.ts'
 import type { Health } from '#lib/health/health.ts'
 import type { Readiness } from '#lib/health/readiness.ts'
+import type { Forwarding } from '#lib/hosts/forward/forwarding.ts'
+import type { Hosts } from '#lib/hosts/hosts.ts'
 import type { OpenApiService } from '#lib/http/openapi.ts'
 import type { Jobs } from '#lib/jobs/jobs.ts'
 import type { License } from '#lib/license/license.ts'
@@ -36,6 +38,8 @@ declare module '#lib/http/services.ts' {
     readonly machines: Machines
     readonly ssh: Pick<Ssh, 'execute'>
     readonly license: License
+    readonly hosts: Hosts
+    readonly forwarding: Forwarding
     readonly health: Health
     readonly readiness: Readiness
     readonly openapi: OpenApiService

@@ -1,9 +1,10 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import * as z from 'zod'
-import { isAddressRule } from '#lib/platform/client-address.ts'
 import { isHostRule } from '#lib/ssh/allowed-hosts.ts'
 import { accessSettings } from './access-settings.ts'
+import { catalogSettings, retentionSettings, servingSettings, subscriptionSettings } from './service-settings.ts'
+import { controlSettings } from './control-settings.ts'
 import { AbsolutePath, createNumberSchema, listSchema } from './setting-types.ts'
 
 /** Every setting: its key in vmhost.toml; `VMHOST_KEY` in the environment; `--key` on the command line. */
@@ -14,6 +15,7 @@ export const settings = {
     help: 'state folder: everything that the service stores',
   },
   ...accessSettings,
+  ...controlSettings,
   storage_password: {
     schema: z.string().min(12, 'must have at least 12 characters').optional(),
     default: undefined,
@@ -34,41 +36,13 @@ export const settings = {
     default: undefined,
     help: 'folder of the backups; if unset, backups in the state folder',
   },
-  audit_days: {
-    schema: createNumberSchema(1, 36_500, 'days'),
-    default: 400,
-    help: 'days that the audit goes back',
-  },
-  audit_kept: {
-    schema: createNumberSchema(1_000, 100_000_000),
-    default: 1_000_000,
-    help: 'maximum number of audit entries',
-  },
-  events_days: {
-    schema: createNumberSchema(1, 3_650, 'days'),
-    default: 7,
-    help: 'days that the event log goes back',
-  },
-  events_kept: {
-    schema: createNumberSchema(100, 100_000_000),
-    default: 100_000,
-    help: 'maximum number of events in the log',
-  },
+  ...retentionSettings,
   events: {
     schema: z.enum(['inline', 'process']),
     default: 'inline',
     help: 'what serves WebSockets: inline (the service) or process (a separate process)',
   },
-  subscriptions_per_user: {
-    schema: createNumberSchema(1, 1_000_000),
-    default: 100,
-    help: 'maximum number of event WebSockets of one user',
-  },
-  subscriptions: {
-    schema: createNumberSchema(1, 1_000_000),
-    default: 10_000,
-    help: 'maximum number of event WebSockets of all users',
-  },
+  ...subscriptionSettings,
   ssh_host_keys: {
     schema: z.enum(['accept-new', 'strict']),
     default: 'accept-new',
@@ -96,18 +70,7 @@ export const settings = {
     default: 1_048_576,
     help: 'bytes of output that the service keeps of a command over SSH',
   },
-  outgoing_addresses: {
-    schema: listSchema.pipe(
-      z.array(z.string().refine(isAddressRule, 'must be addresses or ranges such as 10.0.0.0/8')),
-    ),
-    default: [],
-    help: 'private addresses and ranges that catalog managers may reach; they may always reach public ones; list a cloud metadata address on its own, because no range includes it',
-  },
-  manifests_per_user: {
-    schema: createNumberSchema(1, 1_000_000),
-    default: 10_000,
-    help: 'maximum number of manifests of one user in the catalog',
-  },
+  ...catalogSettings,
   cache_folder: {
     schema: AbsolutePath.optional(),
     default: undefined,
@@ -159,26 +122,7 @@ export const settings = {
     help: 'user that QEMU runs as; the service must be root for that; if unset, the user of the service',
   },
   demo: { schema: z.enum(['on', 'off']), default: 'on', help: 'whether the first start makes a demo machine' },
-  log: {
-    schema: z.enum(['debug', 'info', 'warning', 'error']),
-    default: 'info',
-    help: 'debug, info, warning or error; JSON lines on standard error',
-  },
-  routes_include: {
-    schema: listSchema,
-    default: [],
-    help: 'serve only these routes: ids or METHOD /path, with * and **',
-  },
-  routes_exclude: {
-    schema: listSchema,
-    default: [],
-    help: 'do not serve these routes; takes precedence over routes_include',
-  },
-  license_path: {
-    schema: z.string().regex(/^[a-z0-9_-]+$/, 'must be one path segment of a-z, 0-9, _ and -'),
-    default: 'hypervisor_desktop',
-    help: 'name of the product in /api/v1/PRODUCT/key, for clients that ask for the license of another product',
-  },
+  ...servingSettings,
   stop_timeout: {
     schema: createNumberSchema(1, 86_400, 'seconds'),
     default: 180,

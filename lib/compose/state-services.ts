@@ -3,10 +3,10 @@ import type { IdentityServices } from '#lib/auth/identity-services.ts'
 import type { Services } from './services.ts'
 
 /** The parts of a state folder that endpoints use as they are. */
-type StateParts = Pick<Services, 'audit' | 'userConfigs' | 'events'>
+type PlainParts = Pick<Services, 'audit' | 'userConfigs' | 'events'>
 
 /** What a program hands in that has a state folder. A `State` has it. */
-export interface StatePorts extends StateParts {
+export interface StatePorts extends PlainParts {
   readonly identity: Pick<Identity, 'services'>
 }
 
@@ -16,4 +16,4 @@ export const composeStateServices = ({
   audit,
   userConfigs,
   events,
-}: StatePorts): IdentityServices & StateParts => ({ ...identity.services, audit, userConfigs, events })
+}: StatePorts): IdentityServices & PlainParts => ({ ...identity.services, audit, userConfigs, events })

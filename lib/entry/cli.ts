@@ -1,5 +1,6 @@
 import { Command, Option, type OptionValues } from 'commander'
-import { type Config, ConfigError, readConfig } from '#lib/compose/config.ts'
+import { type Config, readConfig } from '#lib/compose/config.ts'
+import { ConfigError } from '#lib/compose/read-settings.ts'
 import { settings } from '#lib/compose/settings.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { createAuditCommand } from './commands/audit.ts'

@@ -1,27 +1,138 @@
-import { type App, createApp } from '#lib/http/app.ts'
-import { apiDescription } from '#functions/api-description.ts'
-import { routes } from '#functions/routes.edge.gen.ts'
-import { composePublicServices } from '#lib/compose/public-services.ts'
+import { DurableObject, WorkerEntrypoint } from 'cloudflare:workers'
+import type { HashMethod } from '#lib/auth/hash-methods.ts'
+import { hashPassword, passwordMatches } from '#lib/auth/password-hashes.ts'
+import type { PasswordHasher } from '#lib/auth/remote-passwords.ts'
+import { createApiDescriptionLoader } from '#lib/compose/api-description.ts'
+import { type Control as OpenControl, createReplyOptions, openControl } from '#lib/compose/control.ts'
+import { controlRoutes } from '#lib/compose/control-routes.ts'
+import { readEdgeConfig } from '#lib/compose/edge-config.ts'
+import { selectServedRoutes } from '#lib/compose/served-routes.ts'
+import { createTokenGateway, type RefuseBadToken } from '#lib/compose/token-gateway.ts'
+import { messageOf } from '#lib/errors.ts'
+import { completeUpgrade } from '#lib/events/hibernating/handshake.ts'
+import type { HibernatingSocket } from '#lib/events/hibernating/socket.ts'
+import { getAreaLogger, openLog } from '#lib/platform/log.ts'
 
-const openApp = (): App =>
-  createApp({
-    routes,
-    services: composePublicServices({
-      routes,
-      loadApiDescription: async () => ({ ...apiDescription, examples: {} }),
-      getFailure: () => undefined,
-    }),
-    // Only the host knows users and their rights, so the edge serves public endpoints only.
-    authenticate: async () => undefined,
-    onOutcome: () => {},
-    checkReplies: false,
+/** The runtime's own, which makes both ends of a WebSocket. */
+declare const WebSocketPair: new () => { readonly 0: object; readonly 1: HibernatingSocket }
+
+interface ControlStub {
+  fetch(request: Request): Promise<Response>
+  publicKeys: OpenControl['publicKeys']
+}
+
+interface Environment {
+  readonly CONTROL: { idFromName(name: string): unknown; get(id: unknown): ControlStub }
+  readonly PASSWORDS: PasswordHasher
+}
+
+const loadApiDescription = createApiDescriptionLoader(async () => {
+  const { default: text } = await import('./api-description.json')
+  return text
+})
+
+/** Hashes passwords where nobody waits for anything else. */
+export class Passwords extends WorkerEntrypoint implements PasswordHasher {
+  async hash(password: string, method: HashMethod): Promise<string> {
+    return hashPassword(password, method)
+  }
+  async matches(password: string, hash: string): Promise<boolean> {
+    return passwordMatches(password, hash)
+  }
+}
+
+/** The service, which has one object of this class. It sleeps while nobody calls it. */
+export class Control extends DurableObject<Environment> {
+  #opening: Promise<OpenControl> | undefined
+  #wakesAt = Infinity
+
+  async #openNow(): Promise<OpenControl> {
+    const { storage } = this.ctx
+    const config = readEdgeConfig({ ...this.env })
+    await openLog(config.log)
+    this.#wakesAt = (await storage.getAlarm()) ?? Infinity
+    return openControl({ storage, sockets: this.ctx, config, hasher: this.env.PASSWORDS, loadApiDescription })
+  }
+  async #open(): Promise<OpenControl> {
+    this.#opening ??= this.#openNow()
+    try {
+      return await this.#opening
+    } catch (error) {
+      // The next request tries again.
+      this.#opening = undefined
+      throw error
+    }
+  }
+  /** Sees to it that an alarm wakes this object in time. */
+  async #scheduleWake({ nextWake }: OpenControl): Promise<void> {
+    const next = nextWake()
+    if (this.#wakesAt <= next && this.#wakesAt > Date.now()) return
+    this.#wakesAt = next
+    await this.ctx.storage.setAlarm(next)
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    const control = await this.#open()
+    const { app } = control
+    const from = { address: request.headers.get('cf-connecting-ip') ?? '' }
+    const { pathname } = new URL(request.url)
+    const isUpgrade = request.headers.get('upgrade')?.toLowerCase() === 'websocket' && app.isWebSocket(pathname)
+    const answer = async (): Promise<Response> => {
+      if (!isUpgrade) return app.fetch(request, from)
+      const { 0: client, 1: server } = new WebSocketPair()
+      return completeUpgrade(await app.upgrade(request, from), { client, server })
+    }
+    const response = await answer()
+    await this.#scheduleWake(control)
+    return response
+  }
+  async publicKeys(): ReturnType<OpenControl['publicKeys']> {
+    const { publicKeys } = await this.#open()
+    return publicKeys()
+  }
+  async alarm(): Promise<void> {
+    const control = await this.#open()
+    control.runTimers()
+    await this.#scheduleWake(control)
+  }
+  async webSocketMessage(socket: HibernatingSocket, data: string | ArrayBuffer): Promise<void> {
+    const { subscriptions } = await this.#open()
+    subscriptions.onMessage(socket, data)
+  }
+  async webSocketClose(socket: HibernatingSocket): Promise<void> {
+    const { subscriptions } = await this.#open()
+    subscriptions.onClosed(socket)
+  }
+  async webSocketError(socket: HibernatingSocket): Promise<void> {
+    const { subscriptions } = await this.#open()
+    subscriptions.onClosed(socket)
+  }
+}
+
+const getControl = ({ CONTROL }: Environment): ControlStub => CONTROL.get(CONTROL.idFromName('control'))
+
+const openGateway = (environment: Environment): RefuseBadToken => {
+  const config = readEdgeConfig({ ...environment })
+  return createTokenGateway({
+    ...createReplyOptions(config),
+    routes: selectServedRoutes(config, controlRoutes),
+    algorithm: config.token_algorithm,
+    loadPublicKeys: () => getControl(environment).publicKeys(),
   })
+}
 
-let app: App | undefined
+let refuseBadToken: RefuseBadToken | undefined
 
+/** Checks tokens where the request arrives, and passes it on to the control. */
 export default {
-  fetch(request: Request): Response | Promise<Response> {
-    app ??= openApp()
-    return app.fetch(request)
+  async fetch(request: Request, environment: Environment): Promise<Response> {
+    try {
+      refuseBadToken ??= openGateway(environment)
+      return (await refuseBadToken(request)) ?? (await getControl(environment).fetch(request))
+    } catch (error) {
+      getAreaLogger('entry').error('The service cannot answer: {reason}', { reason: messageOf(error), error })
+      const body = { code: 503, message: 'The service cannot answer at this moment; its log says why.' }
+      return Response.json(body, { status: body.code, headers: { 'Cache-Control': 'no-store', 'Retry-After': '5' } })
+    }
   },
 }

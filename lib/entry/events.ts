@@ -3,6 +3,7 @@
  * itself.
  */
 import { createServer } from 'node:http'
+import { every } from '#lib/async/every.ts'
 import { createEventClients } from '#lib/events/clients.ts'
 import { createEventLogReader } from '#lib/events/log-reader.ts'
 import { createHub } from '#lib/events/hub.ts'
@@ -32,7 +33,7 @@ type StartMessage = Extract<ServiceMessage, { do: 'start' }>
 
 const open = async ({ file, dataKey, epoch, socket: path }: StartMessage) => {
   const log = createEventLogReader(openLogReader({ file, dataKey }), epoch)
-  const hub = createHub(log)
+  const hub = createHub(log, every)
   const clients = createEventClients(hub)
   const completeHandshake = createHandshakes()
   const server = createServer({ maxHeaderSize })

@@ -12,7 +12,24 @@ vmhost prints it only this once. Save it, or set VMHOST_ROOT_PASSWORD before a s
 `)
 }
 
-const formatWelcome = ({ url, driver, certificate }: RunningHost): string => {
+/** Formats the calls to try first, of those that this service serves. */
+const formatCalls = ({ url, routes }: RunningHost, curl: string): string => {
+  const call = `${curl} -H "Authorization: Bearer $TOKEN"`
+  const calls = {
+    'machines/list': `${call} ${url}/api/v1/machines`,
+    'machines/start': `${call} -X PUT ${url}/api/v1/machines/demo/start`,
+    'machines/status': `${call} ${url}/api/v1/machines/demo/status`,
+    'catalog/list': `${call} ${url}/api/v1/catalog`,
+  }
+  return Object.entries(calls)
+    .filter(([id]) => routes.some(route => route.id === id))
+    .slice(0, 3)
+    .map(([, line]) => `  ${line}\n`)
+    .join('')
+}
+
+const formatWelcome = (host: RunningHost): string => {
+  const { url, driver, certificate } = host
   const curl = `curl -s${certificate ? ` --cacert '${certificate}'` : ''}`
   return `
 vmhost serves ${url} on ${driver}
@@ -21,10 +38,7 @@ Sign in:
   TOKEN=$(${curl} ${url}/api/v1/auth/token -d '{"email":"root","password":"PASSWORD"}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
 
 Then try:
-  ${curl} -H "Authorization: Bearer $TOKEN" ${url}/api/v1/machines
-  ${curl} -H "Authorization: Bearer $TOKEN" -X PUT ${url}/api/v1/machines/demo/start
-  ${curl} -H "Authorization: Bearer $TOKEN" ${url}/api/v1/machines/demo/status
-`
+${formatCalls(host, curl)}`
 }
 
 /** Milliseconds after the shutdown in which closed sockets and threads can end. */

@@ -1,12 +1,11 @@
-import { randomBytes } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import type { Principal } from '#lib/access/principal.ts'
-import { messageOf } from '#lib/errors.ts'
+import { createClientMessages, cutReason } from './client-messages.ts'
 import type { EncodedMessage } from './frame.ts'
 import type { Hub } from './hub.ts'
 import type { ClientActivity, AdmittedClient } from './gateway.ts'
-import { type EventType, eventTypes } from './event.ts'
+import type { EventType } from './event.ts'
 
 /** A WebSocket that reads events. */
 export interface EventClient {
@@ -35,8 +34,6 @@ const maxBufferedBytes = 1 << 20
 const batchSize = 64
 const pongTimeout = 45_000
 
-const toLowerCaseText = (value: unknown): string => (typeof value === 'string' ? value.toLowerCase() : '')
-
 /** Serves one WebSocket: sends the events from the client's cursor on, answers its messages and checks that it is alive. */
 export const createClient = (options: Options): EventClient => {
   const { socket, connection, hub, admitted, onSent, onClosed } = options
@@ -46,24 +43,12 @@ export const createClient = (options: Options): EventClient => {
   let [lastPing, lastPong] = [0, Date.now()]
   let isBackedUp = false
 
-  /** Sends a message to this client alone. It is not in the log. */
-  const sendMessage = (type: EventType, message: string, more: { body?: object; ref_id?: string } = {}): void =>
-    socket.send(
-      JSON.stringify({
-        id: randomBytes(32).toString('hex'),
-        ...(more.ref_id !== undefined && { ref_id: more.ref_id }),
-        event_type: type,
-        timestamp: new Date().toISOString(),
-        message,
-        ...(more.body && { body: more.body }),
-        client_id: id,
-      }),
-    )
+  const messages = createClientMessages(id)
   const drain = (): void => {
     while (!isBackedUp && socket.readyState === socket.OPEN) {
       const frames = subscription.next(batchSize)
       if (frames === 'gap') {
-        sendMessage('global', 'gap', { body: { cursor: subscription.cursor() } })
+        socket.send(messages.gap(subscription.cursor()))
         continue
       }
       if (frames.length === 0) return
@@ -98,30 +83,6 @@ export const createClient = (options: Options): EventClient => {
       socket.resume()
     })
   }
-  const handleMessage = (text: string): void => {
-    let request: { event_type?: unknown; message?: unknown; id?: unknown }
-    try {
-      request = Object(JSON.parse(text))
-    } catch (error) {
-      return sendMessage('global', 'error', { body: { error: messageOf(error) } })
-    }
-    const requestId = typeof request.id === 'string' ? request.id : undefined
-    const type = toLowerCaseText(request.event_type)
-    const message = toLowerCaseText(request.message)
-    if (type === 'health') {
-      if (message === 'ping') sendMessage('health', 'pong', { ref_id: requestId ?? randomBytes(32).toString('hex') })
-    } else if (type === 'system') {
-      if (message === 'client-id') sendMessage('system', 'client-id', { body: { 'client-id': id } })
-    } else {
-      const isKnown = eventTypes.some(known => known === type)
-      const error = isKnown ? `no handlers registered for type ${type}` : `invalid message type ${type}`
-      sendMessage('global', 'error', {
-        body: { error },
-        ...(isKnown && requestId !== undefined && { ref_id: requestId }),
-      })
-    }
-  }
-
   const client: EventClient = {
     id,
     activity: () => ({
@@ -138,19 +99,13 @@ export const createClient = (options: Options): EventClient => {
       socket.ping()
     },
     close(code, reason) {
-      // A close frame holds 123 bytes of reason.
-      socket.close(
-        code,
-        Buffer.from(reason)
-          .subarray(0, 120)
-          .toString('utf8')
-          .replace(/\uFFFD$/, ''),
-      )
+      socket.close(code, cutReason(reason))
       setTimeout(() => socket.terminate(), 2_000).unref()
     },
   }
   socket.on('message', (data: Buffer) => {
-    handleMessage(data.toString('utf8'))
+    const answer = messages.answer(data.toString('utf8'))
+    if (answer !== undefined) socket.send(answer)
     pauseWhenBackedUp()
   })
   // The library answers the ping.
@@ -161,15 +116,8 @@ export const createClient = (options: Options): EventClient => {
     subscription[Symbol.dispose]()
     onClosed(client)
   })
-  sendMessage('global', 'WebSocket connection established subscribed to global by default', {
-    body: {
-      client_id: id,
-      subscriptions: [...types],
-      cursor: subscription.cursor(),
-      ...(unknown.length > 0 && { unknown_event_types: unknown }),
-    },
-  })
-  if (gap) sendMessage('global', 'gap', { body: { cursor: subscription.cursor() } })
+  socket.send(messages.welcome(types, subscription.cursor(), unknown))
+  if (gap) socket.send(messages.gap(subscription.cursor()))
   drain()
   return client
 }

@@ -46,6 +46,8 @@ export interface NewEvent {
   readonly message: string
   readonly body?: Readonly<Record<string, unknown>>
   readonly audience: Audience
+  /** Generated when left out. An event of another service's log keeps its id. */
+  readonly id?: string
 }
 
 /** An event as it is sent to clients, with its position in the log. */
@@ -58,8 +60,8 @@ export const EventMessage = StoredEvent.omit({ audience: true })
 export type EventMessage = z.infer<typeof EventMessage>
 
 /** Completes a new event with an id and the present time. */
-export const createStoredEvent = ({ type, message, body, audience }: NewEvent): StoredEvent => ({
-  id: randomBytes(32).toString('hex'),
+export const createStoredEvent = ({ type, message, body, audience, id }: NewEvent): StoredEvent => ({
+  id: id ?? randomBytes(32).toString('hex'),
   event_type: type,
   timestamp: new Date().toISOString(),
   message,

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Principal } from '#lib/access/principal.ts'
+import type { Every } from '#lib/async/every.ts'
 import type { Store, Write } from '#lib/storage/store.ts'
 import { type Cursor, formatCursor, parseCursor } from './cursor.ts'
 import {
@@ -60,6 +61,7 @@ export const toEventMessage = (epoch: string, event: NumberedEvent): EventMessag
 const Epoch = z.object({ id: z.uuid(), epoch: z.string() })
 
 interface Options {
+  readonly every: Every
   /** The store was restored from a backup. Earlier cursors are not valid any more, so a new epoch begins. */
   readonly restored?: boolean
   /** Events are removed when they are older than `days`, or when more than `entries` are newer. */
@@ -72,7 +74,7 @@ const cleanUpInterval = 10 * 60_000
 /** Opens the event log of a store. Removes old events from time to time, until it is closed. */
 export const openEvents = async (
   store: Store,
-  { restored = false, retention = { days: 7, entries: 100_000 } }: Options = {},
+  { every, restored = false, retention = { days: 7, entries: 100_000 } }: Options,
 ): Promise<Events> => {
   const log = store.log('events', StoredEvent)
   const epochs = store.collection('event-epochs', Epoch)
@@ -99,12 +101,11 @@ export const openEvents = async (
     if (upTo >= log.first()) await store.commit([log.forget(upTo)])
   }
   // The next clean-up repeats a failed one. An entry that cannot be read fails its readers, not the clean-up.
-  const cleanUpTimer = setInterval(() => void removeOld().catch(() => undefined), cleanUpInterval)
-  cleanUpTimer.unref()
+  const cleanUpTimer = every(cleanUpInterval, () => void removeOld().catch(() => undefined))
 
   return {
     publish,
-    close: () => clearInterval(cleanUpTimer),
+    close: () => cleanUpTimer[Symbol.dispose](),
     publishNow: event => store.commit([publish(event)]),
     head: () => ({ epoch, seq: log.head() }),
     beginning,

@@ -1,4 +1,5 @@
 import type { Principal } from '#lib/access/principal.ts'
+import type { Every } from '#lib/async/every.ts'
 import { type Cursor, formatCursor } from './cursor.ts'
 import { type Audience, maySee, type NumberedEvent, toMessageFields, type StoredEvent } from './event.ts'
 import { type Events, toEventMessage } from './events.ts'
@@ -48,7 +49,7 @@ const batchSize = 1_000
 // A commit notifies the hub; polling finds events whose notification was missed.
 const pollInterval = 250
 
-export const createHub = (events: Pick<Events, 'head' | 'beginning' | 'entries' | 'onCommit'>): Hub => {
+export const createHub = (events: Pick<Events, 'head' | 'beginning' | 'entries' | 'onCommit'>, every: Every): Hub => {
   const { epoch } = events.head()
   const subscribers = new Set<Subscriber>()
   let recent: RecentEvent[] = []
@@ -80,8 +81,7 @@ export const createHub = (events: Pick<Events, 'head' | 'beginning' | 'entries' 
   }
 
   const commitListener = events.onCommit(readNew)
-  const pollTimer = setInterval(readNew, pollInterval)
-  pollTimer.unref()
+  const pollTimer = every(pollInterval, readNew)
 
   return {
     subscribe(subscriber) {
@@ -117,7 +117,7 @@ export const createHub = (events: Pick<Events, 'head' | 'beginning' | 'entries' 
         if (types.has(event.event_type) && maySee(event.audience, principal())) onBroadcast(encoded)
     },
     [Symbol.dispose]() {
-      clearInterval(pollTimer)
+      pollTimer[Symbol.dispose]()
       commitListener[Symbol.dispose]()
     },
   }

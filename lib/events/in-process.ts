@@ -1,4 +1,4 @@
-import { createHandshakes } from '#lib/platform/web-sockets.ts'
+import { createHandshakes, SocketHandshake } from '#lib/platform/web-sockets.ts'
 import { createEventClients } from './clients.ts'
 import type { Hub } from './hub.ts'
 import type { EventGateway } from './gateway.ts'
@@ -10,8 +10,10 @@ export const createInProcessGateway = (hub: Hub): EventGateway => {
   return {
     ...clients,
     ready: async () => {},
-    accept: (handshake, admitted) =>
-      completeHandshake(handshake, socket => clients.open(socket, handshake.socket, admitted)),
+    accept(handshake, admitted) {
+      const request = SocketHandshake.of(handshake)
+      completeHandshake(request, socket => clients.open(socket, request.socket, admitted))
+    },
     [Symbol.asyncDispose]: async () => clients[Symbol.dispose](),
   }
 }

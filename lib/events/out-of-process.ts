@@ -5,8 +5,7 @@ import { ServiceError } from '#lib/errors.ts'
 import type { Logger } from '#lib/platform/log.ts'
 import type { Companion } from '#lib/platform/processes.ts'
 import { supervise } from '#lib/platform/supervised.ts'
-import type { Handshake } from '#lib/calls/upgrade.ts'
-import { refuseUpgrade } from '#lib/platform/web-sockets.ts'
+import { SocketHandshake } from '#lib/platform/web-sockets.ts'
 import type { LogAccess } from '#lib/storage/database.ts'
 import type { Events } from './events.ts'
 import type { StoredEvent } from './event.ts'
@@ -48,7 +47,8 @@ const formatRequest = (headers: IncomingHttpHeaders, client: AdmittedClient): st
   ].join('\r\n')
 
 /** Forwards a connection's bytes. The socket itself cannot be handed over, because its TLS session is in this process. */
-const forwardConnection = (path: string, { incoming, socket, head }: Handshake, client: AdmittedClient): void => {
+const forwardConnection = (path: string, handshake: SocketHandshake, client: AdmittedClient): void => {
+  const { incoming, socket, head } = handshake
   const upstream = connect(path)
   let connected = false
   upstream.once('connect', () => {
@@ -57,7 +57,7 @@ const forwardConnection = (path: string, { incoming, socket, head }: Handshake, 
     upstream.write(head)
     upstream.pipe(socket).pipe(upstream)
   })
-  upstream.once('error', () => connected || refuseUpgrade(socket, 503, unavailableMessage))
+  upstream.once('error', () => connected || handshake.refuse(503, unavailableMessage))
   upstream.once('close', () => connected && socket.destroy())
   socket.once('close', () => upstream.destroy())
 }
@@ -146,7 +146,7 @@ export const createOutOfProcessGateway = ({
         throw new ServiceError('unavailable', unavailableMessage, { cause: error, headers: { 'Retry-After': '1' } })
       }
     },
-    accept: (handshake, client) => forwardConnection(path, handshake, client),
+    accept: (handshake, client) => forwardConnection(path, SocketHandshake.of(handshake), client),
     setPrincipal: (id, principal) => send({ do: 'set principal', id, principal }),
     unsubscribe: (id, types) => send({ do: 'unsubscribe', id, types }),
     close: (id, code, reason) => send({ do: 'close', id, code, reason }),

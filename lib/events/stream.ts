@@ -1,4 +1,5 @@
 import type { Principal } from '#lib/access/principal.ts'
+import { every } from '#lib/async/every.ts'
 import { StreamReply } from '#lib/calls/stream-reply.ts'
 import { type EventType, eventTypes } from './event.ts'
 import type { Events } from './events.ts'
@@ -50,12 +51,12 @@ export const createEventStreams = ({ events, hub }: Options): EventStreams => {
       onAvailable: () => notify(),
       onBroadcast: event => onBroadcast(event),
     })
-    let timer: NodeJS.Timeout | undefined
+    let timer: Disposable | undefined
     let ended = false
     const end = (): void => {
       ended = true
       openStreams.delete(end)
-      clearInterval(timer)
+      timer?.[Symbol.dispose]()
       subscription[Symbol.dispose]()
       notify()
     }
@@ -68,12 +69,12 @@ export const createEventStreams = ({ events, hub }: Options): EventStreams => {
           if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(`data: ${text.toString()}\n\n`))
         }
         let ticks = 0
-        timer = setInterval(() => {
+        // An open stream keeps the program awake, so this needs no port.
+        timer = every(reauthenticateInterval, () => {
           ticks += 1
           if (ticks % ticksPerComment === 0) controller.enqueue(encoder.encode(': still here\n\n'))
           reauthenticate().then(now => void (principal = now), end)
-        }, reauthenticateInterval)
-        timer.unref()
+        })
       },
       async pull(controller) {
         for (;;) {

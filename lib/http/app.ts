@@ -42,6 +42,9 @@ const assertDocumentedStatus = ({ id, endpoint }: Route, { status }: Outcome): v
 
 const isRefusal = (status: number): boolean => status === 401 || status === 403 || status === 429
 
+/** Whether the audit records every call of an endpoint, and not only refusals. */
+const isAudited = ({ effect, routine }: Route['endpoint']): boolean => effect === 'change' && !routine
+
 const toResponse = ({ status, headers, body }: Outcome): Response => new Response(body, { status, headers })
 
 type Serve = (context: RequestContext) => MaybePromise<Outcome>
@@ -78,7 +81,7 @@ export const createApp = (options: AppOptions): App => {
     if (preferenceApplied) outcome.headers['Preference-Applied'] = preferenceApplied
     if (!context.acceptUpgrade) cors?.addHeaders(context.header('origin'), outcome.headers)
     options.onOutcome(context, outcome)
-    if (!options.audit || !route || (route.endpoint.effect === 'read' && !isRefusal(outcome.status))) return outcome
+    if (!options.audit || !route || (!isAudited(route.endpoint) && !isRefusal(outcome.status))) return outcome
     return options.audit.record(context, outcome).then(() => outcome)
   }
 

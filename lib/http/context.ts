@@ -57,6 +57,10 @@ export abstract class RequestContext<P = unknown, Q = unknown, B = unknown> impl
     return undefined
   }
 
+  get changes(): boolean {
+    return this.route?.endpoint.effect === 'change'
+  }
+
   /** Receives the `Upgrade` of a WebSocket request; undefined for any other request. */
   get acceptUpgrade(): ((upgrade: Upgrade) => void) | undefined {
     return undefined
@@ -80,6 +84,11 @@ export abstract class RequestContext<P = unknown, Q = unknown, B = unknown> impl
     return this.header('x-api-key') ?? undefined
   }
 
+  /** The credentials of the request. */
+  get credential(): Credential {
+    return { bearer: this.bearer, apiKey: this.apiKey }
+  }
+
   /** The tags of the If-Match header; undefined when any version will do. */
   get ifMatch(): readonly string[] | undefined {
     return parseIfMatch(this.header('if-match'))
@@ -97,11 +106,11 @@ export abstract class RequestContext<P = unknown, Q = unknown, B = unknown> impl
 
   /** Authenticates the caller's credential again. Throws `unauthenticated` when it is no longer valid. */
   get reauthenticate(): () => Promise<Principal> {
-    const { authenticate, bearer, apiKey } = this
+    const { authenticate, credential } = this
     if (!authenticate)
       return async () => {
         throw new ServiceError('unauthenticated', 'This request was not authenticated.')
       }
-    return async () => (await authenticate({ bearer, apiKey }))!
+    return async () => (await authenticate(credential))!
   }
 }

@@ -40,6 +40,8 @@ export interface Contract<
   readonly effect: 'read' | 'change'
   /** The call revokes something (a session, a right) or is needed to do so. It may use the disk reserve when the disk is full. */
   readonly essential?: true
+  /** A program makes the call every few seconds, so that the audit records only its refusals. */
+  readonly routine?: true
   /** The services that the handler receives; it sees no others. */
   readonly uses: readonly U[]
   readonly params?: P

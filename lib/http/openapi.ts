@@ -22,7 +22,7 @@ const computeDigest = async (text: string): Promise<string> => {
   return Array.from(bytes.subarray(0, 12), byte => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** Builds the document on the first request, because few clients ask for it, and caches the text. */
+/** Builds the document on the first request, because few clients ask for it, and caches the text. A failure is not cached. */
 export const createOpenApi = (
   routes: readonly Route[],
   version: string,
@@ -34,5 +34,9 @@ export const createOpenApi = (
     return new PreparedBody(text, `"${await computeDigest(text)}"`)
   }
   let built: Promise<PreparedBody> | undefined
-  return { document: () => (built ??= build()) }
+  const rebuildAfterFailure = (error: unknown): never => {
+    built = undefined
+    throw error
+  }
+  return { document: () => (built ??= build().catch(rebuildAfterFailure)) }
 }

@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import * as z from 'zod'
+import type { Every } from '#lib/async/every.ts'
 import { PreparedBody } from '#lib/calls/prepared-body.ts'
 import type { IdempotentRequest } from '#lib/calls/idempotent-request.ts'
 import { type Fault, ServiceError } from '#lib/errors.ts'
@@ -70,7 +71,10 @@ const replay = ({ outcome }: IdempotencyRecord): unknown => {
 }
 
 /** Opens the idempotency records of a store. `pepper` is the key of the digests of requests. */
-export const openIdempotency = (store: Store, pepper: Uint8Array): { readonly run: RunIdempotent; close(): void } => {
+export const openIdempotency = (
+  store: Store,
+  { pepper, every }: { readonly pepper: Uint8Array; readonly every: Every },
+): { readonly run: RunIdempotent; close(): void } => {
   const records = store.collection('idempotency', IdempotencyRecord, { unique: { name: ({ name }) => name } })
   const running = new Map<string, { readonly content: string; readonly result: Promise<unknown> }>()
 
@@ -85,8 +89,7 @@ export const openIdempotency = (store: Store, pepper: Uint8Array): { readonly ru
     if (old.length > 0) await store.commit(old.map(({ id }) => records.remove({ id })))
   }
   // The next clean-up repeats a failed one.
-  const cleanUpTimer = setInterval(() => void removeOld().catch(() => undefined), cleanUpInterval)
-  cleanUpTimer.unref()
+  const cleanUpTimer = every(cleanUpInterval, () => void removeOld().catch(() => undefined))
 
   const toOutcome = (value: unknown, secret: boolean): IdempotencyRecord['outcome'] => {
     const text = value instanceof PreparedBody ? value.text : JSON.stringify(value ?? null)
@@ -154,6 +157,6 @@ export const openIdempotency = (store: Store, pepper: Uint8Array): { readonly ru
         running.delete(name)
       }
     },
-    close: () => clearInterval(cleanUpTimer),
+    close: () => cleanUpTimer[Symbol.dispose](),
   }
 }

@@ -5,6 +5,7 @@ import type { Publish } from '#lib/events/events.ts'
 import type { JobRequest } from '#lib/calls/accepted-job.ts'
 import type { Store, Write } from '#lib/storage/store.ts'
 import { abortable } from '#lib/async/abortable.ts'
+import type { Every } from '#lib/async/every.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
 import { runJob, type RunningJob } from './running-job.ts'
 import { type Job, StoredJob } from './schemas.ts'
@@ -60,6 +61,7 @@ export interface Jobs {
 interface Options {
   readonly store: Store
   readonly publish: Publish
+  readonly every: Every
   /** Called with each defect: a record that could not be written, or an unexpected error of the work. */
   readonly onDefect: (error: unknown) => void
   /** Called when a job has ended. */
@@ -110,7 +112,7 @@ const countAttempt = ({ tries, reached = 0, ...job }: StoredJob): StoredJob => {
 }
 
 /** Opens the jobs of a store. Removes old records from time to time, until it is closed. */
-export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): Promise<Jobs> => {
+export const openJobs = async ({ store, publish, every, onDefect, onEnded }: Options): Promise<Jobs> => {
   const records = store.collection('jobs', StoredJob)
   const running = new Map<string, RunningJob>()
   /** Jobs whose first record is being written. */
@@ -137,8 +139,7 @@ export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): 
     const oldest = new Date(Date.now() - retention).toISOString()
     await removeAll((await listEnded()).filter(({ updated_at: at }, index) => at < oldest || index >= maxStored))
   }
-  const cleanUpTimer = setInterval(() => void removeOld().catch(onDefect), cleanUpInterval)
-  cleanUpTimer.unref()
+  const cleanUpTimer = every(cleanUpInterval, () => void removeOld().catch(onDefect))
 
   const maySee = ({ owner }: Job, caller: Principal): boolean =>
     owner === caller.id || !findMissingRight({ claims: ['JOB_MANAGER_LIST'] }, caller)
@@ -281,7 +282,7 @@ export const openJobs = async ({ store, publish, onDefect, onEnded }: Options): 
     },
     async close(deadline) {
       stopping = true
-      clearInterval(cleanUpTimer)
+      cleanUpTimer[Symbol.dispose]()
       closing ??= abortAll()
       await abortable(closing, deadline).catch(() => {
         const remaining = [...running.values()]

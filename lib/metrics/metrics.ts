@@ -1,4 +1,8 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+// The index of the library imports what only Node has; these modules need nothing.
+import Counter from 'prom-client/lib/counter.js'
+import Gauge from 'prom-client/lib/gauge.js'
+import Histogram from 'prom-client/lib/histogram.js'
+import Registry from 'prom-client/lib/registry.js'
 import type { DriverCall } from '#lib/hypervisor/metered.ts'
 import type { Outcome } from '#lib/http/outcome.ts'
 import { StreamReply } from '#lib/calls/stream-reply.ts'

@@ -1,4 +1,5 @@
-import { Counter, type Histogram, type Registry } from 'prom-client'
+import type { Histogram, Registry } from 'prom-client'
+import Counter from 'prom-client/lib/counter.js'
 
 /** The upper bounds of the buckets, in seconds. */
 const bucketBounds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30]

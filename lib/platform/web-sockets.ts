@@ -3,6 +3,14 @@ import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Handshake } from '#lib/calls/upgrade.ts'
 
+/** What Node's server gives with an upgrade request. */
+interface UpgradeRequest {
+  readonly incoming: IncomingMessage
+  readonly socket: Duplex
+  /** Bytes that followed the request. */
+  readonly head: Buffer
+}
+
 /** Answers a request to become a WebSocket: what takes the connection, or the refusal. */
 export type AnswerUpgrade = (
   request: Request,
@@ -32,6 +40,37 @@ const refuse = (socket: Duplex, status: number, headers: Headers, body: string):
 export const refuseUpgrade = (socket: Duplex, code: number, message: string): void =>
   refuse(socket, code, json, JSON.stringify({ code, message }))
 
+/** A handshake on a connection of Node's server. */
+export class SocketHandshake implements Handshake, UpgradeRequest {
+  readonly incoming: IncomingMessage
+  readonly socket: Duplex
+  readonly head: Buffer
+
+  constructor({ incoming, socket, head }: UpgradeRequest) {
+    this.incoming = incoming
+    this.socket = socket
+    this.head = head
+  }
+
+  /** Gives a handshake back as what it is. Throws for one of another program's kind. */
+  static of(handshake: Handshake): SocketHandshake {
+    if (handshake instanceof SocketHandshake) return handshake
+    throw new TypeError("This handshake is not on a connection of Node's server.")
+  }
+
+  isGone(): boolean {
+    return this.socket.destroyed
+  }
+
+  refuse(status: number, message: string): void {
+    refuseUpgrade(this.socket, status, message)
+  }
+
+  onClosed(listener: () => void): void {
+    this.socket.once('close', listener)
+  }
+}
+
 /** The request with its headers as they came, those that came twice joined; undefined where Host names no host. */
 const requestOf = ({ url = '/', headers: { host = '' }, rawHeaders }: IncomingMessage): Request | undefined => {
   if (/[/?#@\\\s]/.test(host) || !URL.canParse(`http://${host}`)) return undefined
@@ -41,7 +80,7 @@ const requestOf = ({ url = '/', headers: { host = '' }, rawHeaders }: IncomingMe
 }
 
 /** Makes what completes handshakes: `opened` is given the WebSocket; a handshake that is none is refused. */
-export const createHandshakes = (): ((handshake: Handshake, opened: (socket: WebSocket) => void) => void) => {
+export const createHandshakes = (): ((request: UpgradeRequest, opened: (socket: WebSocket) => void) => void) => {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: longestMessage, perMessageDeflate: false })
   sockets.on('wsClientError', (error, socket) =>
     refuseUpgrade(socket, 400, `This is not a WebSocket handshake: ${error.message}.`),
@@ -51,9 +90,9 @@ export const createHandshakes = (): ((handshake: Handshake, opened: (socket: Web
 
 /** Lets a server take up WebSockets, after the application has admitted each of them. */
 export const acceptWebSockets = (server: Server, upgrade: AnswerUpgrade): void => {
-  const answer = async (handshake: Handshake): Promise<void> => {
+  const answer = async (handshake: SocketHandshake): Promise<void> => {
     const request = requestOf(handshake.incoming)
-    if (!request) return refuseUpgrade(handshake.socket, 400, 'The address of this request is not valid.')
+    if (!request) return handshake.refuse(400, 'The address of this request is not valid.')
     const answered = await upgrade(request, handshake.incoming)
     if (answered instanceof Response)
       return refuse(handshake.socket, answered.status, answered.headers, await answered.text())
@@ -61,6 +100,6 @@ export const acceptWebSockets = (server: Server, upgrade: AnswerUpgrade): void =
   }
   server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy())
-    answer({ incoming, socket, head }).catch(() => socket.destroy())
+    answer(new SocketHandshake({ incoming, socket, head })).catch(() => socket.destroy())
   })
 }

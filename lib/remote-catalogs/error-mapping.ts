@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type Fault, ServiceError } from '#lib/errors.ts'
-import type { OutgoingReply } from '#lib/platform/outgoing.ts'
+import type { OutgoingReply } from '#lib/platform/outgoing-request.ts'
 import { parseReply } from './parse-reply.ts'
 import { mask, type RemoteServer } from './server.ts'
 

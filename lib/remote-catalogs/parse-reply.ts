@@ -1,5 +1,5 @@
 import { ServiceError } from '#lib/errors.ts'
-import type { OutgoingReply } from '#lib/platform/outgoing.ts'
+import type { OutgoingReply } from '#lib/platform/outgoing-request.ts'
 import { isWithinJsonLimits } from '#lib/json-limits.ts'
 
 /** Parses a reply as JSON; undefined for an empty one. Throws `upstream` for invalid JSON, and for JSON beyond the limits. */

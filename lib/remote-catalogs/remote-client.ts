@@ -1,5 +1,5 @@
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { type SendOutgoing, type OutgoingReply, waitUntilAborted } from '#lib/platform/outgoing.ts'
+import { type SendOutgoing, type OutgoingReply, waitUntilAborted } from '#lib/platform/outgoing-request.ts'
 import { createKeyedLimiter } from '#lib/async/limiter.ts'
 import { toServiceUrl } from './service-url.ts'
 import { parseReply } from './parse-reply.ts'

@@ -1,5 +1,5 @@
 import { ServiceError } from '#lib/errors.ts'
-import type { OutgoingReply } from '#lib/platform/outgoing.ts'
+import type { OutgoingReply } from '#lib/platform/outgoing-request.ts'
 import type { ByteRange } from '#lib/objects/port/provider.ts'
 import { bodyLimit } from '#lib/catalog/schemas.ts'
 import type { RemoteCatalogSession } from './session.ts'

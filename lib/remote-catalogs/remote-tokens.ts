@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
-import type { SendOutgoing } from '#lib/platform/outgoing.ts'
+import type { SendOutgoing } from '#lib/platform/outgoing-request.ts'
 import { toServiceUrl } from './service-url.ts'
 import type { RemoteServer } from './server.ts'
 import { parseReply } from './parse-reply.ts'

@@ -41,6 +41,10 @@ export const parseRawDocument = (key: string, value: unknown): RawDocument => {
   return parsed.data
 }
 
+/** Parses the values of rows by key, as `parseRawDocument` does each. */
+export const parseRows = (rows: ReadonlyMap<string, string>): ReadonlyMap<string, RawDocument> =>
+  new Map([...rows].map(([key, text]) => [key, parseRawDocument(key, text)]))
+
 /** Parses a raw document with its schema and freezes it. Throws an error that names the key when it is not valid. */
 export const decodeDocument = <T extends object>(
   schema: z.ZodType<T>,

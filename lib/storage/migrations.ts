@@ -22,3 +22,30 @@ export const migrations: readonly Migration[] = [
 
 /** The version of a store after these migrations. */
 export const findNewestVersion = (steps: readonly Migration[]): number => steps.at(-1)?.version ?? 1
+
+/** Rows after migrations. */
+interface MigratedRows {
+  readonly rows: ReadonlyMap<string, string>
+  /** The rows to write. */
+  readonly changed: readonly DocumentRow[]
+  readonly version: number
+}
+
+/** Applies the migrations that are due to rows of a version, in memory. Gives undefined if none is due. */
+export const migrateRows = (
+  before: ReadonlyMap<string, string>,
+  version: number,
+  steps: readonly Migration[],
+): MigratedRows | undefined => {
+  const due = steps.filter(step => step.version > version)
+  if (due.length === 0) return undefined
+  const rows = new Map(before)
+  const changed = new Map<string, DocumentRow>()
+  for (const step of due)
+    for (const row of step.migrate(rows)) {
+      changed.set(row.key, row)
+      if (row.value === undefined) rows.delete(row.key)
+      else rows.set(row.key, row.value)
+    }
+  return { rows, changed: [...changed.values()], version: findNewestVersion(due) }
+}

@@ -7,16 +7,15 @@ import { openCommitCounter } from './commit-counter.ts'
 import { createStore } from './create-store.ts'
 import type { LogAccess } from './database.ts'
 import { copyDatabase, refuseOrphanedWal } from './database-file.ts'
-import { type RawDocument, parseRawDocument } from './documents.ts'
-import type { DocumentRow } from './rows.ts'
+import { parseRows } from './documents.ts'
 import { lockFolder } from './lock.ts'
-import { type Migration, migrations as allMigrations, findNewestVersion } from './migrations.ts'
+import { type Migration, migrations as allMigrations, findNewestVersion, migrateRows } from './migrations.ts'
 import { verifyLogsInBackground } from './verify-logs.ts'
 import { noReserve, openReserve } from './reserve.ts'
 import { createDatabase } from './rewrite.ts'
 import { createSqliteDriver } from './sqlite-driver.ts'
 import type { Store } from './store.ts'
-import { prepareDatabase, type VerifiedContent } from './prepare-database.ts'
+import { prepareDatabase } from './prepare-database.ts'
 import { isWrappedFor, type SealSecrets, type WrappedKey, wrapDataKey } from './wrapped-key.ts'
 import { openWriter, type Writer } from './writer.ts'
 
@@ -47,29 +46,6 @@ export interface OpenedStore extends Store {
 /** The file of the store in its folder. */
 export const getStoreFile = (folder: string): string => join(folder, 'store.db')
 
-const parseRows = (rows: ReadonlyMap<string, string>): ReadonlyMap<string, RawDocument> =>
-  new Map([...rows].map(([key, text]) => [key, parseRawDocument(key, text)]))
-
-/** Applies every due migration in one transaction. Gives the migrated rows. */
-const migrate = (
-  database: Writer,
-  content: Pick<VerifiedContent, 'version' | 'rows'>,
-  steps: readonly Migration[],
-): ReadonlyMap<string, string> => {
-  const due = steps.filter(step => step.version > content.version)
-  if (due.length === 0) return content.rows
-  const rows = new Map(content.rows)
-  const changed = new Map<string, DocumentRow>()
-  for (const step of due)
-    for (const row of step.migrate(rows)) {
-      changed.set(row.key, row)
-      if (row.value === undefined) rows.delete(row.key)
-      else rows.set(row.key, row.value)
-    }
-  database.setVersion([...changed.values()], findNewestVersion(due))
-  return rows
-}
-
 /**
  * Opens the store in `folder` (`store.db`) as its only writer. Creates it when it does not exist. Throws `conflict` when
  * another process has it open and `unavailable` when it cannot be read; nothing is changed then.
@@ -97,8 +73,9 @@ export const openStore = async ({
   const { dataKey } = content
   const counter = dataKey && stack.use(openCommitCounter(file, dataKey, () => database.commits()))
   const database: Writer = stack.adopt(openWriter(file, content, reserve, counter), one => one.close())
-  const rows = migrate(database, content, migrations)
-  const documents = rows === content.rows ? read : parseRows(rows)
+  const migrated = migrateRows(content.rows, content.version, migrations)
+  if (migrated) database.setVersion(migrated.changed, migrated.version)
+  const documents = migrated ? parseRows(migrated.rows) : read
   // There is more than one after an interrupted change of the private key.
   if (content.wrappedKeys.length > 1)
     database.setWrappedKeys(content.wrappedKeys.filter(wrappedKey => isWrappedFor(wrappedKey, secrets!.privateKey)))

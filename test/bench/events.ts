@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
+import { every } from '#lib/async/every.ts'
 import { formatCursor } from '#lib/events/cursor.ts'
 import { openEvents } from '#lib/events/events.ts'
 import { openStore } from '#lib/storage/open-store.ts'
@@ -231,7 +232,7 @@ const replayRow = async (): Promise<Row> => {
   const folder = stateWith(0)
   try {
     await using store = await openStore({ folder })
-    const log = await openEvents(store, { retention: { days: 7, entries: 2 * replayed } })
+    const log = await openEvents(store, { every, retention: { days: 7, entries: 2 * replayed } })
     for (let made = 0; made < replayed; made += 1_000)
       await store.commit(
         Array.from({ length: 1_000 }, (_, at) =>

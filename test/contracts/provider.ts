@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomFillSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { guardWrites } from '#lib/objects/port/guard-writes.ts'
 import type { ByteRange, Provider, Source } from '#lib/objects/port/provider.ts'
@@ -8,6 +8,13 @@ export const readBytes = async (stream: ReadableStream<Uint8Array>): Promise<Buf
   const chunks: Uint8Array[] = []
   for await (const chunk of stream) chunks.push(chunk)
   return Buffer.concat(chunks)
+}
+
+/** Random bytes. Where there is no Node, only so many come at a time. */
+const randomBytes = (size: number): Buffer => {
+  const bytes = Buffer.alloc(size)
+  for (let at = 0; at < size; at += 65_536) randomFillSync(bytes.subarray(at, at + 65_536))
+  return bytes
 }
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
 

@@ -1,28 +1,222 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'smol-toml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startWorkerd } from '../support/servers/workerd.ts'
+import { edgeSettings } from '#build/edge-settings.ts'
+import { connectReader } from '../support/event-reader.ts'
+import { type Edge, rootPassword, startEdge } from '../support/workerd/edge.ts'
 
-describe('the edge bundle in workerd', () => {
-  let worker: Awaited<ReturnType<typeof startWorkerd>>
+describe('the edge', () => {
+  let edge: Edge
+  let token: string
   beforeAll(async () => {
-    worker = await startWorkerd('dist/edge.mjs')
+    edge = await startEdge()
+    token = await edge.signIn()
   })
-  afterAll(() => worker[Symbol.asyncDispose]())
+  afterAll(() => edge[Symbol.asyncDispose]())
 
-  const ask = async (path: string, init: { method?: string; body?: string } = {}) => {
-    const response = await fetch(worker.url + path, init)
-    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  const jane = { username: 'jane', password: 'Janes-0wn-Password' }
+  const addJane = async (): Promise<string> => {
+    const body = { ...jane, name: 'Jane', email: 'jane@example.test' }
+    const added = await edge.ask('POST', '/v1/auth/users', { token, body })
+    expect(added.status).toBe(201)
+    return added.body.id
   }
 
-  test('answers the health probe and describes exactly the routes that it serves', async () => {
-    expect(await ask('/api/health/probe')).toEqual({ status: 200, body: { status: 'OK' } })
-    const { body } = await ask('/api/openapi.json')
-    expect(Object.keys(body['paths'] as object).sort()).toEqual(['/api/health/probe', '/api/openapi.json'])
-    expect(await ask('/api/v1/machines')).toMatchObject({ status: 404, body: { code: 404 } })
+  test('keeps users, settings and the sign-outs of tokens over a kill', async () => {
+    const id = await addJane()
+    const [first, second] = [await edge.signIn(jane), await edge.signIn(jane)]
+    const config = { slug: 'table', type: 'json', value: { columns: ['name'] } }
+    expect(await edge.ask('POST', '/v1/user/configs', { token: first, body: config })).toMatchObject({ status: 201 })
+    expect(await edge.ask('DELETE', '/v1/auth/token', { token: first })).toMatchObject({ status: 200 })
+    await edge.restart()
+    expect(await edge.ask('GET', '/v1/user/configs', { token: first })).toMatchObject({ status: 401 })
+    expect(await edge.ask('GET', '/v1/user/configs', { token: second })).toMatchObject({
+      status: 200,
+      body: [{ slug: 'table', value: config.value }],
+    })
+    const { body: entries } = await edge.ask('GET', '/v1/audit?limit=50', { token })
+    expect(entries.entries.map((entry: { operation: string }) => entry.operation)).toEqual(
+      expect.arrayContaining(['users/create', 'auth/sign-out', 'user-configs/create']),
+    )
+    expect(await edge.ask('DELETE', `/v1/auth/users/${id}`, { token })).toMatchObject({ status: 200 })
+    expect(await edge.ask('GET', '/v1/user/configs', { token: second })).toMatchObject({ status: 401 })
   })
 
-  test('validates no tokens, because it cannot know which were signed out', async () => {
-    const asked = { method: 'POST', body: '{"token":"eyJhbGciOiJSUzI1NiJ9.e30.x"}' }
-    expect(await ask('/api/v1/auth/token/validate', asked)).toMatchObject({ status: 404 })
-    expect(await ask('/api/v1/auth/token/validate')).toMatchObject({ status: 404 })
+  test('changes a password, which ends the tokens of the old one', async () => {
+    const id = await addJane()
+    const before = await edge.signIn(jane)
+    const next = 'Janes-0ther-Password'
+    const body = { current_password: jane.password, new_password: next }
+    expect(await edge.ask('PUT', '/v1/auth/password', { token: before, body })).toMatchObject({ status: 200 })
+    expect(await edge.ask('GET', '/v1/user/configs', { token: before })).toMatchObject({ status: 401 })
+    await edge.signIn({ ...jane, password: next })
+    await edge.ask('DELETE', `/v1/auth/users/${id}`, { token })
+  })
+
+  test('locks an account after wrong passwords, as the address says that the platform has seen', async () => {
+    const id = await addJane()
+    const headers = { 'cf-connecting-ip': '192.0.2.7' }
+    const statuses: number[] = []
+    for (let at = 0; at < 6; at += 1) {
+      const body = { username: 'jane', password: 'wrong' }
+      statuses.push((await edge.ask('POST', '/v1/auth/token', { body, headers })).status)
+    }
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429])
+    const { body } = await edge.ask('GET', '/v1/audit?limit=1', { token })
+    expect(body.entries[0]).toMatchObject({ address: '192.0.2.7', status: 429 })
+    await edge.ask('DELETE', `/v1/auth/users/${id}`, { token })
+  })
+
+  test('signs with a new key after a rotation, and accepts the tokens of the old one', async () => {
+    expect(await edge.ask('POST', '/v1/auth/keys/rotate', { token })).toMatchObject({ status: 200 })
+    const later = await edge.signIn()
+    for (const valid of [token, later])
+      expect(await edge.ask('GET', '/v1/jobs', { token: valid })).toMatchObject({ status: 200 })
+    const { keys } = (await (await fetch(`${edge.url}/.well-known/jwks.json`)).json()) as { keys: unknown[] }
+    expect(keys).toHaveLength(2)
+  })
+
+  test('tells of events over WebSockets and as a stream, and continues at a cursor after a kill', async () => {
+    const reader = await connectReader(`${edge.url}/api/v1/ws`, token, '?event_types=auth')
+    const id = await addJane()
+    const added = await reader.waitFor('USER_ADDED')
+    const stream = await fetch(`${edge.url}/api/v1/events/stream?event_types=auth&since=${added.cursor}`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    await edge.ask('DELETE', `/v1/auth/users/${id}`, { token })
+    const chunks = stream.body!.pipeThrough(new TextDecoderStream())
+    let text = ''
+    for await (const chunk of chunks) {
+      text += chunk
+      if (text.includes('USER_REMOVED')) break
+    }
+    expect(text).not.toContain('USER_ADDED')
+    await edge.restart()
+    const again = await connectReader(`${edge.url}/api/v1/ws`, token, `?event_types=auth&since=${added.cursor}`)
+    await again.waitFor('USER_REMOVED')
+    again.socket.close()
+  })
+
+  test('describes its endpoints, its health and its numbers', async () => {
+    const { body: document } = await edge.ask('GET', '/openapi.json')
+    expect(Object.keys(document.paths).length).toBeGreaterThan(80)
+    expect(document.paths).toHaveProperty(['/api/v1/hosts'])
+    expect(await edge.ask('GET', '/v1/health/system', { token })).toMatchObject({ body: { healthy: true } })
+    const response = await fetch(`${edge.url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
+    expect(await response.text()).toContain('vmhost_store_writable 1')
+  })
+
+  test('uses an API key, and a filter, whose expressions are a part that is loaded on demand', async () => {
+    const { body: key } = await edge.ask('POST', '/v1/auth/api_keys', { token, body: { name: 'farm' } })
+    const headers = { 'x-api-key': key.encoded, 'x-filter': 'username=ro+t' }
+    expect(await edge.ask('GET', '/v1/auth/users', { headers })).toMatchObject({
+      status: 200,
+      body: [{ username: 'root' }],
+    })
+  })
+
+  test('has no local storage', async () => {
+    const body = {
+      catalog_id: 'demo',
+      version: '1',
+      architecture: 'x86_64',
+      connection: 'provider=local-storage;catalog_path=/tmp/packs',
+    }
+    const refused = await edge.ask('POST', '/v1/catalog', { token, body })
+    expect(refused).toMatchObject({ status: 400 })
+    expect(refused.body.message).toContain('aws-s3, minio, azure-storage-account, artifactory or oci')
+  })
+
+  test('reaches no private address', async () => {
+    const manager = { name: 'inside', url: 'http://127.0.0.1:9/', username: 'x', password: 'y' }
+    expect(await edge.ask('POST', '/v1/catalog-managers', { token, body: manager })).toMatchObject({ status: 403 })
+    const connection = 'provider=minio;endpoint=127.0.0.1:9;bucket=b;access_key=a;secret_key=b'
+    const body = { catalog_id: 'inside', version: '1', architecture: 'x86_64', connection }
+    const { status } = await edge.ask('POST', '/v1/catalog/garbage', { token, body: { connection } })
+    expect([502, 403, 404]).toContain(status)
+    expect(body).toBeDefined()
+  })
+
+  test('wakes within the time that the platform allows', async () => {
+    const items = Array.from({ length: 300 }, (_, at) => ({ slug: `s${at}`, type: 'json', value: 'x'.repeat(1_000) }))
+    await Promise.all(items.map(body => edge.ask('POST', '/v1/user/configs', { token, body })))
+    await edge.restart()
+    const before = edge.processorTime()
+    expect((await edge.ask('GET', '/v1/user/configs', { token })).body).toHaveLength(300)
+    // The platform ends a request that takes 30 s of the processor.
+    expect(edge.processorTime() - before).toBeLessThan(10_000)
+  })
+})
+
+describe('the gateway', () => {
+  test('refuses a bad token as the control does, without waking it', async () => {
+    await using edge = await startEdge()
+    const token = await edge.signIn()
+    const [head, claims, signature] = token.split('.') as [string, string, string]
+    const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const forged = [
+      `${head}.${claims}.${signature.slice(2)}AA`,
+      `${head}.${encode({ ...JSON.parse(Buffer.from(claims, 'base64url').toString()), username: 'x' })}.${signature}`,
+      `${encode({ alg: 'none', typ: 'JWT' })}.${claims}.`,
+      `${encode({ alg: 'RS256', typ: 'JWT' })}.${claims}.${signature}`,
+      'a.b.c',
+      'x'.repeat(20_000),
+    ]
+    const count = async (): Promise<string> => {
+      const metrics = await (
+        await fetch(`${edge.url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
+      ).text()
+      return metrics
+        .split('\n')
+        .filter(line => line.includes('users/list'))
+        .join('\n')
+    }
+    await edge.ask('GET', '/v1/auth/users', { token })
+    const before = await count()
+    for (const bad of forged) {
+      const { status, body, headers } = await edge.ask('GET', '/v1/auth/users', { token: bad })
+      expect(status, bad.slice(0, 60)).toBe(401)
+      expect(body).toMatchObject({ code: 401, error: 'unauthorized_client' })
+      expect(headers.get('www-authenticate')).toBe('Bearer error="invalid_token"')
+      expect(headers.get('strict-transport-security')).toBe('max-age=31536000')
+    }
+    expect(await count()).toBe(before)
+    // A public endpoint does not look at tokens.
+    expect(await edge.ask('GET', '/health/probe', { token: 'a.b.c' })).toMatchObject({ status: 200 })
+  })
+})
+
+describe('the settings of the edge', () => {
+  test.for([
+    [{ VMHOST_PASSWORD_HASH: 'sha256' }, 'VMHOST_PASSWORD_HASH'],
+    [{ VMHOST_DRIVER: 'qemu' }, 'VMHOST_DRIVER'],
+    [{ VMHOST_TOKEN_LIFETIME: 'long' }, 'VMHOST_TOKEN_LIFETIME'],
+    [{ VMHOST_ROOT_PASSWORD: '' }, 'VMHOST_ROOT_PASSWORD'],
+  ] as const)('%o is refused', async ([variables]) => {
+    await using edge = await startEdge({ variables })
+    expect(await edge.ask('GET', '/health/probe')).toMatchObject({ status: 503 })
+  })
+
+  test('are those of wrangler.toml', () => {
+    // What the platform reads.
+    const file = parse(readFileSync('wrangler.toml', 'utf8')) as Record<string, never>
+    expect(file).toMatchObject({
+      name: edgeSettings.name,
+      main: edgeSettings.script,
+      no_bundle: true,
+      find_additional_modules: true,
+      compatibility_date: edgeSettings.compatibilityDate,
+      compatibility_flags: edgeSettings.compatibilityFlags,
+      durable_objects: {
+        bindings: Object.entries(edgeSettings.durableObjects).map(([name, class_name]) => ({ name, class_name })),
+      },
+      migrations: [{ tag: 'v1', new_sqlite_classes: Object.values(edgeSettings.durableObjects) }],
+      services: Object.entries(edgeSettings.entrypoints).map(([binding, entrypoint]) => ({
+        binding,
+        service: edgeSettings.name,
+        entrypoint,
+      })),
+    })
+    expect(readFileSync('wrangler.toml', 'utf8')).not.toContain(rootPassword)
   })
 })

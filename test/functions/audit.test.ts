@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { every } from '#lib/async/every.ts'
 import { type Audit, openAudit } from '#lib/audit/audit.ts'
 import { findChainBreak } from '#lib/audit/entry.ts'
 import type { AuditRecord } from '#lib/audit/schemas.ts'
@@ -23,7 +24,7 @@ describe('the audit', () => {
 
   const open = async (days = 400): Promise<void> => {
     store = await openStore({ folder })
-    audit = openAudit({ store, log, retention: { days, entries: 1_000 } })
+    audit = openAudit({ store, log, every, retention: { days, entries: 1_000 } })
   }
   const entries = async (query = ''): Promise<AuditRecord[]> =>
     (await ask('GET', `/audit?after=0&limit=1000${query}`, { token })).body.entries

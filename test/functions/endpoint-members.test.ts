@@ -12,6 +12,7 @@ const endpointMembers: Readonly<Record<keyof Endpoint, true>> = {
   access: true,
   effect: true,
   essential: true,
+  routine: true,
   uses: true,
   params: true,
   query: true,

@@ -1,4 +1,5 @@
 import { describe, expect, vi } from 'vitest'
+import { every } from '#lib/async/every.ts'
 import { formatCursor } from '#lib/events/cursor.ts'
 import type { EventMessage } from '#lib/events/event.ts'
 import { openEvents } from '#lib/events/events.ts'
@@ -156,7 +157,7 @@ describe('the event log', () => {
     using folder = newFolder()
     const store = await openStore({ folder: folder.path })
     vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'], now: Date.UTC(2026, 5, 1) })
-    const log = await openEvents(store, { retention: { days: 1, entries: 10 } })
+    const log = await openEvents(store, { every, retention: { days: 1, entries: 10 } })
     const begin = formatCursor(log.head())
     const publish = (message: string) => log.publishNow({ type: 'stats', message, audience: { claims: ['LIST'] } })
     for (let at = 0; at < 25; at += 1) await publish(`M${at}`)
@@ -170,7 +171,7 @@ describe('the event log', () => {
     await store[Symbol.asyncDispose]()
     // After a restore the numbers are used again, so a cursor from before must not be taken for a position.
     const again = await openStore({ folder: folder.path })
-    const fresh = await openEvents(again, { restored: true })
+    const fresh = await openEvents(again, { every, restored: true })
     expect(fresh.resolveCursor(formatCursor(log.head())).gap).toBe(true)
     fresh.close()
     await again[Symbol.asyncDispose]()

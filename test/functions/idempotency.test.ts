@@ -1,4 +1,5 @@
 import { describe, expect, vi } from 'vitest'
+import { every } from '#lib/async/every.ts'
 import { openIdempotency } from '#lib/idempotency/idempotency.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { openStore } from '#lib/storage/open-store.ts'
@@ -55,7 +56,7 @@ describe('Idempotency-Key', () => {
     const once = { key: 'k', caller: 'c', operation: 'x', content: { a: 1 }, secret: false }
     const open = async () => {
       const store = await openStore({ folder: folder.path })
-      return { store, idempotency: openIdempotency(store, new Uint8Array(32)) }
+      return { store, idempotency: openIdempotency(store, { pepper: new Uint8Array(32), every }) }
     }
     const first = await open()
     expect(await first.idempotency.run(once, () => ({ id: 7 }))).toEqual({ id: 7 })
@@ -79,7 +80,7 @@ describe('Idempotency-Key', () => {
     using folder = newFolder()
     vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'], now: Date.UTC(2026, 5, 1) })
     const store = await openStore({ folder: folder.path })
-    const idempotency = openIdempotency(store, new Uint8Array(32))
+    const idempotency = openIdempotency(store, { pepper: new Uint8Array(32), every })
     const once = { key: 'k', caller: 'c', operation: 'x', content: {}, secret: false }
     await idempotency.run(once, () => 1)
     vi.setSystemTime(Date.UTC(2026, 5, 2, 0, 1))

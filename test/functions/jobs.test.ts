@@ -1,4 +1,5 @@
 import { describe, expect, vi } from 'vitest'
+import { every } from '#lib/async/every.ts'
 import { openJobs } from '#lib/jobs/jobs.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { openEvents } from '#lib/events/events.ts'
@@ -237,8 +238,8 @@ describe('after a restart', () => {
   })
   const open = async (folder: string) => {
     const store = await openStore({ folder })
-    const events = await openEvents(store)
-    const jobs = await openJobs({ store, publish: events.publish, onDefect: () => {}, onEnded: () => {} })
+    const events = await openEvents(store, { every })
+    const jobs = await openJobs({ store, publish: events.publish, every, onDefect: () => {}, onEnded: () => {} })
     return { store, jobs, close: () => (events.close(), store[Symbol.asyncDispose]()) }
   }
   const forever = ({ signal }: ProgressReporter) =>

@@ -64,6 +64,7 @@ describe('the package', () => {
     )
     expect(readdirSync(join(packed, 'dist')).sort()).toEqual([
       'LICENSES.txt',
+      'api-description.json',
       'chunks',
       'events.mjs',
       'recorder.mjs',

@@ -1,3 +1,4 @@
+import { every } from '#lib/async/every.ts'
 import { type Events, openEvents } from '#lib/events/events.ts'
 import { createMemoryStore } from '#lib/storage/memory-store.ts'
 import type { Store } from '#lib/storage/store.ts'
@@ -13,7 +14,7 @@ export const newEventLog = async (
   readonly onResumeFailed: (error: unknown) => void
 }> => {
   const store = given ?? (await createMemoryStore())
-  const events = await openEvents(store)
+  const events = await openEvents(store, { every })
   const fail = (error: unknown): never => {
     throw error
   }

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type SetupServer, setupServer } from 'msw/node'
 import { test as base } from 'vitest'
+import { every } from '#lib/async/every.ts'
 import type { Principal } from '#lib/access/principal.ts'
 import { openCatalogContext } from '#lib/catalog/catalog.ts'
 import type { TrustPolicy } from '#lib/packs/sidecar.ts'
 import { openHostServices } from '#lib/compose/host-services.ts'
-import { createStorages } from '#lib/objects/storages.ts'
+import { createHostStorages } from '#lib/objects/host-storages.ts'
 import type { Events } from '#lib/events/events.ts'
 import { type App, createApp } from '#lib/http/app.ts'
 import type { Outcome } from '#lib/http/outcome.ts'
@@ -16,11 +17,13 @@ import { type Machines, openMachines } from '#lib/machines/machines.ts'
 import { openManagerRecords } from '#lib/remote-catalogs/managers/records.ts'
 import { defaultLimits, type RemoteLimits } from '#lib/remote-catalogs/remote-client.ts'
 import { createStartWorker } from '#lib/platform/workers.ts'
-import { createOutgoing, type SendOutgoing } from '#lib/platform/outgoing.ts'
+import { createOutgoing } from '#lib/platform/outgoing.ts'
+import type { SendOutgoing } from '#lib/platform/outgoing-request.ts'
 import { openIdempotency } from '#lib/idempotency/idempotency.ts'
 import { createMetrics } from '#lib/metrics/metrics.ts'
 import { openUserConfigs } from '#lib/user-configs/user-configs.ts'
-import { routes } from '#functions/routes.gen.ts'
+import { loadApiDescription } from '#functions/load-api-description.ts'
+import { hostRoutes as routes } from '#lib/compose/host-routes.ts'
 import { newEventLog } from './events.ts'
 import { anyFile, filesIn } from './host-files.ts'
 import { newIdentity } from './identity.ts'
@@ -182,10 +185,11 @@ export const test = base.extend<Fixtures>({
     use,
   ) => {
     const { publish } = events
-    const idempotency = openIdempotency(store, new Uint8Array(32))
+    const idempotency = openIdempotency(store, { pepper: new Uint8Array(32), every })
     const closing = new AsyncDisposableStack()
     const { services, jobs, addWorkToShutdown } = await openHostServices({
       routes,
+      loadApiDescription,
       state: {
         store,
         events,
@@ -204,7 +208,7 @@ export const test = base.extend<Fixtures>({
           publish,
           manifestsPerUser,
           startWorker,
-          storages: createStorages({
+          storages: createHostStorages({
             folder: join(folder, 'catalog'),
             hostFiles: await filesIn(folder, [join(folder, 'state')]),
           }),
@@ -219,6 +223,7 @@ export const test = base.extend<Fixtures>({
         signingKey: undefined,
         warn: text => void warnings.push(text),
       },
+      every,
       eventReaders: { limits: { user: 3, all: 5 } },
       metrics: createMetrics(),
       healthChecks: { hypervisor: async () => 'simulated' },

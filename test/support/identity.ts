@@ -1,4 +1,5 @@
 import { generateKeyPairSync, hash } from 'node:crypto'
+import { every } from '#lib/async/every.ts'
 import type { Audit } from '#lib/audit/audit.ts'
 import { createHttpAudit } from '#lib/audit/http-audit.ts'
 import { detectHashMethod } from '#lib/auth/hash-methods.ts'
@@ -15,7 +16,7 @@ import { createApp } from '#lib/http/app.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
 import { createMemoryStore } from '#lib/storage/memory-store.ts'
 import type { Store } from '#lib/storage/store.ts'
-import { routes } from '#functions/routes.gen.ts'
+import { hostRoutes as routes } from '#lib/compose/host-routes.ts'
 import type { Answer } from './harness.ts'
 import { sendTo } from './transport.ts'
 
@@ -60,7 +61,7 @@ const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const key = await createTokenKey('RS256', privateKey)
 
 /** One key that never changes. */
-const keys: KeyRing = {
+export const identityKeys: KeyRing = {
   algorithm: 'RS256',
   current: () => key,
   find: id => (id === undefined || id === key.id ? key : undefined),
@@ -117,6 +118,10 @@ interface Options {
   readonly publish?: Publish
   readonly passwords?: Passwords
   readonly lockout?: LockoutPolicy
+  readonly pepper?: Uint8Array
+  /** The setting of root's password. */
+  readonly configured?: { readonly password: string | undefined }
+  readonly trusted?: Parameters<typeof openIdentity>[0]['trusted']
 }
 
 /** The identity of a new service, in memory unless a store is given; root has `rootPassword`. */
@@ -124,17 +129,21 @@ export const newIdentity = async ({
   store,
   passwords = newPasswords(),
   lockout = lockoutPolicy,
+  pepper = new Uint8Array(32),
+  configured = { password: rootPassword },
   publish,
+  trusted,
 }: Options = {}): Promise<Identity> => {
   const at = store ?? (await createMemoryStore())
   return openIdentity({
     store: at,
-    publish: publish ?? (await openEvents(at)).publish,
+    publish: publish ?? (await openEvents(at, { every })).publish,
     passwords,
-    keys,
-    pepper: new Uint8Array(32),
+    keys: identityKeys,
+    pepper,
     sha256: text => hash('sha256', text),
     policy: { password: passwordPolicy, lockout, tokenLifetime },
-    rootPassword,
+    trusted,
+    rootPassword: configured.password,
   })
 }

@@ -2,7 +2,7 @@ import { openCatalogContext } from '#lib/catalog/catalog.ts'
 import { registerManifest } from '#lib/catalog/register.ts'
 import { RegisterManifest } from '#lib/catalog/schemas.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
-import { createStorages } from '#lib/objects/storages.ts'
+import { createHostStorages } from '#lib/objects/host-storages.ts'
 import { createStartWorker } from '#lib/platform/workers.ts'
 import { newEventLog } from './events.ts'
 import { anyFile } from './host-files.ts'
@@ -16,7 +16,10 @@ export const openProviderCatalog = async (provider: Partial<Provider>) => {
     ...(await newEventLog()),
     manifestsPerUser: 10,
     startWorker: createStartWorker(new URL('../../lib/entry/main.ts', import.meta.url)),
-    storages: { ...createStorages({ folder: '/nowhere', hostFiles: anyFile }), open: async () => provider as Provider },
+    storages: {
+      ...createHostStorages({ folder: '/nowhere', hostFiles: anyFile }),
+      open: async () => provider as Provider,
+    },
   })
   const request = {
     catalog_id: reference.catalogId,

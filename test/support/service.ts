@@ -6,9 +6,11 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Answer } from './harness.ts'
 
-const program = resolve('dist/vmhost.mjs')
+const builtProgram = resolve('dist/vmhost.mjs')
 
 interface StartOptions {
+  /** The file of the program, if it is not that of dist/. */
+  readonly program?: string
   readonly state: string
   readonly driver?: 'qemu' | 'embedded'
   /** The program and what comes before its arguments; Node with the bundle when left out. */
@@ -96,7 +98,10 @@ export const runProgram = async (
   state = tmpdir(),
   stdin = '',
 ): Promise<{ code: number | null; stdout: string; stderr: string }> => {
-  const child = spawn(process.execPath, [program, ...args], { env: environment(state, 'embedded', env), cwd: tmpdir() })
+  const child = spawn(process.execPath, [builtProgram, ...args], {
+    env: environment(state, 'embedded', env),
+    cwd: tmpdir(),
+  })
   child.stdin.end(stdin)
   const output = { stdout: '', stderr: '' }
   child.stdout.on('data', (text: Buffer) => void (output.stdout += text.toString()))
@@ -107,12 +112,13 @@ export const runProgram = async (
 
 const started = (child: ChildProcess, output: () => string, log: () => string): Promise<void> =>
   new Promise((settle, reject) => {
-    child.stdout!.on('data', () => output().includes('/status') && settle())
+    child.stdout!.on('data', () => output().includes('Then try:') && settle())
     child.once('exit', code => reject(new Error(`the service ended with ${code}: ${log()}`)))
   })
 
 /** Starts the service and waits until it says that it serves. */
 export const startService = async ({
+  program = builtProgram,
   state,
   driver = 'embedded',
   command: [file = process.execPath, ...before] = [process.execPath, program],

@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import { formatConnection, type Storage } from '#lib/objects/port/connection.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
 import { findElements, findText, parseXml } from '#lib/objects/http/xml.ts'
-import { createStorages } from '#lib/objects/storages.ts'
+import { createHostStorages } from '#lib/objects/host-storages.ts'
 import { startAzurite, withoutAzurite } from './servers/azurite-server.ts'
 import { anyFile } from './host-files.ts'
 import { nginxInstalled, startNginxDav } from './servers/nginx-dav.ts'
@@ -34,7 +34,7 @@ const opened = async (
   everything: (provider: Provider) => Promise<readonly string[]>,
   ...stack: readonly (() => PromiseLike<void> | void)[]
 ): Promise<Place> => {
-  const provider = await createStorages({ folder: tmpdir(), hostFiles: anyFile }).open(storage)
+  const provider = await createHostStorages({ folder: tmpdir(), hostFiles: anyFile }).open(storage)
   return {
     connection: formatConnection({ storage }),
     provider,

@@ -10,7 +10,7 @@ import { createVerifiedStream } from '../http/response-body.ts'
 import { followRedirects } from '../http/follow-redirects.ts'
 import { createRangeHeader, getBodySize } from '../http/range.ts'
 import { drain, getHeader, isSuccess, getContentLength, parseModifiedAt, replyError } from '../http/response.ts'
-import { createFetcher, type Fetcher, type Reply } from '../http/send.ts'
+import type { Fetcher, Reply } from '../http/fetcher.ts'
 import { splitObjectPath } from '../port/object-path.ts'
 import type { ObjectStat, Provider, Source, WriteOptions } from '../port/provider.ts'
 
@@ -21,7 +21,7 @@ const isSha256 = (name: string): boolean => /^[0-9a-f]{64}$/.test(name)
  * so an interrupted write starts again; Artifactory is first asked whether it already has the bytes.
  * Throws `invalid` for an invalid connection, and `upstream` for an unexpected reply of the server.
  */
-export const createArtifactory = async (storage: Storage, fetcher: Fetcher = createFetcher()): Promise<Provider> => {
+export const createArtifactory = async (storage: Storage, fetcher: Fetcher): Promise<Provider> => {
   const repository = await openRepository(storage, fetcher)
   const { host, hasApi, url, send, sendWithoutRetry } = repository
   const read = followRedirects(send)

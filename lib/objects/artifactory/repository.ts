@@ -4,7 +4,7 @@ import { RepositorySettings } from '../port/provider-settings.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { createOriginBoundFetch, retryRequests } from '../http/origin-bound-fetch.ts'
 import { drain, readJson, replyError } from '../http/response.ts'
-import type { Fetcher } from '../http/send.ts'
+import type { Fetcher } from '../http/fetcher.ts'
 
 /** Bytes of the description of a repository, which lists the members of its root folder. */
 const maxProbeBytes = 16 * 1024 * 1024

@@ -3,7 +3,7 @@ import type { Storage } from '../port/connection.ts'
 import { createVerifiedStream } from '../http/response-body.ts'
 import { checkObjectSize, getContentLength, parseModifiedAt } from '../http/response.ts'
 import { createRangeHeader, getBodySize } from '../http/range.ts'
-import { createFetcher, type Fetcher } from '../http/send.ts'
+import type { Fetcher } from '../http/fetcher.ts'
 import { findElements, findText, type XmlElement } from '../http/xml.ts'
 import { isObjectPath, splitObjectPath } from '../port/object-path.ts'
 import type { ObjectStat, Provider } from '../port/provider.ts'
@@ -36,7 +36,7 @@ const parseBlob = (host: string, path: string, blob: XmlElement): ObjectStat => 
 }
 
 /** Stores objects as blobs of a container of Azure. Throws `invalid` for an incomplete connection. */
-export const createAzure = async (storage: Storage, fetcher: Fetcher = createFetcher()): Promise<Provider> => {
+export const createAzure = async (storage: Storage, fetcher: Fetcher): Promise<Provider> => {
   const endpoint = parseContainerEndpoint(storage)
   const client = createAzureClient(endpoint, fetcher)
   const { host } = endpoint

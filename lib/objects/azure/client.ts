@@ -1,7 +1,7 @@
 import { createStatusError } from '../http/http-errors.ts'
 import { createBody } from '../http/request-body.ts'
 import { drain, getHeader, isSuccess } from '../http/response.ts'
-import type { Fetcher, Reply } from '../http/send.ts'
+import type { Fetcher, Reply } from '../http/fetcher.ts'
 import { createStorageClient, type StorageClient, type StorageRequest } from '../http/storage-client.ts'
 import type { ContainerEndpoint } from './container-endpoint.ts'
 import { createAuthorization } from './shared-key.ts'

@@ -1,6 +1,6 @@
 import { ServiceError } from '#lib/errors.ts'
 import { drain } from './response.ts'
-import type { Fetcher, Reply } from './send.ts'
+import type { Fetcher, Reply } from './fetcher.ts'
 
 const maxRedirects = 5
 const redirectStatuses = new Set([301, 302, 303, 307, 308])

@@ -50,7 +50,8 @@ const preconditionCodes = new Set([
   'ConditionNotMet',
   'BlobAlreadyExists',
 ])
-const transientStatuses = new Set([408, 429, 500, 502, 503, 504])
+/** Those from 520 on are Cloudflare's, for a server that it cannot reach: at the edge they come in place of a broken connection. */
+const transientStatuses = new Set([408, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524])
 
 /** Whether another attempt may succeed after this status. */
 export const isTransientStatus = (status: number): boolean => transientStatuses.has(status)

@@ -2,7 +2,7 @@ import { isFault, ServiceError } from '#lib/errors.ts'
 import { isTransientStatus } from './http-errors.ts'
 import { replyError } from './response.ts'
 import { TransientError, withRetry } from '#lib/async/retry.ts'
-import type { Fetcher } from './send.ts'
+import type { Fetcher } from './fetcher.ts'
 import { trackBody } from './request-body.ts'
 
 /**

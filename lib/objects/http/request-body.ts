@@ -18,7 +18,7 @@ export const createBody = (bytes: Uint8Array, onSent?: (bytes: number) => void):
   },
 })
 
-interface TrackedBody {
+export interface TrackedBody {
   readonly body: RequestBody
   /** Whether the request waits for the next bytes of the source. */
   isWaitingForSource(): boolean

@@ -3,7 +3,7 @@ import { isWithinJsonLimits } from '#lib/json-limits.ts'
 import type { ObjectStat } from '../port/provider.ts'
 import { readText } from './response-body.ts'
 import { createStatusError } from './http-errors.ts'
-import type { Reply } from './send.ts'
+import type { Reply } from './fetcher.ts'
 
 /** Up to so many bytes, reading the rest is faster than opening a new connection. */
 const drainLimit = 64 * 1024

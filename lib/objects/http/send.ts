@@ -1,55 +1,24 @@
 import { lookup as find } from 'node:dns'
-import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import { isIP, type LookupFunction } from 'node:net'
+import type { LookupFunction } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
-import { ServiceError } from '#lib/errors.ts'
-import { createMayReach } from '#lib/platform/outgoing-addresses.ts'
+import {
+  checkLiteralAddress,
+  type CreateFetcher,
+  createIdleError,
+  createMetadataAddressError,
+  defaultIdleTimeout,
+  getReplyTimeout,
+  mayBeStorage,
+  type Reply,
+} from './fetcher.ts'
 import { createTransportError } from './http-errors.ts'
-import { TransientError } from '#lib/async/retry.ts'
-import { type RequestBody, trackBody } from './request-body.ts'
-
-export interface HttpRequest {
-  readonly method: string
-  readonly url: URL
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: RequestBody | undefined
-  readonly signal?: AbortSignal | undefined
-}
-
-export interface Reply {
-  readonly url: URL
-  readonly status: number
-  readonly headers: IncomingHttpHeaders
-  readonly body: Readable
-}
-
-/**
- * Sends one request once. Gives its reply as soon as the headers arrive, whatever the status is; redirects are not followed.
- * Throws `upstream` (`TransientError` when another attempt may succeed), `forbidden` for the address of a cloud's metadata
- * service, the error of the body, and the reason of the signal.
- */
-export type Fetcher = (request: HttpRequest) => Promise<Reply>
-
-interface Options {
-  /** Accepts any certificate. */
-  readonly ignoreCertificate?: boolean
-  /**
-   * Milliseconds without any traffic after which a request fails. While the reply is awaited, it is multiplied by the GiB of
-   * the body. There is no timeout for the whole request.
-   */
-  readonly idleTimeout?: number
-}
-
-// A storage may be on a private network. Metadata services, where clouds hand out credentials, are never a storage.
-const mayReach = createMayReach(['0.0.0.0/0', '::/0'])
-
-const createMetadataAddressError = (host: string): ServiceError =>
-  new ServiceError('forbidden', `${host} is the address of a cloud's metadata service, and not a storage.`)
+import { trackBody } from './request-body.ts'
 
 const lookup: LookupFunction = (host, options, done) =>
   find(host, { ...options, all: true }, (error, found) => {
-    const addresses = found?.filter(({ address }) => mayReach(address)) ?? []
+    const addresses = found?.filter(({ address }) => mayBeStorage(address)) ?? []
     if (error || addresses.length === 0) done(error ?? createMetadataAddressError(host), '', 4)
     else if (options.all) done(null, addresses)
     else done(null, addresses[0]!.address, addresses[0]!.family)
@@ -59,21 +28,13 @@ const lookup: LookupFunction = (host, options, done) =>
 const agentOptions = { keepAlive: true, highWaterMark: 1024 * 1024 }
 const agents = { 'http:': new http.Agent(agentOptions), 'https:': new https.Agent(agentOptions) }
 
-const createIdleError = (host: string, milliseconds: number): Error =>
-  new TransientError(
-    `The storage ${host} is silent: nothing came or went for ${milliseconds / 1_000} s (ETIMEDOUT).`,
-    undefined,
-  )
-
-const GiB = 1024 ** 3
-
-export const createFetcher =
-  ({ ignoreCertificate = false, idleTimeout = 60_000 }: Options = {}): Fetcher =>
+/** Creates a fetcher over connections of Node, which it reuses. */
+export const createFetcher: CreateFetcher =
+  ({ ignoreCertificate = false, idleTimeout = defaultIdleTimeout } = {}) =>
   async ({ method, url, headers, body, signal }) => {
     signal?.throwIfAborted()
-    const host = url.hostname.replace(/^\[|\]$/g, '')
     // For an IP address `lookup` is not called.
-    if (isIP(host) !== 0 && !mayReach(host)) throw createMetadataAddressError(host)
+    checkLiteralAddress(url)
     const { promise, resolve, reject } = Promise.withResolvers<Reply>()
     const source = body && body.size > 0 ? trackBody(body) : undefined
     let response: IncomingMessage | undefined
@@ -106,8 +67,7 @@ export const createFetcher =
     const abort = (): unknown => end(new Error('the request was aborted'))
     signal?.addEventListener('abort', abort, { once: true })
     request.once('close', () => signal?.removeEventListener('abort', abort))
-    // Some servers copy or verify the received bytes before they reply.
-    if (body) request.once('finish', () => setLimit(idleTimeout * Math.max(1, Math.ceil(body.size / GiB))))
+    if (body) request.once('finish', () => setLimit(getReplyTimeout(idleTimeout, body)))
     request.once('response', message => {
       response = message
       setLimit(idleTimeout)

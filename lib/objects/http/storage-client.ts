@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { readText } from './response-body.ts'
-import type { Reply } from './send.ts'
+import type { Reply } from './fetcher.ts'
 import { withRetry } from '#lib/async/retry.ts'
 
 /** A request for one object of a bucket or container. */

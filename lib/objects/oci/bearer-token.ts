@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
 import { isSuccess, readJson, replyError } from '../http/response.ts'
-import type { Fetcher } from '../http/send.ts'
+import type { Fetcher } from '../http/fetcher.ts'
 
 /** The authentication that a registry asks for (RFC 9110 11.6.1). */
 interface Challenge {

@@ -3,7 +3,7 @@ import { RegistrySettings } from '../port/provider-settings.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { toStream } from '../http/response-body.ts'
 import { createRangeHeader } from '../http/range.ts'
-import { createFetcher, type Fetcher } from '../http/send.ts'
+import type { Fetcher } from '../http/fetcher.ts'
 import { checkDigest } from '../port/guard-writes.ts'
 import { checkVersion } from '../port/check-version.ts'
 import { isObjectPath, splitObjectPath } from '../port/object-path.ts'
@@ -30,7 +30,7 @@ const manifestReadConcurrency = 8
 const manifestCacheMs = 30_000
 
 interface Options {
-  readonly fetcher?: Fetcher
+  readonly fetcher: Fetcher
   /** Bytes of a layer. */
   readonly layerSize?: number
 }
@@ -57,7 +57,7 @@ const selectLayerRanges = (
  */
 export const createOci = async (
   storage: Storage,
-  { fetcher = createFetcher(), layerSize = 16 * 1024 * 1024 }: Options = {},
+  { fetcher, layerSize = 16 * 1024 * 1024 }: Options,
 ): Promise<Provider> => {
   const settings = parseSettings(RegistrySettings, storage)
   const registry = openRegistry(settings, fetcher)

@@ -3,7 +3,7 @@ import { ServiceError } from '#lib/errors.ts'
 import { followRedirects } from '../http/follow-redirects.ts'
 import { createOriginBoundFetch, retryRequests } from '../http/origin-bound-fetch.ts'
 import { drain, replyError } from '../http/response.ts'
-import type { Fetcher, Reply } from '../http/send.ts'
+import type { Fetcher, Reply } from '../http/fetcher.ts'
 import { createAuthenticator } from './bearer-token.ts'
 
 /** One repository of a registry (OCI distribution specification 1.1), with the means to send requests to it. */

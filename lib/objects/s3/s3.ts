@@ -5,7 +5,7 @@ import { AwsSettings, MinioSettings } from '../port/provider-settings.ts'
 import { createVerifiedStream } from '../http/response-body.ts'
 import { createRangeHeader, getBodySize } from '../http/range.ts'
 import { getContentLength, parseModifiedAt, checkObjectSize } from '../http/response.ts'
-import { createFetcher, type Fetcher } from '../http/send.ts'
+import type { CreateFetcher } from '../http/fetcher.ts'
 import { isObjectPath, splitObjectPath } from '../port/object-path.ts'
 import type { ObjectStat, Provider } from '../port/provider.ts'
 import { createS3Client } from './client.ts'
@@ -41,13 +41,13 @@ const getSha256 = (headers: IncomingHttpHeaders): string | undefined =>
  */
 export const createS3 = async (
   storage: Storage,
-  fetcher?: Fetcher,
+  createFetcher: CreateFetcher,
   environment: NodeJS.ProcessEnv = {},
 ): Promise<Provider> => {
   const isMinio = storage.type === 'minio'
   const settings = parseSettings(isMinio ? MinioSettings : AwsSettings, storage)
   const endpoint = parseBucketEndpoint(settings, isMinio ? 'http' : 'https')
-  const send = fetcher ?? createFetcher({ ignoreCertificate: settings.ignore_cert === true })
+  const send = createFetcher({ ignoreCertificate: settings.ignore_cert === true })
   const client = createS3Client(endpoint, getCredentials(settings, environment), send)
   const uploads = createMultipartUploads(client)
   const write = createWrite(client, uploads)

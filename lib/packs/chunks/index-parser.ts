@@ -37,11 +37,14 @@ const parseInThread = async (startWorker: StartWorker, job: IndexJob): Promise<I
   }
 }
 
-export const createIndexParser = (startWorker: StartWorker): IndexParser => {
+/** @param startWorker starts the threads; without it this thread parses every index, because the program has no others */
+export const createIndexParser = (startWorker: StartWorker | undefined): IndexParser => {
   const limiter = createKeyedLimiter(maxThreads)
   const parse = async (job: IndexJob): Promise<Exclude<IndexResult, { failure: string }>> => {
-    const isLong = job.bytes.length > maxInlineSize
-    const result = isLong ? await limiter.run('', () => parseInThread(startWorker, job)) : parseIndex(job)
+    const result =
+      startWorker && job.bytes.length > maxInlineSize
+        ? await limiter.run('', () => parseInThread(startWorker, job))
+        : parseIndex(job)
     if ('failure' in result) throw new ServiceError('upstream', result.failure)
     return result
   }

@@ -10,7 +10,7 @@ import { parseMaskedManifests, refuseHiddenId, type RemoteManifest } from '../ma
 import { parseReply } from '../parse-reply.ts'
 import type { RemoteCatalogSession } from '../session.ts'
 import type { RangeSource } from '#lib/calls/range-reply.ts'
-import type { OutgoingReply } from '#lib/platform/outgoing.ts'
+import type { OutgoingReply } from '#lib/platform/outgoing-request.ts'
 import { parseNextPage } from './next-page.ts'
 import { createContentForwarder } from './content-forwarder.ts'
 import type { RemoteClient } from '../remote-client.ts'

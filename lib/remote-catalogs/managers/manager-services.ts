@@ -1,5 +1,5 @@
 import type { Publish } from '#lib/events/events.ts'
-import type { SendOutgoing } from '#lib/platform/outgoing.ts'
+import type { SendOutgoing } from '#lib/platform/outgoing-request.ts'
 import type { Store } from '#lib/storage/store.ts'
 import { createManagedCatalogs, type ManagedCatalogs } from './managed-catalogs.ts'
 import { type CatalogManagers, createCatalogManagers } from './managers.ts'

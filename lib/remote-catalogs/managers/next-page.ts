@@ -1,4 +1,4 @@
-import type { OutgoingReply } from '#lib/platform/outgoing.ts'
+import type { OutgoingReply } from '#lib/platform/outgoing-request.ts'
 import { PassThroughQuery } from './catalog-schemas.ts'
 
 const isNextRelation = (parameters: string): boolean => {

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { http, passthrough } from 'msw'
 import type { SetupServer } from 'msw/node'
-import { createOutgoing, type SendOutgoing } from '#lib/platform/outgoing.ts'
+import { createOutgoing } from '#lib/platform/outgoing.ts'
+import type { SendOutgoing } from '#lib/platform/outgoing-request.ts'
 import { test as base } from '../../support/harness.ts'
 
 export interface Seen {

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { http, passthrough } from 'msw'
 import { describe, expect } from 'vitest'
-import { createOutgoing, type SendOutgoing } from '#lib/platform/outgoing.ts'
+import { createOutgoing } from '#lib/platform/outgoing.ts'
+import type { SendOutgoing } from '#lib/platform/outgoing-request.ts'
 import { type Answer, type Call, test as base } from '../../support/harness.ts'
 
 const test = base.extend<{ outgoing: SendOutgoing }>({

@@ -1,10 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { every } from '#lib/async/every.ts'
 import { findMissingRight } from '#lib/access/requirement.ts'
 import { createAccounts } from '#lib/auth/accounts.ts'
 import { openDirectory } from '#lib/auth/directory.ts'
 import { claimNames, roleClaims } from '#lib/access/claims.ts'
 import { createPasswordRules } from '#lib/auth/password-policy.ts'
 import { createPasswords } from '#lib/auth/passwords.ts'
+import { createRootConfirmation } from '#lib/auth/root-confirmation.ts'
 import { openEvents } from '#lib/events/events.ts'
 import { createStartWorker } from '#lib/platform/workers.ts'
 import { createMemoryStore } from '#lib/storage/memory-store.ts'
@@ -18,8 +20,9 @@ const good = 'Correct-Horse-9-Battery'
 const rules = createPasswordRules(passwordPolicy)
 const newAccounts = async () => {
   const store = await createMemoryStore()
-  const { publish } = await openEvents(store)
-  return createAccounts({ directory: await openDirectory(store, publish), passwords, rules })
+  const { publish } = await openEvents(store, { every })
+  const confirmation = createRootConfirmation(store, new Uint8Array(32))
+  return createAccounts({ directory: await openDirectory(store, publish), passwords, rules, confirmation })
 }
 
 describe('root', () => {

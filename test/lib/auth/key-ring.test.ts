@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { algorithms } from '#lib/auth/algorithms.ts'
+import { createKeyFiles } from '#lib/auth/key-files.ts'
 import { type KeyRing, openKeyRing } from '#lib/auth/key-ring.ts'
 import { loadPrivateKey } from '#lib/auth/signing-key.ts'
 import { createTokens, type Tokens } from '#lib/auth/tokens.ts'
@@ -20,11 +21,12 @@ describe('the key ring', () => {
   let tokens: Tokens
 
   const open = async (algorithm: KeyRing['algorithm'] = 'RS256', replace?: () => Promise<void>): Promise<void> => {
+    const keeper = createKeyFiles(folder)
     ring = await openKeyRing({
-      folder,
+      keeper,
       algorithm,
       lifetime,
-      privateKey: await loadPrivateKey(join(folder, 'signing.pem')),
+      privateKey: await loadPrivateKey(keeper),
       replace: async (_, putInPlace) => {
         await replace?.()
         await putInPlace()
@@ -150,7 +152,7 @@ describe('the key ring', () => {
     await writeFile(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
     await expect(open()).rejects.toThrow('ed25519')
     await rm(file)
-    await loadPrivateKey(file)
+    await loadPrivateKey(createKeyFiles(folder))
     await writeFile(file, await readFile(file))
     await (await import('node:fs/promises')).chmod(file, 0o644)
     await expect(open()).rejects.toThrow('chmod 600')

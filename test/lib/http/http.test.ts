@@ -178,7 +178,8 @@ describe('exposure', () => {
       'auth/validate-token',
     ])
     expect(ids(['GET /v1/auth/token/**'], [])).toEqual(['auth/validate-own-token'])
-    expect(ids(['machines/*'], ['PUT /v1/machines/*/*'])).toEqual([
+    expect(ids(['machines/*', 'auth/sign-in'], ['PUT /v1/machines/*/*'])).toEqual([
+      'auth/sign-in',
       'machines/list',
       'machines/create',
       'machines/delete',
@@ -190,6 +191,43 @@ describe('exposure', () => {
   test('refuses a pattern that matches nothing', () => {
     expect(() => ids(['machine/*'], [])).toThrow('machine/*')
     expect(() => ids([], ['POST /v1/machines/{id}'])).toThrow('POST')
+  })
+
+  test('names what a pattern probably means', () => {
+    expect(() => ids(['machine/*'], [])).toThrow('routes_include has machine/* (did you mean machines/*?)')
+    expect(() => ids([], ['ssh/exeute'])).toThrow('routes_exclude has ssh/exeute (did you mean ssh/execute?)')
+    expect(() => ids([], ['GET /api/v1/machine'])).toThrow('did you mean GET /api/v1/machines?')
+    expect(() => ids([], ['nothing-of-that-kind'])).toThrow('has nothing-of-that-kind, which matches no endpoint;')
+  })
+
+  test('takes paths as clients know them, and effects', () => {
+    expect(ids(['auth/sign-in', 'GET /api/v1/machines'], [])).toEqual(['auth/sign-in', 'machines/list'])
+    const reading = ids(['effect:read', 'auth/sign-in'], [])
+    expect(reading).toContain('machines/status')
+    // A GET that changes something.
+    expect(reading).not.toContain('machines/start')
+  })
+
+  test('refuses to leave out what others need, and names both', () => {
+    expect(() => ids(['machines/list', 'machines/show', 'users/*', 'health/*'], [])).toThrow(
+      /leave out auth\/sign-in, which users\/list, users\/create, users\/delete, \d+ more need: /,
+    )
+    expect(() => ids([], ['jobs/*'])).toThrow('leave out jobs/show, which ')
+    expect(() => ids(['auth/*', 'events/unsubscribe'], [])).toThrow(
+      'leave out events/subscribe, which events/unsubscribe needs',
+    )
+    expect(ids(['health/probe', 'openapi/*'], [])).toEqual(['health/probe', 'openapi/show'])
+  })
+
+  test('of a build accepts the patterns that it was built for, and tells of others that the build is a selection', () => {
+    const builtFor = { include: [], exclude: ['ssh/*'] }
+    const built = selectExposedRoutes<Route>(routes, builtFor)
+    expect(selectExposedRoutes(built, { include: [], exclude: ['ssh/*', 'users/*'] }, builtFor)).toHaveLength(
+      built.filter(({ id }) => !id.startsWith('users/')).length,
+    )
+    expect(() => selectExposedRoutes(built, { include: ['ssh/execute'], exclude: [] }, builtFor)).toThrow(
+      'ssh/execute, which matches no endpoint of this build;',
+    )
   })
 
   test('a route that is not exposed is answered with 404', async () => {

@@ -227,3 +227,13 @@ describe('the OpenAPI document', () => {
     })
   })
 })
+
+test('a failure to read its texts is not kept: the next request finds them', async () => {
+  let reads = 0
+  const { document } = createOpenApi(routes, '0', () => {
+    if (++reads === 1) throw new Error('no such file')
+    return loadApiDescription()
+  })
+  await expect(document()).rejects.toThrow('no such file')
+  expect((await document()).text).toBe(text)
+})

@@ -15,7 +15,7 @@ import type { TransferContext } from '#lib/transfers/context.ts'
 import { createDownloads } from '#lib/transfers/download/downloads.ts'
 import { pullManifest } from '#lib/transfers/pull.ts'
 import { PullManifest } from '#lib/transfers/schemas.ts'
-import { createStorages } from '#lib/objects/storages.ts'
+import { createHostStorages } from '#lib/objects/host-storages.ts'
 import { openWorkFolders } from '#lib/transfers/download/work-folders.ts'
 import { createStartWorker } from '#lib/platform/workers.ts'
 import { noProgress } from '#lib/async/progress.ts'
@@ -53,7 +53,7 @@ const open = async (root: string, before: (call: 'stat' | 'read', path: string) 
     startWorker: createStartWorker(new URL('../../../lib/entry/main.ts', import.meta.url)),
     manifestsPerUser: 10,
     storages: {
-      ...createStorages({ folder: root, hostFiles: anyFile }),
+      ...createHostStorages({ folder: root, hostFiles: anyFile }),
       open: async () => provider,
     },
   })

@@ -1,5 +1,6 @@
 import { createStorage } from 'unstorage'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { every } from '#lib/async/every.ts'
 import { type Audit, openAudit } from '#lib/audit/audit.ts'
 import { createHttpAudit } from '#lib/audit/http-audit.ts'
 import type { AuditFacts } from '#lib/audit/entry.ts'
@@ -22,7 +23,7 @@ describe('an audit that cannot be written', () => {
   beforeEach(async () => {
     driver = createFailingDriver()
     store = await createStore(createStorage({ driver }))
-    audit = openAudit({ store, log: { error }, retention: { days: 400, entries: 1_000 } })
+    audit = openAudit({ store, log: { error }, every, retention: { days: 400, entries: 1_000 } })
     ask = askOf(await newIdentity({ store }), audit)
   })
   afterEach(async () => {

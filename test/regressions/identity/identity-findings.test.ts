@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
+import { every } from '#lib/async/every.ts'
 import { openAudit } from '#lib/audit/audit.ts'
 import { createPasswordRules, characterKindNames } from '#lib/auth/password-policy.ts'
 import { openRevocations } from '#lib/auth/revocations.ts'
@@ -36,7 +37,7 @@ test('an unreadable entry of the audit is logged, and does not end the service',
   using folder = newFolder()
   const log = { error: vi.fn<Logger['error']>() }
   const first = await openStore({ folder: folder.path })
-  const audit = openAudit({ store: first, log, retention: { days: 400, entries: 1_000 } })
+  const audit = openAudit({ store: first, log, every, retention: { days: 400, entries: 1_000 } })
   const facts = {
     request_id: 'r',
     address: 'local',
@@ -52,7 +53,7 @@ test('an unreadable entry of the audit is logged, and does not end the service',
   database.exec("UPDATE log SET value = CAST('{\"at\":7}' AS BLOB) WHERE name = 'audit' AND seq = 1")
   database.close()
   const second = await openStore({ folder: folder.path })
-  const again = openAudit({ store: second, log, retention: { days: 400, entries: 1_000 } })
+  const again = openAudit({ store: second, log, every, retention: { days: 400, entries: 1_000 } })
   await until(() =>
     expect(log.error).toHaveBeenCalledWith(expect.stringContaining('could not be removed'), expect.anything()),
   )

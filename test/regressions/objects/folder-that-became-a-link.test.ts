@@ -16,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLocalStorage } from '#lib/objects/local/local-storage.ts'
 import { toSource } from '#lib/objects/port/bytes.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
-import { createStorages } from '#lib/objects/storages.ts'
+import { createHostStorages } from '#lib/objects/host-storages.ts'
 import { openHostFiles } from '#lib/platform/host-files.ts'
 
 /** Replaces a folder by a link and back again, until it is terminated. Removes what a write has created in between. */
@@ -102,7 +102,7 @@ describe.runIf(process.platform === 'linux')(
     test('is not read as the root of a storage', async () => {
       const hostFiles = await openHostFiles({ allowed: [root], folders: [], except: [], files: () => [] })
       await tryOften(async () => {
-        const storages = createStorages({ folder: join(home, 'none'), hostFiles })
+        const storages = createHostStorages({ folder: join(home, 'none'), hostFiles })
         const meta = { catalog_path: join(root, 'way') }
         const provider = await storages.open({ type: 'local-storage', meta }).catch(ignore)
         if (provider) await read(provider, 'object')

@@ -1,3 +1,4 @@
+import { createFetcher } from '#lib/objects/http/send.ts'
 import { HttpResponse, http } from 'msw'
 import { expect } from 'vitest'
 import { parseConnection } from '#lib/objects/port/connection.ts'
@@ -49,7 +50,7 @@ test.for([
 ] as const)('a page of S3 that %s is an error, and not the end of the list', async ([, page, words], { network }) => {
   let pages = 0
   network.use(http.get('http://s3.example/*', () => page((pages += 1))))
-  await expect(listed(await createS3(s3))).rejects.toMatchObject({
+  await expect(listed(await createS3(s3, createFetcher))).rejects.toMatchObject({
     fault: 'upstream',
     message: expect.stringContaining(words),
   })
@@ -67,7 +68,7 @@ test('an endless list of tags of a registry is an error', async ({ network }) =>
     }),
     http.get('http://oci.example/*', () => new HttpResponse(undefined, { status: 404 })),
   )
-  await expect(listed(await createOci(oci))).rejects.toMatchObject({ fault: 'upstream' })
+  await expect(listed(await createOci(oci, { fetcher: createFetcher() }))).rejects.toMatchObject({ fault: 'upstream' })
   expect(pages).toBeLessThan(10)
 })
 
@@ -83,7 +84,7 @@ test('an endless list of blobs of Azure is an error', async ({ network }) => {
       )
     }),
   )
-  await expect(listed(await createAzure(azure))).rejects.toMatchObject({ fault: 'upstream' })
+  await expect(listed(await createAzure(azure, createFetcher()))).rejects.toMatchObject({ fault: 'upstream' })
   expect(pages).toBeLessThan(10)
 })
 
@@ -103,7 +104,7 @@ test('endlessly nested folders of a WebDAV server are an error', async ({ networ
       return HttpResponse.text(`<D:multistatus xmlns:D="DAV:">${members.join('')}</D:multistatus>`, { status: 207 })
     }),
   )
-  await expect(listed(await createArtifactory(dav))).rejects.toMatchObject({
+  await expect(listed(await createArtifactory(dav, createFetcher()))).rejects.toMatchObject({
     fault: 'upstream',
     message: expect.stringContaining('without end'),
   })

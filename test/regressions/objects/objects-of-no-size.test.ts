@@ -1,3 +1,4 @@
+import { createFetcher } from '#lib/objects/http/send.ts'
 import { HttpResponse, http } from 'msw'
 import { expect } from 'vitest'
 import { parseConnection } from '#lib/objects/port/connection.ts'
@@ -12,7 +13,7 @@ const storage = (text: string) => parseConnection(text).storage!
 
 test('a missing size of an object is an error of the storage', async ({ network }) => {
   network.use(http.head('http://s3.example/*', () => new HttpResponse()))
-  const provider = await createS3(storage(s3))
+  const provider = await createS3(storage(s3), createFetcher)
   await expect(provider.stat('demo/pack')).rejects.toMatchObject({ fault: 'upstream' })
 })
 
@@ -20,7 +21,7 @@ test('an invalid size in a list is an error of the storage', async ({ network })
   for (const size of ['', '<Size>-1</Size>', '<Size>many</Size>']) {
     const list = `<ListBucketResult><Contents><Key>demo/pack</Key>${size}</Contents></ListBucketResult>`
     network.use(http.get('http://s3.example/*', () => HttpResponse.text(list)))
-    const listed = (await createS3(storage(s3))).list('demo')[Symbol.asyncIterator]()
+    const listed = (await createS3(storage(s3), createFetcher)).list('demo')[Symbol.asyncIterator]()
     await expect(listed.next()).rejects.toMatchObject({ fault: 'upstream' })
   }
 })
@@ -28,5 +29,8 @@ test('an invalid size in a list is an error of the storage', async ({ network })
 test('an invalid time of an object is left out', async ({ network }) => {
   const headers = { 'content-length': '4', 'last-modified': 'yesterday' }
   network.use(http.head('http://s3.example/*', () => new HttpResponse(undefined, { headers })))
-  expect(await (await createAzure(storage(azure))).stat('demo/pack')).toEqual({ path: 'demo/pack', size: 4 })
+  expect(await (await createAzure(storage(azure), createFetcher())).stat('demo/pack')).toEqual({
+    path: 'demo/pack',
+    size: 4,
+  })
 })

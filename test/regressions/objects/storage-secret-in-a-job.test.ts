@@ -1,6 +1,7 @@
 import { HttpResponse, http } from 'msw'
 import { expect } from 'vitest'
-import { createOutgoing, type SendOutgoing } from '#lib/platform/outgoing.ts'
+import { createOutgoing } from '#lib/platform/outgoing.ts'
+import type { SendOutgoing } from '#lib/platform/outgoing-request.ts'
 import { test as base } from '../../support/harness.ts'
 
 const test = base.extend<{ outgoing: SendOutgoing }>({

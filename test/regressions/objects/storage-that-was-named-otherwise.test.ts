@@ -1,7 +1,7 @@
 import { HttpResponse, http } from 'msw'
 import { expect } from 'vitest'
 import { parseConnection } from '#lib/objects/port/connection.ts'
-import { createStorages } from '#lib/objects/storages.ts'
+import { createHostStorages } from '#lib/objects/host-storages.ts'
 import { at, register } from '../../functions/catalog/packs.ts'
 import { test } from '../../support/harness.ts'
 import { anyFile } from '../../support/host-files.ts'
@@ -28,7 +28,7 @@ test.for([
   ],
   ['oci;registry=packs.example;repository=a/b', 'oci;registry=https://packs.example:443;repository=a/b'],
 ] as const)('a storage has one key, however its address is written: %s', async ([one, other], { folder }) => {
-  const storages = createStorages({ folder, hostFiles: anyFile })
+  const storages = createHostStorages({ folder, hostFiles: anyFile })
   const getLocations = (text: string) =>
     storages.getObjectLocations(parseConnection(`provider=${text}`).storage!, 'demo/pack')
   expect(await getLocations(one)).toEqual(await getLocations(other))

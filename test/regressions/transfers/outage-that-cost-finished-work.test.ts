@@ -1,3 +1,4 @@
+import { createFetcher } from '#lib/objects/http/send.ts'
 import { hash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -118,7 +119,7 @@ test('a range is requested ten times, without retries inside of retries', async 
       return new HttpResponse(undefined, { status: 503 })
     }),
   )
-  const provider = await createS3(parseConnection(bucketConnection).storage!)
+  const provider = await createS3(parseConnection(bucketConnection).storage!, createFetcher)
   const { source } = packSource(Buffer.alloc(1000, 'x'), undefined)
   const controller = new AbortController()
   const read = { ...source, read: (range: never, signal: AbortSignal) => provider.read('demo/pack', { range, signal }) }

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { http, passthrough } from 'msw'
 import { expect } from 'vitest'
 import { createKeyedLimiter } from '#lib/async/limiter.ts'
-import { createOutgoing, type SendOutgoing } from '#lib/platform/outgoing.ts'
+import { createOutgoing } from '#lib/platform/outgoing.ts'
+import type { SendOutgoing } from '#lib/platform/outgoing-request.ts'
 import { test as base } from '../../support/harness.ts'
 
 const test = base.extend<{ outgoing: SendOutgoing }>({

@@ -1,3 +1,4 @@
+import { createFetcher } from '#lib/objects/http/send.ts'
 import { HttpResponse, http } from 'msw'
 import { expect } from 'vitest'
 import { createChunkReader } from '#lib/catalog/chunk-download.ts'
@@ -85,7 +86,7 @@ test('an endless list of the parts of an upload is an error', async ({ network }
     http.all('http://s3.example/*', () => new HttpResponse()),
   )
   const connection = 'provider=minio;bucket=packs;endpoint=http://s3.example;access_key=a;secret_key=b'
-  const provider = await createS3(parseConnection(connection).storage!)
+  const provider = await createS3(parseConnection(connection).storage!, createFetcher)
   const size = 9 * 2 ** 20
   const source = { size, read: () => new Blob([new Uint8Array(size)]).stream() }
   await provider.write('demo/pack', source, { sha256: 'a'.repeat(64) }).catch(() => {})

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { HttpResponse, http } from 'msw'
-import { createOutgoing, type SendOutgoing } from '#lib/platform/outgoing.ts'
+import { createOutgoing } from '#lib/platform/outgoing.ts'
+import type { SendOutgoing } from '#lib/platform/outgoing-request.ts'
 import { test as base } from '../harness.ts'
 
 /** Objects of a bucket of S3. */

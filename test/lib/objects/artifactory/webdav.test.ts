@@ -1,3 +1,4 @@
+import { createFetcher } from '#lib/objects/http/send.ts'
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -24,7 +25,10 @@ describe.skipIf(!nginxInstalled)(`artifactory on a plain WebDAV server, nginx${r
 
   const open = (meta: Record<string, string> = {}) => {
     const { url, username, password } = server
-    return createArtifactory({ type: 'artifactory', meta: { url, repo: 'packs', username, password, ...meta } })
+    return createArtifactory(
+      { type: 'artifactory', meta: { url, repo: 'packs', username, password, ...meta } },
+      createFetcher(),
+    )
   }
   const source = (text: string) => ({ size: text.length, read: () => new Blob([text]).stream() })
 

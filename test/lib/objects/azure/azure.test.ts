@@ -1,3 +1,4 @@
+import { createFetcher } from '#lib/objects/http/send.ts'
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Storage } from '#lib/objects/port/connection.ts'
@@ -17,7 +18,7 @@ describe.skipIf(withoutAzurite)('Azure, against Azurite (left out where azurite-
   }, 120_000)
   afterAll(() => server[Symbol.asyncDispose]())
 
-  const { fetcher, sent } = countingFetcher()
+  const { fetcher, sent } = countingFetcher(createFetcher())
   const newStorage = async (more = {}): Promise<Storage> => {
     const { storage } = await server.newContainer()
     return { ...storage, meta: { ...storage.meta, ...more } }
@@ -74,7 +75,7 @@ describe.skipIf(withoutAzurite)('Azure, against Azurite (left out where azurite-
     [{ storage_account_key: 'not base64!' }, 'storage_account_key'],
     [{ endpoint: 'https://name:pass@example.test' }, 'endpoint'],
   ])('refuses an invalid connection: %j', async (more, key) =>
-    expect(newStorage(more).then(storage => createAzure(storage))).rejects.toMatchObject({
+    expect(newStorage(more).then(storage => createAzure(storage, createFetcher()))).rejects.toMatchObject({
       fault: 'invalid',
       message: expect.stringContaining(key),
     }),

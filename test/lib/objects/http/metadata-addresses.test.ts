@@ -1,3 +1,4 @@
+import { createFetcher } from '#lib/objects/http/send.ts'
 import type dns from 'node:dns'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -19,21 +20,32 @@ vi.mock('node:dns', async original => ({
 test.each([
   [
     'S3',
-    () => createS3({ type: 'minio', meta: { bucket: 'packs', endpoint: name, access_key: 'a', secret_key: 'b' } }),
+    () =>
+      createS3(
+        { type: 'minio', meta: { bucket: 'packs', endpoint: name, access_key: 'a', secret_key: 'b' } },
+        createFetcher,
+      ),
   ],
   [
     'Azure',
     () =>
-      createAzure({
-        type: 'azure-storage-account',
-        meta: { storage_account_name: 'packs', container_name: 'packs', storage_account_key: 'a', endpoint: name },
-      }),
+      createAzure(
+        {
+          type: 'azure-storage-account',
+          meta: { storage_account_name: 'packs', container_name: 'packs', storage_account_key: 'a', endpoint: name },
+        },
+        createFetcher(),
+      ),
   ],
   [
     'artifactory',
-    () => createArtifactory({ type: 'artifactory', meta: { url: name, repo: 'packs', access_key: 'a' } }),
+    () =>
+      createArtifactory({ type: 'artifactory', meta: { url: name, repo: 'packs', access_key: 'a' } }, createFetcher()),
   ],
-  ['oci', () => createOci({ type: 'oci', meta: { registry: name, repository: 'packs' } })],
+  [
+    'oci',
+    () => createOci({ type: 'oci', meta: { registry: name, repository: 'packs' } }, { fetcher: createFetcher() }),
+  ],
 ])('%s: a connection to a metadata service is refused', async (_, open) => {
   await expect(open().then(provider => provider.stat('a'))).rejects.toMatchObject({ fault: 'forbidden' })
 })
@@ -56,8 +68,12 @@ const tokenChallenge: RequestListener = (_, response) =>
   void response.writeHead(401, { 'WWW-Authenticate': `Bearer realm="${metadataUrl}",service="packs"` }).end()
 
 const openArtifactory = (host: string) =>
-  createArtifactory({ type: 'artifactory', meta: { url: `http://${host}`, repo: 'packs', access_key: 'a' } })
-const openOci = (host: string) => createOci({ type: 'oci', meta: { registry: host, repository: 'packs' } })
+  createArtifactory(
+    { type: 'artifactory', meta: { url: `http://${host}`, repo: 'packs', access_key: 'a' } },
+    createFetcher(),
+  )
+const openOci = (host: string) =>
+  createOci({ type: 'oci', meta: { registry: host, repository: 'packs' } }, { fetcher: createFetcher() })
 
 test.each([
   ['an artifactory, for an object', artifactory, openArtifactory, 'read'],

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLocalStorage } from '#lib/objects/local/local-storage.ts'
-import { createStorages } from '#lib/objects/storages.ts'
+import { createHostStorages } from '#lib/objects/host-storages.ts'
 import { providerContract } from '../../../contracts/provider.ts'
 import { anyFile } from '../../../support/host-files.ts'
 
@@ -69,7 +69,7 @@ describe('local storage', () => {
   test('refuses a write of an object that another connection is writing', async () => {
     mkdirSync(join(root, 'a'), { recursive: true })
     symlinkSync('a', join(root, 'link'))
-    const storages = createStorages({ folder: root, hostFiles: anyFile })
+    const storages = createHostStorages({ folder: root, hostFiles: anyFile })
     const [one, other] = [
       await storages.open({ type: 'local-storage', meta: {} }),
       await storages.open({ type: 'local-storage', meta: { catalog_path: root } }),

@@ -1,3 +1,4 @@
+import { createFetcher } from '#lib/objects/http/send.ts'
 import { randomBytes } from 'node:crypto'
 import { http, HttpResponse } from 'msw'
 import { setupServer } from 'msw/node'
@@ -16,7 +17,11 @@ beforeAll(() => network.listen({ onUnhandledFrame: 'error' }))
 afterEach(() => network.resetHandlers())
 afterAll(() => network.close())
 
-const open = () => createOci({ type: 'oci', meta: { registry: 'registry.example.test', repository: 'packs' } })
+const open = () =>
+  createOci(
+    { type: 'oci', meta: { registry: 'registry.example.test', repository: 'packs' } },
+    { fetcher: createFetcher() },
+  )
 const source = (of: Buffer) => ({
   size: of.length,
   read: ({ start, end }: { start: number; end: number }) =>

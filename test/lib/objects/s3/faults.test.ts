@@ -22,7 +22,7 @@ const { answers } = faultyNetwork()
 let s3: Provider
 beforeEach(async () => {
   const meta = { bucket: 'packs', endpoint: 'https://s3.example.test', access_key: accessKey, secret_key: secret }
-  s3 = await createS3({ type: 'minio', meta }, createFetcher({ idleTimeout: 300 }))
+  s3 = await createS3({ type: 'minio', meta }, () => createFetcher({ idleTimeout: 300 }))
 })
 
 const status =
@@ -84,7 +84,7 @@ test.each(['169.254.169.254', '[fd00:ec2::254]', '[::ffff:169.254.169.254]', '10
   'nothing is sent to %s, a metadata service of a cloud',
   async address => {
     const meta = { bucket: 'packs', endpoint: `http://${address}`, access_key: accessKey, secret_key: secret }
-    const storage = await createS3({ type: 'minio', meta })
+    const storage = await createS3({ type: 'minio', meta }, createFetcher)
     expect(await failure(storage.stat('a'))).toMatchObject({ fault: 'forbidden' })
   },
 )

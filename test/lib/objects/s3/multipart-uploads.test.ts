@@ -1,3 +1,4 @@
+import { createFetcher } from '#lib/objects/http/send.ts'
 import { createHash, randomBytes } from 'node:crypto'
 import { http, HttpResponse } from 'msw'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -17,7 +18,7 @@ const { network } = faultyNetwork()
 let s3: Provider
 beforeEach(async () => {
   const meta = { bucket: 'packs', endpoint: 'https://s3.example.test', access_key: 'A', secret_key: 'S' }
-  s3 = await createS3({ type: 'minio', meta })
+  s3 = await createS3({ type: 'minio', meta }, createFetcher)
 })
 
 describe('a multipart upload', () => {

@@ -25,9 +25,9 @@ describe.skipIf(withoutS3)('S3, against versitygw (left out where neither it nor
   }, 600_000)
   afterAll(() => server[Symbol.asyncDispose]())
 
-  const { fetcher, sent } = countingFetcher()
+  const { fetcher, sent } = countingFetcher(createFetcher())
   let last = ''
-  const again = () => createS3(storageAt(server, last), fetcher)
+  const again = () => createS3(storageAt(server, last), () => fetcher)
   const open = async () => {
     last = await server.newBucket()
     return again()
@@ -37,7 +37,7 @@ describe.skipIf(withoutS3)('S3, against versitygw (left out where neither it nor
   /** A bucket with its name and a provider on it. */
   const fresh = async () => {
     const bucket = await server.newBucket()
-    return { bucket, s3: await createS3(storageAt(server, bucket), fetcher) }
+    return { bucket, s3: await createS3(storageAt(server, bucket), () => fetcher) }
   }
 
   test('gives the MD5 when S3 has it', async () => {
@@ -105,7 +105,7 @@ describe.skipIf(withoutS3)('S3, against versitygw (left out where neither it nor
   test('waits for a slow reader', async () => {
     const bucket = await server.newBucket()
     const bytes = randomBytes(20 * MiB)
-    const s3 = await createS3(storageAt(server, bucket), createFetcher({ idleTimeout: 200 }))
+    const s3 = await createS3(storageAt(server, bucket), () => createFetcher({ idleTimeout: 200 }))
     await s3.write('a', createTestSource(bytes))
     const stream = await s3.read('a')
     await outlastIdle(200, 2)
@@ -117,7 +117,7 @@ describe.skipIf(withoutS3)('S3, against versitygw (left out where neither it nor
     ['a wrong key', { access_key: 'not-the-key' }, '404 XAdminUserNotFound'],
     ['no such bucket', { bucket: 'no-such-bucket' }, 'bucket'],
   ])('%s', async (_, more, words) => {
-    const s3 = await createS3(storageAt(server, await server.newBucket(), more), fetcher)
+    const s3 = await createS3(storageAt(server, await server.newBucket(), more), () => fetcher)
     for (const ask of [
       () => s3.stat('a'),
       () => s3.read('a'),
@@ -135,10 +135,10 @@ describe.skipIf(withoutS3)('S3, against versitygw (left out where neither it nor
     const bucket = await server.newBucket()
     const meta = { bucket, endpoint: server.endpoint, use_environment_authentication: 'true' }
     const environment = { AWS_ACCESS_KEY_ID: server.accessKey, AWS_SECRET_ACCESS_KEY: server.secretKey }
-    const s3 = await createS3({ type: 'minio', meta }, undefined, environment)
+    const s3 = await createS3({ type: 'minio', meta }, createFetcher, environment)
     await s3.write('a', createTestSource(Buffer.from('x')))
     expect(await s3.stat('a')).toMatchObject({ size: 1 })
-    await expect(createS3({ type: 'minio', meta })).rejects.toMatchObject({
+    await expect(createS3({ type: 'minio', meta }, createFetcher)).rejects.toMatchObject({
       fault: 'invalid',
       message: expect.stringContaining('EC2'),
     })
@@ -148,12 +148,12 @@ describe.skipIf(withoutS3)('S3, against versitygw (left out where neither it nor
     const certificate = await createSelfSigned(['127.0.0.1'])
     await using secure = await startS3Server(certificate)
     const bucket = 'packs'
-    const careful = await createS3(storageAt(secure, bucket, { use_ssl: 'true' }))
+    const careful = await createS3(storageAt(secure, bucket, { use_ssl: 'true' }), createFetcher)
     await expect(careful.stat('a')).rejects.toMatchObject({
       fault: 'upstream',
       message: expect.stringContaining('certificate'),
     })
-    const careless = await createS3(storageAt(secure, bucket, { use_ssl: 'true', ignore_cert: 'true' }))
+    const careless = await createS3(storageAt(secure, bucket, { use_ssl: 'true', ignore_cert: 'true' }), createFetcher)
     await expect(careless.stat('a')).rejects.toMatchObject({ message: expect.stringContaining('bucket') })
   })
 })

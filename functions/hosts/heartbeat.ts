@@ -1,0 +1,20 @@
+import { bodyLimit, Heartbeat, HeartbeatReply, hostKeyHeader } from '#lib/hosts/heartbeat-schemas.ts'
+import { HostReference } from '#lib/hosts/schemas.ts'
+import { endpoint } from '#lib/http/endpoint.ts'
+
+export default endpoint({
+  method: 'PUT',
+  path: '/v1/hosts/{id}/heartbeat',
+  summary: 'Report the state of a host, its machines and their events',
+  description:
+    'Hosts call this, with their key as `X-Host-Key`. The reply says what the service has stored of the host; the next heartbeat goes on from there.',
+  access: 'public',
+  effect: 'change',
+  routine: true,
+  uses: ['hosts'],
+  params: HostReference,
+  body: Heartbeat,
+  bodyLimit,
+  faults: ['unauthenticated', 'conflict', 'no-space'],
+  reply: HeartbeatReply,
+}).handle((context, { hosts }) => hosts.heartbeat(context.params.id, context.header(hostKeyHeader), context.body))

@@ -1,0 +1,13 @@
+import { HostRecord, HostReference } from '#lib/hosts/schemas.ts'
+import { endpoint } from '#lib/http/endpoint.ts'
+
+export default endpoint({
+  method: 'PUT',
+  path: '/v1/hosts/{id}/undrain',
+  summary: 'Give a drained host new machines again',
+  access: { claims: ['UPDATE_HOST'] },
+  effect: 'change',
+  uses: ['hosts'],
+  params: HostReference,
+  reply: HostRecord,
+}).handle(({ params }, { hosts }) => hosts.setDrained(params.id, false))

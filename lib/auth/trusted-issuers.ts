@@ -1,0 +1,121 @@
+import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
+import type { Credential } from '#lib/access/credential.ts'
+import type { Principal } from '#lib/access/principal.ts'
+import { isFault, ServiceError } from '#lib/errors.ts'
+import { AssertionClaims, assertionLifetime, assertionType } from './assertion.ts'
+import { createIssuerKeys, type FetchJson, type IssuerKeys, type KeySet } from './issuer-keys.ts'
+import { createUsedAssertions } from './used-assertions.ts'
+
+/** A service whose assertions about its users are believed. */
+export interface TrustedIssuer {
+  /** The name that it gives itself. */
+  readonly issuer: string
+  /** Its public keys, or the address of its key set. */
+  readonly jwks: KeySet | string
+  /** The name that it has for this service. Assertions for others are refused. */
+  readonly audience: string
+  /** The only algorithm that is accepted, whatever the header of an assertion says. */
+  readonly algorithm: 'RS256' | 'RS384' | 'RS512'
+}
+
+/** The services whose assertions about their users are believed. */
+export interface TrustedIssuers {
+  /** The principal of an assertion; undefined when the credential is none. Throws `unauthenticated`, and `unavailable` when the keys of its issuer cannot be fetched. */
+  principal(credential: Credential): Promise<Principal> | undefined
+}
+
+interface Options {
+  readonly issuers: readonly TrustedIssuer[]
+  readonly fetchJson: FetchJson
+  /** Whether a user of this service has an id. Nobody else may act under it. */
+  readonly isLocalUser: (id: string) => boolean
+}
+
+/** Seconds by which the clocks of two services may differ. */
+const clockSkew = 5
+
+const refuse = (why: string, cause?: unknown): ServiceError =>
+  new ServiceError('unauthenticated', `The assertion is refused: ${why}.`, {
+    cause,
+    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+  })
+
+/** Reads a part of a token that nobody has verified; undefined when the token is none. */
+const readUnverified = <T>(read: (token: string) => T, token: string): T | undefined => {
+  try {
+    return read(token)
+  } catch {
+    return undefined
+  }
+}
+
+const toPrincipal = ({ iss, sub, username, email, roles, claims }: AssertionClaims): Principal => ({
+  id: sub,
+  username,
+  email,
+  roles,
+  claims: new Set(claims),
+  superUser: roles.includes('SUPER_USER'),
+  issuer: iss,
+})
+
+/** Believes the assertions of these issuers. Without issuers nothing is believed. */
+export const createTrustedIssuers = ({ issuers, fetchJson, isLocalUser }: Options): TrustedIssuers => {
+  const openedAt = Date.now() / 1000
+  const used = createUsedAssertions(clockSkew)
+  const keysByIssuer = new Map<TrustedIssuer, IssuerKeys>(
+    issuers.map(issuer => [issuer, createIssuerKeys(issuer.jwks, issuer.algorithm, fetchJson)]),
+  )
+
+  const verifySignature = async (token: string, issuer: TrustedIssuer): Promise<AssertionClaims> => {
+    const findKey = async (keyId: string | undefined) => {
+      const key = await keysByIssuer.get(issuer)!.find(keyId)
+      if (!key) throw refuse('its key is not one of its issuer')
+      return key
+    }
+    try {
+      const { payload } = await jwtVerify(token, ({ kid }: { kid?: string | undefined }) => findKey(kid), {
+        algorithms: [issuer.algorithm],
+        typ: assertionType,
+        issuer: issuer.issuer,
+        audience: issuer.audience,
+        clockTolerance: clockSkew,
+      })
+      return AssertionClaims.parse(payload)
+    } catch (error) {
+      // Also the refusals and the failures to fetch keys that `findKey` has thrown.
+      if (isFault(error, 'unavailable') || isFault(error, 'unauthenticated')) throw error
+      throw refuse('it is not valid, expired, or for another service', error)
+    }
+  }
+
+  const checkTimes = ({ iat, exp }: AssertionClaims): void => {
+    const now = Date.now() / 1000
+    if (exp <= iat || exp - iat > assertionLifetime)
+      throw refuse(`it is valid for more than ${assertionLifetime} seconds`)
+    if (iat > now + clockSkew) throw refuse('it is of the future; compare the clocks of both services')
+  }
+
+  const verify = async (token: string, credential: Credential): Promise<Principal> => {
+    const issuer = issuers.find(one => one.issuer === readUnverified(decodeJwt, token)?.iss)
+    if (!issuer) throw refuse('its issuer is not in the setting trusted_issuers')
+    const claims = await verifySignature(token, issuer)
+    checkTimes(claims)
+    if (isLocalUser(claims.sub)) throw refuse('a user of this service has the id of its user')
+    const isFirstUse = used.use(claims.jti, credential)
+    if (credential.changes) {
+      if (!isFirstUse) throw refuse('it was used before')
+      // What was used before the last start is not known any more.
+      if (claims.iat + clockSkew < openedAt) throw refuse('it is older than the start of this service')
+    }
+    return toPrincipal(claims)
+  }
+
+  return {
+    principal(credential) {
+      const { bearer } = credential
+      if (bearer === undefined || readUnverified(decodeProtectedHeader, bearer)?.typ !== assertionType) return undefined
+      return verify(bearer, credential)
+    },
+  }
+}

@@ -1,0 +1,117 @@
+import type { JWK } from 'jose'
+import { createHttpAudit } from '#lib/audit/http-audit.ts'
+import { defaultCost } from '#lib/auth/hash-methods.ts'
+import { createRemotePasswords, type PasswordHasher } from '#lib/auth/remote-passwords.ts'
+import { createStoredKeys } from '#lib/auth/stored-keys.ts'
+import type { HibernatingSockets } from '#lib/events/hibernating/socket.ts'
+import type { HibernatingSubscriptions } from '#lib/events/hibernating/subscriptions.ts'
+import { parseFilter } from '#lib/calls/list-filter.ts'
+import { type App, createApp } from '#lib/http/app.ts'
+import { createCors } from '#lib/http/cors.ts'
+import type { ApiDescription } from '#lib/http/openapi.ts'
+import { getAreaLogger } from '#lib/platform/log.ts'
+import { openDurableObjectStore } from '#lib/storage/durable-object/open-store.ts'
+import type { DurableObjectStorage } from '#lib/storage/durable-object/sql.ts'
+import { createAlarmTimers } from './alarm-timers.ts'
+import { controlRoutes } from './control-routes.ts'
+import { openControlServices } from './control-services.ts'
+import type { EdgeConfig } from './edge-config.ts'
+import { addGauges } from './gauges.ts'
+import { createRequestLogger } from './request-log.ts'
+import { selectServedRoutes } from './served-routes.ts'
+import { openStateParts } from './state-parts.ts'
+
+/** What the program hands in that a control runs in. */
+export interface ControlPorts {
+  readonly storage: DurableObjectStorage
+  readonly sockets: HibernatingSockets
+  readonly config: EdgeConfig
+  readonly hasher: PasswordHasher
+  readonly loadApiDescription: () => Promise<ApiDescription>
+}
+
+/** The service without machines, on one store. It is the only one on its store, and may sleep while nobody calls it. */
+export interface Control {
+  readonly app: App
+  readonly subscriptions: HibernatingSubscriptions
+  /** The public keys, with which others can check the signatures of its tokens. */
+  publicKeys(): Promise<readonly JWK[]>
+  /** Runs the work that is due from time to time. */
+  runTimers(): void
+  /** The time (ms since 1970) at which somebody has to wake the control to run its timers. */
+  nextWake(): number
+}
+
+/** Milliseconds after which a control wakes: to find silent hosts if it has any, else to remove what is too old. */
+const wakeIntervals = { withHosts: 30_000, withoutHosts: 3_600_000 } as const
+
+/** The platform serves HTTPS alone. */
+const headers = { 'Strict-Transport-Security': 'max-age=31536000' }
+
+/** What the application of a control says of its replies. The gateway in front of it replies alike. */
+export const createReplyOptions = ({ cors_origins: origins }: Pick<EdgeConfig, 'cors_origins'>) => ({
+  cors: origins.length > 0 ? createCors(origins) : undefined,
+  headers,
+})
+
+/** Opens a control on the storage of a Durable Object. */
+export const openControl = async ({
+  storage,
+  sockets,
+  config,
+  hasher,
+  loadApiDescription,
+}: ControlPorts): Promise<Control> => {
+  const { every, runDue } = createAlarmTimers()
+  const store = await openDurableObjectStore(storage)
+  const passwords = createRemotePasswords(hasher, { kind: 'bcrypt', cost: defaultCost.bcrypt })
+  const state = await openStateParts({
+    store,
+    keeper: createStoredKeys(store),
+    passwords,
+    every,
+    auditLog: getAreaLogger('audit'),
+    settings: config,
+  })
+  const { identity, audit, idempotency } = state
+  const routes = selectServedRoutes(config, controlRoutes)
+  const { services, jobs, metrics, subscriptions, hasHosts } = await openControlServices({
+    routes,
+    loadApiDescription,
+    store,
+    state,
+    every,
+    settings: config,
+    sockets,
+  })
+  addGauges(metrics, { jobs, events: state.events, subscriptions, passwords, store })
+  const logRequest = createRequestLogger(getAreaLogger('http'), config.log === 'debug')
+  const app = createApp({
+    ...createReplyOptions(config),
+    routes,
+    services,
+    authenticate: identity.authenticate,
+    parseFilter,
+    onOutcome(context, outcome) {
+      metrics.countReply(context.route?.id, outcome)
+      logRequest(context, outcome)
+    },
+    audit: createHttpAudit(audit),
+    runIdempotent: idempotency.run,
+    startJob: jobs.start,
+    checkReplies: false,
+  })
+  await jobs.resume(async ({ owner, apiKeyId, ...call }, progress) =>
+    app.replay({ ...call, caller: await identity.actingFor({ id: owner, apiKeyId }) }, progress),
+  )
+  return {
+    app,
+    subscriptions,
+    publicKeys: identity.services.keys.publicKeys,
+    runTimers: runDue,
+    nextWake() {
+      const interval = hasHosts() ? wakeIntervals.withHosts : wakeIntervals.withoutHosts
+      return Math.min(Date.now() + interval, subscriptions.nextExpiry() ?? Infinity)
+    },
+  }
+}

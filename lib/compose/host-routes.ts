@@ -1,0 +1,12 @@
+import { routes } from '#functions/routes.gen.ts'
+import type { Route } from '#lib/http/endpoint.ts'
+
+/** The services that only a program has that controls hosts. */
+export const controlServiceNames = ['hosts', 'forwarding'] as const
+
+/** Whether only a program that controls hosts can serve a route. */
+export const needsControl = ({ endpoint: { uses } }: Route): boolean =>
+  uses.some(name => controlServiceNames.some(own => own === name))
+
+/** The routes of a program that runs machines itself: an endpoint whose services a program lacks is not served there. */
+export const hostRoutes: readonly Route[] = routes.filter(route => !needsControl(route))

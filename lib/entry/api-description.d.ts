@@ -1,0 +1,5 @@
+declare module '*/api-description.json' {
+  /** The text of the file: the platform is told to bundle it as a text. */
+  const text: string
+  export default text
+}

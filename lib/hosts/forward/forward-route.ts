@@ -1,0 +1,110 @@
+import * as z from 'zod'
+import type { Fault } from '#lib/errors.ts'
+import type { Endpoint, Route } from '#lib/http/endpoint.ts'
+import type { Services } from '#lib/http/services.ts'
+import { findOpenBody, isPlaced } from './forwarded-request.ts'
+import { LicenseRecord } from '#lib/license/license.ts'
+
+/** The services that only a host has. Endpoints that use one of them are forwarded to a host. */
+export const hostOnlyServices: ReadonlySet<string> = new Set([
+  'machines',
+  'transfers',
+  'catalogCache',
+  'ssh',
+  'license',
+])
+
+/** Whether a route needs a host. */
+export const needsHost = ({ endpoint: { uses } }: Route): boolean => uses.some(name => hostOnlyServices.has(name))
+
+const HostName = z.string().min(1).max(128).optional()
+
+const hostQuery = { host: HostName.meta({ description: 'Id or name of the host that gets the request' }) }
+const placementQuery = {
+  ...hostQuery,
+  host_labels: z
+    .string()
+    .max(1024)
+    .optional()
+    .meta({ description: 'Labels that the host must have, as NAME=VALUE,NAME=VALUE' }),
+}
+
+/** Adds members to the schema of a query. */
+const addMembers = (schema: z.ZodType | undefined, members: z.ZodRawShape): z.ZodType => {
+  const object = schema ?? z.object({})
+  if (!(object instanceof z.ZodObject)) throw new Error('only a query of named members can name a host')
+  return object.safeExtend(members)
+}
+
+/** Faults of the way to a host, which every forwarded request can have. */
+const forwardFaults: readonly Fault[] = ['not-found', 'conflict', 'upstream', 'timeout', 'no-space']
+
+const HostProblem = z.object({ host: z.string(), problem: z.string() })
+const HostLicense = LicenseRecord.extend({ host: z.string() })
+const WithHost = { host: z.string().meta({ description: 'Name of the host' }) }
+
+type Handle = (route: Route) => Endpoint['handle']
+
+/** The handlers of requests that concern all hosts, or whose reply names the host, by the id of their route. */
+const ownHandlers: Readonly<Record<string, Handle>> = {
+  'machines/list':
+    () =>
+    (context, { forwarding }) =>
+      forwarding.listMachines(context),
+  'machines/show':
+    route =>
+    (context, { forwarding }) =>
+      forwarding.showMachine(route, context),
+  'license/show':
+    route =>
+    (context, { forwarding }) =>
+      forwarding.readLicenses(route, context),
+  'catalog-cache/list':
+    () =>
+    (context, { forwarding }) =>
+      forwarding.listCaches(context),
+  'catalog-cache/clear':
+    route =>
+    (context, { forwarding }) =>
+      forwarding.removeFromCaches(route, context),
+  'catalog-cache/delete':
+    route =>
+    (context, { forwarding }) =>
+      forwarding.removeFromCaches(route, context),
+}
+
+const toReply = ({ id, endpoint: { reply } }: Route): z.ZodType => {
+  if (id === 'license/show') return z.union([LicenseRecord, z.array(z.union([HostLicense, HostProblem]))])
+  if (id === 'catalog-cache/list' && reply instanceof z.ZodArray && reply.element instanceof z.ZodObject)
+    return z.array(reply.element.extend(WithHost))
+  return reply
+}
+
+/**
+ * Makes of an endpoint that needs a host the endpoint of a service that has hosts. The contract stays, so that access, checks,
+ * audit and jobs are the same here; only the handler is another one, and callers can choose the host. An endpoint that needs no host
+ * stays as it is.
+ */
+export const forwardRoute = (route: Route): Route => {
+  if (!needsHost(route)) return route
+  const { id, endpoint } = route
+  const placed = isPlaced(route)
+  const openBody = findOpenBody(route)
+  const toHost: Handle =
+    original =>
+    (context, { forwarding }) =>
+      forwarding.toHost(original, context)
+  const uses: readonly (keyof Services)[] = ['forwarding']
+  return {
+    id,
+    endpoint: {
+      ...endpoint,
+      uses,
+      query: addMembers(endpoint.query, placed ? placementQuery : hostQuery),
+      ...(openBody && { body: openBody.safeExtend(hostQuery) }),
+      reply: toReply(route),
+      faults: [...(endpoint.faults ?? []), ...forwardFaults],
+      handle: (ownHandlers[id] ?? toHost)(route),
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import { toFault } from '#lib/calls/statuses.ts'
+import { type Cause, type Fault, ServiceError } from '#lib/errors.ts'
+import type { StoredHost } from '../stored-host.ts'
+import type { HostReply } from './host-client.ts'
+
+/** Members of an error body that `createErrorBody` writes itself. */
+const ownMembers: ReadonlySet<string> = new Set(['code', 'message', 'stack', 'error', 'error_description'])
+
+const readMessage = ({ body, status }: HostReply): string => {
+  const { message }: { message?: unknown } = Object(body)
+  return typeof message === 'string' && message !== '' ? message : `it answered with the status ${status}`
+}
+
+const readCauses = ({ body }: HostReply): readonly Cause[] => {
+  const { stack }: { stack?: unknown } = Object(body)
+  if (!Array.isArray(stack)) return []
+  return stack.flatMap(item => {
+    const { error, path }: { error?: unknown; path?: unknown } = Object(item)
+    return typeof error === 'string' ? [{ error, ...(typeof path === 'string' && { path }) }] : []
+  })
+}
+
+const readExtra = ({ body }: HostReply): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(Object(body)).filter(([name]) => !ownMembers.has(name)))
+
+/** Faults of the host itself. Their messages name it, because nobody else would. */
+const hostFaults: ReadonlySet<Fault> = new Set(['internal', 'upstream', 'unavailable', 'timeout', 'no-space'])
+
+/**
+ * The refusal of a host as a refusal of this service. A host that does not believe this service, or fails, is no mistake of the
+ * caller.
+ */
+export const toHostRefusal = (host: StoredHost, reply: HostReply): ServiceError => {
+  const message = readMessage(reply)
+  if (reply.status === 401)
+    return new ServiceError(
+      'upstream',
+      `The host ${host.name} does not believe this service: ${message} Its setting trusted_issuers must have the issuer and the keys of this service, and the audience ${host.id}.`,
+    )
+  if (reply.status < 400)
+    return new ServiceError('upstream', `The host ${host.name} does not answer as vmhost does: ${message}.`)
+  const fault = toFault(reply.status)
+  const retryAfter = reply.headers.get('retry-after')
+  return new ServiceError(
+    fault === 'internal' ? 'upstream' : fault,
+    hostFaults.has(fault) ? `On the host ${host.name}: ${message}` : message,
+    {
+      stack: readCauses(reply),
+      extra: readExtra(reply),
+      ...(retryAfter !== null && { headers: { 'Retry-After': retryAfter } }),
+    },
+  )
+}
+
+/** The body of a successful reply. Throws the refusal of any other. */
+export const unwrapReply = (host: StoredHost, reply: HostReply): unknown => {
+  if (reply.status < 200 || reply.status > 299) throw toHostRefusal(host, reply)
+  return reply.body
+}

@@ -1,0 +1,132 @@
+import * as z from 'zod'
+import type { Principal } from '#lib/access/principal.ts'
+import type { ProgressReporter } from '#lib/async/progress.ts'
+import { toFault, toStatus } from '#lib/calls/statuses.ts'
+import { toServedPath } from '#lib/calls/paths.ts'
+import { isFault, ServiceError } from '#lib/errors.ts'
+import { isUnreachable, type StoredHost } from '../stored-host.ts'
+import type { AskHost } from './host-client.ts'
+import { toHostRefusal, unwrapReply } from './host-refusal.ts'
+
+/** What this service reads of a job of a host. */
+const HostJob = z.looseObject({
+  id: z.uuid(),
+  state: z.enum(['pending', 'running', 'completed', 'failed']),
+  error: z.string().optional(),
+  code: z.int().optional(),
+  result: z.unknown().optional(),
+  steps: z
+    .array(
+      z.looseObject({
+        name: z.string(),
+        display_name: z.string(),
+        weight: z.number(),
+        state: z.string(),
+        value: z.number().optional(),
+        total: z.number().optional(),
+        unit: z.enum(['bytes', 'percent']).optional(),
+        message: z.string().optional(),
+      }),
+    )
+    .optional(),
+})
+type HostJob = z.infer<typeof HostJob>
+
+interface FollowedJob {
+  readonly host: StoredHost
+  readonly user: Principal
+  /** The reply that has started the job. */
+  readonly started: unknown
+  readonly progress: ProgressReporter
+}
+
+/** Waits for the end of a job on a host, and reports its progress here. Gives its result. Throws its refusal. */
+export type FollowHostJob = (job: FollowedJob) => Promise<unknown>
+
+interface Options {
+  readonly ask: AskHost
+  /** The host as it is now. */
+  readonly getHost: (id: string) => StoredHost | undefined
+}
+
+const pollInterval = 1_000
+const timeout = 10_000
+
+/** Makes the function that reports the steps of a job of a host as those of a job here. */
+const createStepReporter = (progress: ProgressReporter): ((job: HostJob) => void) => {
+  const last = new Map<string, string>()
+  let isPlanned = false
+  return ({ steps = [] }) => {
+    if (steps.length === 0) return
+    if (!isPlanned)
+      progress.plan(
+        steps.map(({ name, display_name: title, weight, unit }) => ({ name, title, weight, ...(unit && { unit }) })),
+      )
+    isPlanned = true
+    for (const { name, state, value, total, message } of steps) {
+      const before = last.get(name)
+      last.set(name, state)
+      const isNew = before !== state
+      if (isNew && state === 'skipped') progress.skip(name, message ?? '')
+      if (isNew && before === undefined && (state === 'running' || state === 'completed')) progress.begin(name)
+      if (isNew && before === 'pending' && (state === 'running' || state === 'completed')) progress.begin(name)
+      if (state === 'running' && value !== undefined && total !== undefined) progress.advance(name, value, total)
+      if (isNew && state === 'completed') progress.end(name)
+    }
+  }
+}
+
+/** Waits a moment, or until the signal is aborted. */
+const waitForNextPoll = (signal: AbortSignal | undefined): Promise<void> =>
+  new Promise(resolve => {
+    const timer = setTimeout(resolve, pollInterval)
+    const onAbort = (): void => {
+      clearTimeout(timer)
+      resolve()
+    }
+    if (signal?.aborted) onAbort()
+    signal?.addEventListener('abort', onAbort, { once: true })
+  })
+
+export const createFollowHostJob =
+  ({ ask, getHost }: Options): FollowHostJob =>
+  async ({ host, user, started, progress }) => {
+    let job = HostJob.parse(started)
+    const path = toServedPath(`/v1/jobs/${job.id}`)
+    // This service follows a job that it has started for the user, whatever the user may see of jobs.
+    const follower: Principal = { ...user, claims: new Set([...user.claims, 'JOB_MANAGER_LIST_OWN']) }
+    const reportSteps = createStepReporter(progress)
+    const { signal } = progress
+
+    const read = async (): Promise<HostJob> => {
+      const current = getHost(host.id) ?? host
+      try {
+        return HostJob.parse(unwrapReply(current, await ask(current, follower, { method: 'GET', path, timeout })))
+      } catch (error) {
+        // The job goes on while its host does not answer for a moment, such as for a restart.
+        const isTransient = isFault(error, 'unavailable') || isFault(error, 'timeout')
+        if (!isTransient || isUnreachable(current)) throw error
+        return job
+      }
+    }
+    const cancel = async (): Promise<void> => {
+      // A shutdown of this service ends no work on hosts: the next start goes on to follow it.
+      if (isFault(signal!.reason, 'unavailable')) return
+      const reply = await ask(host, follower, { method: 'POST', path: `${path}/cancel`, timeout })
+      // Conflict: it has ended already.
+      if (reply.status >= 400 && reply.status !== toStatus('conflict')) throw toHostRefusal(host, reply)
+    }
+
+    while (job.state === 'pending' || job.state === 'running') {
+      if (signal?.aborted) {
+        await cancel()
+        throw signal.reason
+      }
+      reportSteps(job)
+      await waitForNextPoll(signal)
+      job = await read()
+    }
+    reportSteps(job)
+    if (job.state === 'completed') return job.result
+    throw new ServiceError(toFault(job.code ?? 500), job.error ?? `The job ${job.id} of the host ${host.name} failed.`)
+  }

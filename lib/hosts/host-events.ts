@@ -1,0 +1,42 @@
+import type { NewEvent } from '#lib/events/event.ts'
+import type { HostEvent } from './heartbeat-schemas.ts'
+import { toRecordOfHost } from './machine-records.ts'
+import type { StoredHost } from './stored-host.ts'
+
+type Named = Pick<StoredHost, 'id' | 'name' | 'url'>
+
+/** An event about a host. */
+export const createHostEvent = (
+  what: 'ADDED' | 'UPDATED' | 'REMOVED' | 'REACHABLE' | 'UNREACHABLE' | 'EVENTS_MISSED',
+  { id, name }: Named,
+  details: Readonly<Record<string, unknown>> = {},
+): NewEvent => ({
+  type: 'orchestrator',
+  message: `HOST_${what}`,
+  body: { host_id: id, host: name, ...details },
+  audience: { claims: ['LIST_HOST'] },
+})
+
+/**
+ * The event of a host as it goes into the log of this service: with its id, the name of the host, the time that the host
+ * says, and the audience that events of machines have here. Its own time is that of this log, whose events are in order.
+ */
+export const toRelayedEvent = (
+  host: Named,
+  { id, event_type: type, timestamp, message, body }: HostEvent,
+): NewEvent => {
+  const machine = body?.['new_vm']
+  return {
+    type,
+    message,
+    body: {
+      ...body,
+      ...(typeof machine === 'object' && machine !== null && { new_vm: toRecordOfHost(machine, host) }),
+      host_id: host.id,
+      host: host.name,
+      occurred_at: timestamp,
+    },
+    audience: { claims: ['LIST_VM'] },
+    id,
+  }
+}

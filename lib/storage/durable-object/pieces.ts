@@ -1,0 +1,25 @@
+/** Bytes of a piece. It leaves room for the key in a row of 2 MB. */
+export const pieceSize = 1_000_000
+
+/** Cuts bytes into pieces that fit into a row of the database. Empty bytes are one piece. */
+export const cutIntoPieces = (bytes: Uint8Array): readonly Uint8Array[] =>
+  Array.from({ length: Math.max(1, Math.ceil(bytes.length / pieceSize)) }, (_, at) =>
+    bytes.slice(at * pieceSize, (at + 1) * pieceSize),
+  )
+
+/** A piece of the value of `id`, as the database gives it. */
+export interface Piece<Id> {
+  readonly id: Id
+  readonly value: ArrayBuffer
+}
+
+/** Joins pieces to values by id. The pieces of one value come in their order. */
+export const joinPieces = <Id>(pieces: readonly Piece<Id>[]): ReadonlyMap<Id, Uint8Array> =>
+  new Map(
+    [...Map.groupBy(pieces, ({ id }) => id)].map(([id, parts]) => [
+      id,
+      parts.length === 1
+        ? new Uint8Array(parts[0]!.value)
+        : Buffer.concat(parts.map(({ value }) => Buffer.from(value))),
+    ]),
+  )

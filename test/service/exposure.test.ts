@@ -1,0 +1,158 @@
+import { execFileSync } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { routes } from '#functions/routes.gen.ts'
+import { toServedPath } from '#lib/calls/paths.ts'
+import type { Route } from '#lib/http/endpoint.ts'
+import { listMethodPaths } from '#lib/http/method-table.ts'
+import { newFolder } from '../support/folder.ts'
+import { newState, rootPassword, type Service, startService } from '../support/service.ts'
+
+const table: readonly Route[] = routes
+
+const build = (folder: string, ...args: readonly string[]): string =>
+  execFileSync(process.execPath, ['build/bundle.ts', '--folder', folder, ...args], { encoding: 'utf8', stdio: 'pipe' })
+
+/** The names of the packages whose code is in a build. */
+const packagesIn = (folder: string): string[] =>
+  [...readFileSync(join(folder, 'LICENSES.txt'), 'utf8').matchAll(/^((?:@[\w-]+\/)?[\w.-]+) \d+\.\d+\.\d+/gm)].map(
+    match => match[1]!,
+  )
+
+/** The paths of some routes, each with its method, as a client calls them. */
+const callsTo = (list: readonly Route[]): string[] =>
+  list.flatMap(({ endpoint }) => listMethodPaths(endpoint).map(([method, path]) => `${method} ${toServedPath(path)}`))
+
+const sshPackages = ['asn1', 'bcrypt-pbkdf', 'safer-buffer', 'ssh2', 'tweetnacl']
+
+const examples = [
+  {
+    name: 'catalog-only',
+    served: ['catalog/list', 'catalog/register', 'catalog/download', 'users/create', 'events/subscribe', 'jobs/show'],
+    excluded: ['machines/list', 'machines/start', 'catalog/push', 'catalog/pull-async', 'ssh/execute', 'license/show'],
+    packages: [...sshPackages, 'v86'],
+    driver: 'no driver',
+  },
+  {
+    name: 'read-only-gateway',
+    served: ['machines/list', 'machines/status', 'catalog/list', 'metrics/show', 'auth/sign-out'],
+    excluded: [
+      'machines/start',
+      'machines/create',
+      'users/create',
+      'catalog/push',
+      'auth/change-password',
+      'ssh/execute',
+    ],
+    packages: sshPackages,
+    driver: 'v86',
+  },
+  {
+    name: 'machines-without-ssh',
+    served: table.map(({ id }) => id).filter(id => id !== 'ssh/execute'),
+    excluded: ['ssh/execute'],
+    packages: sshPackages,
+    driver: 'v86',
+  },
+]
+
+describe.each(examples)('the build of docs/examples/$name', ({ name, served, excluded, packages, driver }) => {
+  const config = resolve('docs/examples', name, 'vmhost.toml')
+  const folder = newFolder()
+  const state = newState()
+  let service: Service
+  let ids: ReadonlySet<string>
+  const within = (): Route[] => table.filter(({ id }) => ids.has(id))
+  const without = (): Route[] => table.filter(({ id }) => !ids.has(id))
+
+  beforeAll(async () => {
+    build(folder.path, '--config', config)
+    const rows: { id: string }[] = JSON.parse(readFileSync(join(folder.path, 'routes.json'), 'utf8'))
+    ids = new Set(rows.map(({ id }) => id))
+    service = await startService({
+      program: join(folder.path, 'vmhost.mjs'),
+      state: state.path,
+      env: { VMHOST_ROOT_PASSWORD: rootPassword, VMHOST_LISTEN: 'http://127.0.0.1:0' },
+      args: ['--config', config],
+    })
+  })
+  afterAll(() => {
+    state[Symbol.dispose]()
+    folder[Symbol.dispose]()
+  })
+
+  test('has the endpoints that the example is for', () => {
+    expect([...ids]).toEqual(expect.arrayContaining(served))
+    expect(excluded.filter(id => ids.has(id))).toEqual([])
+    expect(service.printed).toContain(` on ${driver}\n`)
+  })
+
+  test('has no text of the handlers that it leaves out, and no library that only they use', () => {
+    const files = globSync(join(folder.path, '**/*.{mjs,json}')).map(file => readFileSync(file, 'utf8'))
+    const present = (text: string): boolean => files.some(file => file.includes(text))
+    const summaryOf = ({ endpoint }: Route): string => `summary:${JSON.stringify(endpoint.summary)}`
+    const pathsOf = ({ endpoint }: Route): string[] => listMethodPaths(endpoint).map(([, path]) => JSON.stringify(path))
+    const rowOf = ({ id }: Route): string => `id:${JSON.stringify(id)}`
+    // The same marks are there of what is served, so their absence means something.
+    expect(within().filter(route => !present(rowOf(route)) || !present(summaryOf(route)))).toEqual([])
+    const kept = new Set(within().flatMap(pathsOf))
+    const marks = without().flatMap(route => [rowOf(route), summaryOf(route), ...pathsOf(route)])
+    expect(marks.filter(mark => !kept.has(mark)).filter(present)).toEqual([])
+    const all = packagesIn(resolve('dist'))
+    const left = new Set(packagesIn(folder.path))
+    expect(all.filter(one => !left.has(one)).sort()).toEqual(packages)
+    expect(present('ssh2js')).toBe(false)
+    expect(globSync(join(folder.path, '{recorder.mjs,chunks/v86.wasm}'))).toHaveLength(driver === 'v86' ? 2 : 0)
+  })
+
+  test('describes and lists exactly what it serves', async () => {
+    const { body } = await service.call('GET', '/api/openapi.json')
+    const described = Object.entries<object>(body.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
+    )
+    expect(described.sort()).toEqual(callsTo(within()).sort())
+    expect(body.info.description).toContain('vmhost')
+    const program = join(folder.path, 'vmhost.mjs')
+    const args = [program, 'routes', '--json', '--config', config]
+    const listed: { id: string }[] = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }))
+    expect(listed.map(({ id }) => id)).toEqual([...ids])
+  })
+
+  test('answers what it serves, and knows nothing of the rest', async () => {
+    const token = await service.signIn()
+    const reads = within().filter(
+      ({ endpoint }) => endpoint.effect === 'read' && !endpoint.path.includes('{') && endpoint.media === undefined,
+    )
+    for (const { endpoint } of reads) {
+      const { status } = await service.call(endpoint.method, toServedPath(endpoint.path), { token })
+      expect([200, 400], `${endpoint.method} ${endpoint.path}`).toContain(status)
+    }
+    const paths = new Set(within().flatMap(({ endpoint }) => listMethodPaths(endpoint).map(([, path]) => path)))
+    for (const { endpoint } of without())
+      for (const [method, path] of listMethodPaths(endpoint)) {
+        const at = toServedPath(path).replace(/\{\w+\}/g, 'any')
+        const { status, body } = await service.call(method, at, { token })
+        // To another endpoint that the path also matches, its last part is an id that cannot be: 400.
+        expect(paths.has(path) ? [405] : [400, 404, 405], `${method} ${path}`).toContain(status)
+        expect(body).toMatchObject({ code: status })
+      }
+  })
+})
+
+describe('a build of a selection', () => {
+  test.each([
+    [
+      'a pattern that matches nothing',
+      ['--exclude', 'machine/*'],
+      /routes_exclude has machine\/\* \(did you mean machines\/\*\?\)/,
+    ],
+    ['a misspelled endpoint', ['--include', 'auth/*,ssh/exeute'], /ssh\/exeute \(did you mean ssh\/execute\?\)/],
+    ['no sign-in', ['--exclude', 'auth/*'], /leave out auth\/sign-in, which .* need: without it, nobody gets a token/],
+    ['a configuration that is not there', ['--config', '/nowhere.toml'], /\/nowhere\.toml cannot be read/],
+  ])('is refused with %s', (_, args, message) => {
+    using folder = newFolder()
+    expect(() => build(folder.path, ...args)).toThrow(message)
+    expect(globSync(join(folder.path, '*'))).toEqual([])
+  })
+})
