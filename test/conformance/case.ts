@@ -65,5 +65,9 @@ export interface Area {
   readonly name: string
   readonly people?: Readonly<Record<string, Person>>
   readonly needs?: readonly Need[]
+  /** Whether the cases need a host: its machines, its disk or its network. */
+  readonly withHost?: true
+  /** The runtimes that serve these endpoints; all when left out. */
+  readonly only?: readonly RuntimeName[]
   readonly cases: readonly Case[]
 }

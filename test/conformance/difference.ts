@@ -30,6 +30,12 @@ export const generalDifferences: Readonly<Record<RuntimeName, readonly GeneralDi
   executable: [],
   workerd: [
     {
+      reason:
+        'the platform serves the edge over TLS only, so every reply forbids plain HTTP; Node here serves plain HTTP',
+      parts: ['header strict-transport-security'],
+      of: () => true,
+    },
+    {
       reason: 'workerd removes Upgrade, a header of the connection, from replies that do not switch protocols',
       parts: ['header upgrade'],
       of: (_, { status }) => status === 426,
@@ -48,7 +54,7 @@ const listParts = (expected: MaskedReply, actual: MaskedReply): Part[] => {
 }
 
 /** The declared differences that a reply of a runtime may have. */
-export const findDeclared = (runtime: RuntimeName, one: Case, reply: MaskedReply): readonly Difference[] => {
+const findDeclared = (runtime: RuntimeName, one: Case, reply: MaskedReply): readonly Difference[] => {
   const own = runtime === 'node' ? undefined : one.differs?.[runtime]
   return [...(own ? [own] : []), ...generalDifferences[runtime].filter(({ of }) => of(one, reply))]
 }

@@ -83,6 +83,7 @@ export const createPlayer = async (
   }
 
   const signedIn = await wire.ask(['POST', '/v1/auth/token', { email: 'root', password: rootPassword }], {})
+  if (signedIn.status !== 200) throw new Error(`root cannot sign in: ${signedIn.status} ${signedIn.body}`)
   credentials.set('root', { authorization: `Bearer ${String(pick(parse(signedIn.body), 'token'))}` })
   for (const [username, { claims = [], roles = [] }] of Object.entries(area.people ?? {})) {
     const user = { username, name: username, email: `${username}@example.org`, claims, roles }

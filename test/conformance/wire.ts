@@ -85,7 +85,7 @@ export const createWire = (running: Running) => {
 
   return {
     ask([method, path, body, own = {}]: Ask, credential: Headers): Promise<Reply> {
-      const headers = { ...credential, ...own }
+      const headers = { ...running.platformHeaders, ...credential, ...own }
       if (method === 'SOCKET') return openSocket(path, Number(body), headers)
       if (method === 'MESSAGES') return takeMessages(Number(body), 200)
       return request(method, path, body, headers)

@@ -256,6 +256,7 @@ const jobs: readonly Case[] = [
 
 export const machineArea: Area = {
   name: 'machines and jobs',
+  withHost: true,
   needs: ['guests'],
   people: {
     operator: { claims: ['LIST_VM', 'UPDATE_VM_STATES', 'JOB_MANAGER_LIST_OWN'] },

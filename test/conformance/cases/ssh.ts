@@ -12,6 +12,7 @@ const target = {
 
 export const sshArea: Area = {
   name: 'commands over SSH',
+  withHost: true,
   needs: ['ssh host'],
   people: { jane: { claims: ['EXECUTE_SSH'] } },
   cases: [

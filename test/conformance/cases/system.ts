@@ -6,6 +6,7 @@ const configs = '/v1/user/configs'
 
 export const systemArea: Area = {
   name: 'the service itself',
+  withHost: true,
   people: { jane: {} },
   cases: [
     { name: 'the probe', as: 'anonymous', request: ['GET', '/health/probe'], status: 200, reply: { status: 'OK' } },

@@ -271,6 +271,7 @@ const elsewhere: readonly Case[] = [
 
 export const transferArea: Area = {
   name: 'transfers',
+  withHost: true,
   needs: ['bucket', 'guests', 'other service'],
   people: { puller: { claims: ['LIST_CATALOG_MANIFEST', 'PULL_CATALOG_MANIFEST', 'LIST_CACHE'] } },
   cases: [...preparation, ...pushes, ...pulls, ...caches, ...elsewhere],

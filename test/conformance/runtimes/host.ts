@@ -2,8 +2,15 @@ import { tmpdir } from 'node:os'
 import { newState, startService } from '../../support/service.ts'
 import { allowedOrigin, rootPassword, type Running } from './runtime.ts'
 
+interface HostOptions {
+  /** The program; the bundle with Node when left out. */
+  readonly command?: readonly string[]
+  /** Settings beside those of every run. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
 /** Starts a program of a host on a socket: the bundle with Node, or the executable. */
-export const startHost = async (command?: readonly string[]): Promise<Running> => {
+export const startHost = async ({ command, env }: HostOptions = {}): Promise<Running> => {
   const state = newState()
   const service = await startService({
     state: state.path,
@@ -16,6 +23,7 @@ export const startHost = async (command?: readonly string[]): Promise<Running> =
       VMHOST_CORS_ORIGINS: allowedOrigin,
       VMHOST_OUTGOING_ADDRESSES: '127.0.0.1',
       VMHOST_ALLOWED_FOLDERS: tmpdir(),
+      ...env,
     },
   })
   return {

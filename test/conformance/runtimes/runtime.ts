@@ -12,6 +12,8 @@ export interface Running extends AsyncDisposable {
   readonly url: string
   /** Sends a request to a path of it. */
   fetch(path: string, init: RequestInit): Promise<Response>
+  /** Headers that the platform adds to each request; none when left out. */
+  readonly platformHeaders?: Readonly<Record<string, string>>
   /** Texts of this run, such as its folder, and what stands for them in replies. */
   readonly known: Readonly<Record<string, string>>
 }
@@ -21,6 +23,6 @@ export interface Runtime {
   readonly name: RuntimeName
   /** Why it cannot run here; empty when it can. */
   readonly absence: string
-  /** Starts it with a fresh state. */
-  start(): Promise<Running>
+  /** Starts it with a fresh state; `withHost`: the cases need the machines, the disk or the network of a host. */
+  start(options?: { readonly withHost: boolean }): Promise<Running>
 }

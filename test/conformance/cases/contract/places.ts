@@ -1,8 +1,9 @@
 import type { Endpoint, Route } from '#lib/http/endpoint.ts'
 import { toPathPattern } from '#lib/calls/paths.ts'
-import { routes as table } from '#functions/routes.gen.ts'
+import { hostRoutes } from '#lib/compose/host-routes.ts'
 
-export const routes: readonly Route[] = table
+/** The endpoints that every runtime serves. */
+export const routes: readonly Route[] = hostRoutes
 
 /** Every method and path of an endpoint. */
 export const pairsOf = ({
