@@ -51,28 +51,37 @@ export const toComparedBody = (path: string, body: string): string => {
 
 /**
  * Masks what differs between two runs. Equal texts get equal masks, numbered as they first appear, so a reply that names
- * another id than it should is not equal. `known` has texts of this run, and what stands for them.
+ * another id than it should is not equal. The ids of requests are numbered anew in each case, so that a case that failed
+ * leaves the others alone. `known` has texts of this run, and what stands for them.
  */
 export const createMask = (known: Readonly<Record<string, string>>) => {
   const numbers = new Map<string, number>()
   const counts = new Map<string, number>()
+  const requests = new Map<string, number>()
   const toNumber = (kind: string, text: string): number =>
     numbers.getOrInsertComputed(`${kind} ${text.toLowerCase()}`, () => {
       const number = (counts.get(kind) ?? 0) + 1
       counts.set(kind, number)
       return number
     })
+  const toMask = (kind: string, text: string): string => {
+    const request = requests.get(text)
+    return request === undefined ? `${kind}-${toNumber(kind, text)}` : `REQUEST-${request}`
+  }
   const maskText = (text: string): string =>
     kinds
       .reduce(
-        (left, [kind, pattern]) => left.replace(pattern, found => `${kind}-${toNumber(kind, found)}`),
+        (left, [kind, pattern]) => left.replace(pattern, found => toMask(kind, found)),
         Object.entries(known).reduce((left, [from, to]) => left.replaceAll(from, to), text),
       )
       .replace(time, 'TIME')
   return {
+    beginCase: (): void => requests.clear(),
     text: (text: string): string => maskText(text.replace(members, toMasked).replace(measures, toMasked)),
-    /** Tags are opaque, so only which of them are equal is compared. */
-    header: (name: string, value: string): string =>
-      name === 'etag' ? `ETAG-${toNumber('ETAG', value)}` : maskText(value),
+    header: (name: string, value: string): string => {
+      if (name === 'x-request-id') return `REQUEST-${requests.getOrInsertComputed(value, () => requests.size + 1)}`
+      // Tags are opaque, so only which of them are equal is compared.
+      return name === 'etag' ? `ETAG-${toNumber('ETAG', value)}` : maskText(value)
+    },
   }
 }

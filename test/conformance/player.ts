@@ -95,6 +95,7 @@ export const createPlayer = async (
   return {
     /** Sends a case's request and looks at its effects. Gives what was not as expected, and the replies without made-up texts. */
     async play(one: Case): Promise<{ readonly faults: readonly string[]; readonly replies: readonly MaskedReply[] }> {
+      mask.beginCase()
       const reply = await send(one.as ?? 'root', one.request)
       const faults = findFaults(reply, one)
       if (faults.length === 0) save(one, reply)

@@ -22,6 +22,18 @@ const toBody = (body: unknown): string | Uint8Array<ArrayBuffer> | undefined => 
   return body instanceof Uint8Array ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body)
 }
 
+/** Bytes of a body that is refused before it was read. The connection ends then, and the refusal may be lost with it. */
+const largeBody = 64 * 1024
+
+const retry = async <T>(send: () => Promise<T>, tries = 5): Promise<T> => {
+  try {
+    return await send()
+  } catch (error) {
+    if (tries === 1) throw error
+    return retry(send, tries - 1)
+  }
+}
+
 /** Reads server-sent events until there are so many with a cursor; gives their frames without comments. */
 const readFrames = async (response: Response, count: number): Promise<string> => {
   let text = ''
@@ -47,13 +59,16 @@ export const createWire = (running: Running) => {
     const streams = method === 'STREAM'
     const abort = new AbortController()
     const sent = streams ? undefined : toBody(body)
-    const response = await running.fetch(toPath(path), {
+    const init: RequestInit = {
       method: streams ? 'GET' : method,
       headers,
       redirect: 'manual',
       signal: abort.signal,
       ...(sent !== undefined && { body: sent }),
-    })
+    }
+    const send = (): Promise<Response> => running.fetch(toPath(path), init)
+    const isLarge = (sent?.length ?? 0) >= largeBody
+    const response = await (isLarge ? retry(send) : send())
     const text = streams && response.ok ? await readFrames(response, Number(body)) : await response.text()
     if (streams) abort.abort()
     return { status: response.status, headers: Object.fromEntries(response.headers), body: text }

@@ -1,7 +1,6 @@
 import type { Area, Case } from '../case.ts'
 import { has, hasLength, lacks, matches, present } from '../expectation.ts'
 import { answers, audited, gone, published, shows } from './effects.ts'
-import { importCases } from './imports.ts'
 import { changeCases, registration } from './manifests.ts'
 
 const catalog = '/v1/catalog'
@@ -240,7 +239,6 @@ export const catalogArea: Area = {
       operations: 'catalog/',
       published: (message, body) => [published('system', message, body)],
     }),
-    ...importCases(catalog, 'catalog/').map(one => ({ ...one, name: `${one.name} (import)` })),
     ...collection,
   ],
 }

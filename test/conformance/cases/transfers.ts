@@ -1,6 +1,7 @@
 import type { Area, Case } from '../case.ts'
 import { has, hasLength, matches, present } from '../expectation.ts'
 import { answers, audited, comesToShow, gone, lists, published, shows } from './effects.ts'
+import { importCases } from './imports.ts'
 
 const [catalog, machines, cache, managers] = [
   '/v1/catalog',
@@ -274,5 +275,5 @@ export const transferArea: Area = {
   withHost: true,
   needs: ['bucket', 'guests', 'other service'],
   people: { puller: { claims: ['LIST_CATALOG_MANIFEST', 'PULL_CATALOG_MANIFEST', 'LIST_CACHE'] } },
-  cases: [...preparation, ...pushes, ...pulls, ...caches, ...elsewhere],
+  cases: [...preparation, ...pushes, ...pulls, ...caches, ...importCases(catalog, 'catalog/'), ...elsewhere],
 }
