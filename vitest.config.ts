@@ -17,7 +17,7 @@ export default defineConfig({
     // Most of these tests wait for guests and starts for most of their time, also on a machine of two processors.
     maxWorkers: 4,
     // Guests are translated, and the machine may be busy with other tests of this run.
-    testTimeout: 180_000,
+    testTimeout: 300_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
     projects: [

@@ -5,7 +5,13 @@ import { importsOf } from './build/test-imports.ts'
 /** Imports of tests that start programs, guests or the bundler. */
 const slowImports = ['node:child_process', 'esbuild', '#build/host.ts', 'test/support/drivers/embedded-bench.ts']
 
-const files = globSync('test/**/*.test.ts', { exclude: ['test/full/**'] }).filter(file => {
+/** Tests of large data. They alone take a fifth of the time of all others. */
+const largeData = [
+  'test/functions/catalog/chunked.test.ts',
+  'test/regressions/http/list-that-was-longer-than-a-text.test.ts',
+]
+
+const files = globSync('test/**/*.test.ts', { exclude: ['test/full/**', ...largeData] }).filter(file => {
   const imports = importsOf(file)
   return slowImports.every(one => !imports.has(one))
 })

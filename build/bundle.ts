@@ -3,15 +3,17 @@
  * `--config FILE` selects the routes that this configuration serves; `--include a,b` and `--exclude a,b` stand for its settings
  * `routes_include` and `routes_exclude`. `--if-stale` builds only when a source is newer.
  */
-import { globSync, statSync } from 'node:fs'
+import { globSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Metafile } from 'esbuild'
 import { readConfig } from '#lib/compose/config.ts'
+import { needsControl } from '#lib/compose/host-routes.ts'
 import { ConfigError } from '#lib/compose/read-settings.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { type Exposure, selectExposedRoutes } from '#lib/http/exposure.ts'
 import { buildEdge, measureStart } from './edge.ts'
+import { formatEndpointTable, makeEndpointTable } from './endpoint-table.ts'
 import { buildHost } from './host.ts'
 import { readRoutes } from './table.ts'
 
@@ -50,15 +52,23 @@ const build = async (): Promise<void> => {
   const routes = selectExposedRoutes(await readRoutes(), exposure)
   const edgeFile = join(folder, 'edge/edge.mjs')
   const edge = await buildEdge(edgeFile, routes, { builtFor: exposure })
-  const host = await buildHost(folder, routes, exposure)
-  const { minified, gzip } = measureStart(edge, edgeFile)
-  const built = `Built ${routes.length} endpoints`
-  // Before a start, what the start says is what matters.
-  console.log(
-    values['if-stale']
-      ? `${built}.`
-      : `${built}:\n${table(host)}\n${table(edge)}\n  the edge loads ${minified} bytes at a start, ${gzip} with gzip`,
+  const host = await buildHost(
+    folder,
+    routes.filter(route => !needsControl(route)),
+    exposure,
   )
+  const { minified, gzip } = measureStart(edge, edgeFile)
+  const endpoints = makeEndpointTable(routes, host)
+  writeFileSync(join(folder, 'endpoints.json'), JSON.stringify(endpoints, undefined, 2))
+  const built = `Built ${routes.length} endpoints`
+  const details = [
+    table(host),
+    table(edge),
+    `  the edge loads ${minified} bytes at a start, ${gzip} with gzip`,
+    formatEndpointTable(endpoints),
+  ]
+  // Before a start, what the start says is what matters.
+  console.log(values['if-stale'] ? `${built}.` : `${built}:\n${details.join('\n')}`)
 }
 
 try {

@@ -75,7 +75,7 @@ const imported = new Set(
   globSync('{lib,functions}/**/*.ts').flatMap(file =>
     [...readFileSync(file, 'utf8').matchAll(/(?:^(?:import|export|\}).* from |^import |\bimport\()'([^']+)'/gm)]
       .map(match => match[1]!)
-      .filter(from => !/^(\.|#|node:)/.test(from))
+      .filter(from => !/^(\.|#|node:|cloudflare:)/.test(from))
       .map(from => /^(@[^/]+\/)?[^/]+/.exec(from)![0]),
   ),
 )

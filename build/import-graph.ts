@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import type { Metafile } from 'esbuild'
 
 /** What cannot work at the edge, though it may bundle and even start there. */
@@ -10,14 +10,17 @@ const partial: Readonly<Record<string, readonly string[]>> = {
   'node:net': ['BlockList', 'SocketAddress', 'isIP', 'isIPv4', 'isIPv6'],
 }
 
-/** Whether a source imports only these names from a module, all of them in plain sight. */
+/** Whether a source imports these values alone from a module, by their names. Types do not count: a bundle has none. */
 const importsOnly = (source: string, module: string, allowed: readonly string[]): boolean => {
   const mentions = source.split(`'${module}'`).length + source.split(`"${module}"`).length - 2
-  const lists = [...source.matchAll(/^import \{([^}]*)\} from ['"]([^'"]+)['"]/gm)].filter(
-    ([, , from]) => from === module,
+  const imports = [...source.matchAll(/^import (type )?\{([^}]*)\} from ['"]([^'"]+)['"]/gm)].filter(
+    ([, , , from]) => from === module,
   )
-  const names = lists.flatMap(([, list = '']) => list.split(',').map(name => name.trim().split(' as ')[0]!))
-  return lists.length === mentions && names.every(name => name === '' || allowed.includes(name))
+  const names = imports
+    .filter(([, type]) => type === undefined)
+    .flatMap(([, , list = '']) => list.split(',').map(name => name.trim().split(' as ')[0]!))
+    .filter(name => name !== '' && !name.startsWith('type '))
+  return imports.length > 0 && imports.length === mentions && names.every(name => allowed.includes(name))
 }
 
 /**
@@ -27,7 +30,8 @@ const importsOnly = (source: string, module: string, allowed: readonly string[])
 export const chainToHost = (
   { inputs }: Metafile,
   from: string,
-  readSource = (file: string): string => readFileSync(file, 'utf8'),
+  // What the bundler made up is no file, and hides what is imported.
+  readSource = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : ''),
 ): readonly string[] | undefined => {
   // A file that the bundle does not know would pass unseen.
   if (!inputs[from]) throw new Error(`${from} is not in the bundle, so its imports cannot be checked`)

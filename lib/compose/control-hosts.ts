@@ -1,5 +1,5 @@
 import type { KeyRing } from '#lib/auth/key-ring.ts'
-import { createSignAssertion } from '#lib/auth/sign-assertion.ts'
+import { createSignAssertion } from '#lib/auth/assertions/sign-assertion.ts'
 import type { Publish } from '#lib/events/events.ts'
 import { createForwarding } from '#lib/hosts/forward/forwarding.ts'
 import type { Fetch } from '#lib/hosts/forward/host-client.ts'

@@ -83,9 +83,7 @@ export const selectSteps = (endpoint: Endpoint, options: AppOptions): readonly S
   if (query)
     steps.push(context => void (context.query = parsePart('query', query, Object.fromEntries(context.searchParams()))))
   if (body) {
-    steps.push(context =>
-      readBody(context, bodyLimit).then(value => void (context.body = parsePart('body', body, value))),
-    )
+    steps.push(context => readBody(context, value => void (context.body = parsePart('body', body, value)), bodyLimit))
     // The sender decides how long the body takes, so the rights are checked again after it.
     if (access !== 'public') steps.push(authorize(access, options.authenticate))
   }

@@ -58,8 +58,8 @@ class NodeContext extends RequestContext {
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
     const chunks: Buffer[] = []
     incoming.on('data', (chunk: Buffer) => void chunks.push(chunk))
-    incoming.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
-    incoming.once('error', error => reject(toBodyReadError(error)))
+    incoming.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    incoming.on('error', error => reject(toBodyReadError(error)))
     return promise
   }
 }

@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net'
 import { memoize } from '#lib/async/memoize.ts'
 
-/** Returns the address of the client of a request, from the address of the connection and the value of X-Forwarded-For. */
-export type ClientAddress = (peer: string, forwardedFor: string | undefined) => string
+/** Returns the address of the client of a request, from the address of the connection and, if it is needed, X-Forwarded-For. */
+export type ClientAddress = (peer: string, getForwardedFor: () => string | undefined) => string
 
 /** Parses an address without its brackets, port, zone and IPv6 mapping of IPv4. Returns undefined if the text is no address. */
 const parsePlainAddress = (text: string): string | undefined => {
@@ -37,9 +37,10 @@ export const createClientAddress = (trusted: readonly string[]): ClientAddress =
   // Cached, because a few connections send all requests.
   const getPeerAddress = memoize(1_000, peer => parsePlainAddress(peer) ?? peer)
 
-  return (peer, forwardedFor) => {
+  return (peer, getForwardedFor) => {
     let address = getPeerAddress(peer)
-    if (forwardedFor === undefined || trusted.length === 0) return address
+    const forwardedFor = trusted.length === 0 ? undefined : getForwardedFor()
+    if (forwardedFor === undefined) return address
     // Each proxy appends the address of its peer. A client may have made up everything before the first address that is no proxy.
     for (const hop of forwardedFor.split(',').toReversed()) {
       const previous = parsePlainAddress(hop)

@@ -6,6 +6,7 @@ import { routes } from '#functions/routes.gen.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 import type { Example } from '#lib/http/openapi/operation.ts'
 import { newState, rootPassword, startService } from '../support/service.ts'
+import { takeHostTour } from '../support/host-tour.ts'
 import { createStable, shapeOf } from '../support/stable.ts'
 import { startSshd } from '../support/servers/sshd.ts'
 import { type Take, takeTour } from '../support/tour.ts'
@@ -94,6 +95,8 @@ test('the examples in the OpenAPI document are real requests and replies; `npm r
   await take('events/unsubscribe', 'POST /v1/ws/unsubscribe', { client_id: client, event_types: ['pdfm'] })
   socket.terminate()
   await service.stop()
+
+  await takeHostTour(keep)
 
   // Over a manager it needs a storage that both services reach, and is asked and answered as here.
   examples['catalog-managers/catalog-push'] = examples['catalog/push']!

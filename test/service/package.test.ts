@@ -76,7 +76,7 @@ describe('the package', () => {
 
   test('contains every file that its documents link to', () => {
     const packed = join(folder.path, 'prefix/lib/node_modules/vmhost')
-    const missing = [...documents, ...readdirSync(join(packed, 'docs')).map(name => join('docs', name))].flatMap(name =>
+    const missing = [...documents, ...globSync('docs/**/*.md', { cwd: packed })].flatMap(name =>
       [...readFileSync(join(packed, name), 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)]
         .map(match => match[1]!)
         .filter(link => !existsSync(join(packed, dirname(name), link)))

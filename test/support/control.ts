@@ -1,5 +1,6 @@
 import { createHttpAudit } from '#lib/audit/http-audit.ts'
 import { openAudit } from '#lib/audit/audit.ts'
+import { every } from '#lib/async/every.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
 import { openControlHosts } from '#lib/compose/control-hosts.ts'
 import { controlRoutes } from '#lib/compose/control-routes.ts'
@@ -37,19 +38,20 @@ const refuseNetwork: Fetch = async url => {
 
 export const openControl = async ({ store: given, fetch = refuseNetwork }: Options = {}): Promise<Control> => {
   const store = given ?? (await createMemoryStore())
-  const events = await openEvents(store)
+  const events = await openEvents(store, { every })
   const { publish } = events
   const identity = await newIdentity({ store, publish })
-  const audit = openAudit({ store, log: { error: () => {} }, retention: { days: 400, entries: 10_000 } })
+  const audit = openAudit({ store, every, log: { error: () => {} }, retention: { days: 400, entries: 10_000 } })
   const jobs = await openJobs({
     store,
     publish,
+    every,
     onEnded: () => {},
     onDefect(error) {
       throw error
     },
   })
-  const idempotency = openIdempotency(store, new Uint8Array(32))
+  const idempotency = openIdempotency(store, { pepper: new Uint8Array(32), every })
   const hosts = await openControlHosts({
     store,
     publish,

@@ -8,7 +8,7 @@ import type { Answer } from './harness.ts'
 
 const builtProgram = resolve('dist/vmhost.mjs')
 
-interface StartOptions {
+export interface StartOptions {
   /** The file of the program, if it is not that of dist/. */
   readonly program?: string
   readonly state: string

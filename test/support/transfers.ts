@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { buildBootSectorDisk } from './guests/boot-sector.ts'
 import type { Answer } from './harness.ts'
-import { rootPassword, type Service, startService } from './service.ts'
+import { rootPassword, type Service, type StartOptions, startService } from './service.ts'
 import { until } from './waiting.ts'
 
 /** A service with its own state that this test has signed in to. */
@@ -29,8 +29,10 @@ export const startHost = async (
   state: string,
   driver: Driver,
   env: Readonly<Record<string, string>> = {},
+  options: Pick<StartOptions, 'program' | 'args'> = {},
 ): Promise<Host> => {
   const service = await startService({
+    ...options,
     state,
     driver,
     env: { VMHOST_ROOT_PASSWORD: rootPassword, VMHOST_LISTEN: 'http://127.0.0.1:0', VMHOST_DEMO: 'off', ...env },

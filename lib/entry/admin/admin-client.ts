@@ -7,6 +7,8 @@ import { createCatalog } from '#lib/catalog/catalog.ts'
 import type { Config } from '#lib/compose/config.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { createApp } from '#lib/http/app.ts'
+import { createMethodTable } from '#lib/http/method-table.ts'
+import { routes } from '#functions/routes.gen.ts'
 import { toFault } from '#lib/calls/statuses.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
 import { withFullDiskError } from '#lib/storage/full-disk.ts'
@@ -42,12 +44,21 @@ const readRefusal = (body: string): string => {
   }
 }
 
+// A build can have some endpoints only, and still has all commands.
+const { methodsOf } = createMethodTable(routes)
+
 const createApiClient =
   (send: SendRequest): ApiClient =>
   async <T>(method: string, path: string, body?: object, headers?: Headers): Promise<T> => {
     // Without this check `users revoke .. --role X` would delete the role X.
     if (/\/\.{1,2}(\/|$)/.test(path)) throw new ServiceError('not-found', 'The names . and .. are not possible.')
-    const reply = await send(method, `/api/v1${path}`, body && JSON.stringify(body), headers)
+    const servedPath = `/api/v1${path}`
+    if (!methodsOf(servedPath.replace(/\?.*/, '')).includes(method))
+      throw new ServiceError(
+        'unsupported',
+        `This command needs ${method} ${servedPath}, which this build does not have.`,
+      )
+    const reply = await send(method, servedPath, body && JSON.stringify(body), headers)
     if (reply.status >= 400) throw new ServiceError(toFault(reply.status), readRefusal(reply.text))
     // The service has checked its reply against the schema of the endpoint.
     return JSON.parse(reply.text) as T
@@ -101,9 +112,9 @@ const createLocalSender = async (
     ...(needs === 'catalog' && { catalog: createCatalog(await openCatalog(config, { ...state, startWorker })) }),
   }
   // A command may call endpoints that the configuration hides from clients of the service.
-  const routes = selectServedRoutes({ ...config, routes_include: [], routes_exclude: [] })
+  const allRoutes = selectServedRoutes({ ...config, routes_include: [], routes_exclude: [] })
   const app = createApp({
-    routes: routes.filter(({ endpoint }) => endpoint.uses.every(name => name in services)),
+    routes: allRoutes.filter(({ endpoint }) => endpoint.uses.every(name => name in services)),
     services,
     // Whoever may open the state folder acts as root.
     authenticate: () => state.identity.root(),

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openAudit } from '#lib/audit/audit.ts'
 import { createHttpAudit } from '#lib/audit/http-audit.ts'
-import { createTrustedIssuers } from '#lib/auth/trusted-issuers.ts'
+import { createTrustedIssuers } from '#lib/auth/assertions/trusted-issuers.ts'
 import { exportPublicJwk } from '#lib/auth/token-key.ts'
+import { every } from '#lib/async/every.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
 import { PreparedBody } from '#lib/calls/prepared-body.ts'
 import { hostRoutes } from '#lib/compose/host-routes.ts'
@@ -38,9 +39,9 @@ interface FakeHost {
 
 const createHost = async (audience: string): Promise<FakeHost> => {
   const store = await createMemoryStore()
-  const events = await openEvents(store)
-  const audit = openAudit({ store, log: { error: () => {} }, retention: { days: 400, entries: 10_000 } })
-  const jobs = await openJobs({ store, publish: events.publish, onEnded: () => {}, onDefect: () => {} })
+  const events = await openEvents(store, { every })
+  const audit = openAudit({ store, every, log: { error: () => {} }, retention: { days: 400, entries: 10_000 } })
+  const jobs = await openJobs({ store, publish: events.publish, every, onEnded: () => {}, onDefect: () => {} })
   const machines = new Map<string, string>()
   const done: string[] = []
   const find = (reference: string): [string, string] => {
@@ -90,7 +91,7 @@ const createHost = async (audience: string): Promise<FakeHost> => {
     catalogCache: { list: async () => [], remove: async () => 2 },
     ssh: { execute: async ({ host }: { host: string }) => ({ output: host, error: '' }) },
     transfers: {
-      async push(caller: { id: string }, { catalog_id }: { catalog_id: string }) {
+      async push(_caller: unknown, { catalog_id }: { catalog_id: string }) {
         done.push(`push ${catalog_id}`)
         throw new ServiceError('upstream', 'The provider failed.')
       },
@@ -119,7 +120,7 @@ const createHost = async (audience: string): Promise<FakeHost> => {
     onOutcome: () => {},
     audit: createHttpAudit(audit),
     startJob: jobs.start,
-    runIdempotent: openIdempotency(store, new Uint8Array(32)).run,
+    runIdempotent: openIdempotency(store, { pepper: new Uint8Array(32), every }).run,
     checkReplies: true,
   })
   return { app, machines, done, audit: async () => (await audit.readPage({ limit: 100, after: 0 })).entries }

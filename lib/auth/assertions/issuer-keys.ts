@@ -1,4 +1,4 @@
-import { type CryptoKey, importJWK, type JWK } from 'jose'
+import { type CryptoKey, importJWK } from 'jose'
 import * as z from 'zod'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 
@@ -32,8 +32,7 @@ const importKeys = async ({ keys }: KeySet, algorithm: string): Promise<Readonly
       !('d' in rest) &&
       (rest['use'] ?? 'sig') === 'sig' &&
       (rest['alg'] ?? algorithm) === algorithm
-    // An RSA key is imported as a key, not as bytes.
-    if (isUsable) imported.set(kid, (await importJWK({ ...rest, kty } as JWK, algorithm)) as CryptoKey)
+    if (isUsable) imported.set(kid, await importJWK({ ...rest, kty }, algorithm))
   }
   return imported
 }
