@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createClient, VmhostError } from '#lib/client/client.ts'
-import { json, lostConnection, scriptFetch, streamOf } from '../support/scripted-fetch.ts'
+import { json, lostConnection, scriptFetch, streamOf } from './scripted-fetch.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
