@@ -2,6 +2,7 @@ import type { VmhostError as Refusal } from './types.ts'
 
 /** The members of an error reply that are read here; a proxy may have answered with anything else. */
 interface Problem {
+  readonly code?: number
   readonly message?: string
   readonly stack?: Refusal['details']
 }
@@ -9,14 +10,15 @@ interface Problem {
 /** A refusal of the service, or the failure of a job. */
 export class VmhostError extends Error implements Refusal {
   declare readonly status: number
+  declare readonly code: number
   declare readonly details: Refusal['details']
   declare readonly body: unknown
   declare readonly headers: Headers
 
   constructor(status: number, body?: unknown, headers = new Headers()) {
-    const { message = `The service answered with ${status}.`, stack = [] } = (body ?? {}) as Problem
+    const { code = status, message = `The service answered with ${status}.`, stack = [] } = (body ?? {}) as Problem
     super(message)
-    Object.assign(this, { name: 'VmhostError', status, details: stack, body, headers })
+    Object.assign(this, { name: 'VmhostError', status, code, details: stack, body, headers })
   }
 }
 

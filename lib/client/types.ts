@@ -129,6 +129,8 @@ export interface Client {
 /** A refusal of the service, or the failure of a job. */
 export declare class VmhostError extends Error {
   readonly status: number
+  /** The code of the reply; the status where it has none. */
+  readonly code: number
   /** What is wrong in particular, such as the members of the request that are not valid. */
   readonly details: readonly { readonly code?: number; readonly error?: string; readonly path?: string }[]
   /** The whole reply: JSON as its value, anything else as text. */

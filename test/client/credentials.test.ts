@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
-import { type Answer, json, scriptFetch } from '../support/scripted-fetch.ts'
+import { type Answer, json, scriptFetch } from './scripted-fetch.ts'
 
 const now = Date.parse('2026-01-02T03:04:05Z')
 beforeEach(() => void vi.useFakeTimers({ now }))

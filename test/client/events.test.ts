@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
-import { type Answer, json, lostConnection, scriptFetch, streamOf } from '../support/scripted-fetch.ts'
+import { type Answer, json, lostConnection, scriptFetch, streamOf } from './scripted-fetch.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
-import { json, lostConnection, scriptFetch } from '../support/scripted-fetch.ts'
+import { json, lostConnection, scriptFetch } from './scripted-fetch.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createClient, VmhostError } from '#lib/client/client.ts'
-import { json, lostConnection, scriptFetch, streamOf } from '../support/scripted-fetch.ts'
+import { json, lostConnection, scriptFetch, streamOf } from './scripted-fetch.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -114,10 +114,11 @@ describe('a call', () => {
     const refused = await api.roles.create({ body: { name: '' } }).catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(VmhostError)
     expect(refused).toBeInstanceOf(Error)
-    expect(refused).toMatchObject({ message: 'not valid', status: 400, details: body.stack, body })
+    expect(refused).toMatchObject({ message: 'not valid', status: 400, code: 400, details: body.stack, body })
     expect((refused as VmhostError).headers.get('x-request-id')).toBe('r1')
     await expect(api.machines.list()).rejects.toMatchObject({
       message: 'The service answered with 404.',
+      code: 404,
       body: '<h1>no</h1>',
       details: [],
     })
