@@ -14,7 +14,7 @@ import { openJobs } from '#lib/jobs/jobs.ts'
 import { createMemoryStore } from '#lib/storage/memory-store.ts'
 import type { Store } from '#lib/storage/store.ts'
 import { openUserConfigs } from '#lib/user-configs/user-configs.ts'
-import { newIdentity, identityKeys } from './identity.ts'
+import { newIdentity, identityKeys } from '../identity.ts'
 
 export const controlIssuer = 'https://control.example.test'
 
