@@ -1,11 +1,12 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { connectReader } from '../support/event-reader.ts'
 import { outlastIdle } from '../support/silence.ts'
 import { until } from '../support/waiting.ts'
 import { startEdge } from '../support/workerd/edge.ts'
 
 test('the control sleeps beneath its WebSockets, wakes for an event and loses none', async () => {
-  await using edge = await startEdge()
+  const edge = await startEdge()
+  onTestFinished(() => edge[Symbol.asyncDispose]())
   const token = await edge.signIn()
   const jane = { username: 'jane', name: 'Jane', email: 'jane@example.test', password: 'Another-Horse-7-Battery' }
   expect(await edge.ask('POST', '/v1/auth/users', { token, body: jane })).toMatchObject({ status: 201 })
@@ -13,6 +14,8 @@ test('the control sleeps beneath its WebSockets, wakes for an event and loses no
   const sockets = `${edge.url}/api/v1/ws`
   const reader = await connectReader(sockets, token, '?event_types=auth')
   const other = await connectReader(sockets, jwt, '?event_types=auth')
+  // An orderly end of the edge waits for its WebSockets. What is registered last is run first.
+  onTestFinished(() => [reader, other].forEach(({ socket }) => socket.terminate()))
   const addRole = (name: string) => edge.ask('POST', '/v1/auth/roles', { token, body: { name } })
   const startTime = async (): Promise<string> => (await edge.ask('GET', '/v1/ws/stats', { token })).body.start_time
   await addRole('BEFORE')
