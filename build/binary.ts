@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { needsControl } from '#lib/compose/host-routes.ts'
+import { needsControl } from '#lib/compose/hosts/host-routes.ts'
 import { selectExposedRoutes } from '#lib/http/exposure.ts'
 import { type BuiltExecutable, buildExecutable, executableName } from './executable/build.ts'
 import { checksumsFile } from './executable/checksums.ts'

@@ -7,8 +7,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Metafile } from 'esbuild'
-import { needsControl } from '#lib/compose/host-routes.ts'
+import { needsControl } from '#lib/compose/hosts/host-routes.ts'
 import { selectExposedRoutes } from '#lib/http/exposure.ts'
+import { buildClient } from './client/bundle.ts'
 import { buildEdge, measureStart } from './edge.ts'
 import { formatEndpointTable, makeEndpointTable } from './endpoint-table.ts'
 import { exposureOptions, readExposure, runBuild } from './exposure.ts'
@@ -40,6 +41,7 @@ const build = async (): Promise<void> => {
     routes.filter(route => !needsControl(route)),
     exposure,
   )
+  const client = await buildClient(folder)
   const { minified, gzip } = measureStart(edge, edgeFile)
   const endpoints = makeEndpointTable(routes, host)
   writeFileSync(join(folder, 'endpoints.json'), JSON.stringify(endpoints, undefined, 2))
@@ -47,6 +49,7 @@ const build = async (): Promise<void> => {
   const details = [
     table(host),
     table(edge),
+    table(client),
     `  the edge loads ${minified} bytes at a start, ${gzip} with gzip`,
     formatEndpointTable(endpoints),
   ]

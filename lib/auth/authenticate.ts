@@ -1,7 +1,7 @@
 import type { ApiKeys } from './api-keys.ts'
 import type { Authenticate } from '#lib/access/credential.ts'
 import type { Sessions } from './sessions.ts'
-import type { TrustedIssuers } from './trusted-issuers.ts'
+import type { TrustedIssuers } from './assertions/trusted-issuers.ts'
 
 interface Options {
   readonly sessions: Pick<Sessions, 'principal'>

@@ -23,9 +23,9 @@ import { createSessionReferences } from './session-references.ts'
 import { createSessions } from './sessions.ts'
 import { createSignIn } from './sign-in.ts'
 import { createTokens } from './tokens.ts'
-import { createTrustedIssuers, type TrustedIssuer } from './trusted-issuers.ts'
+import { createTrustedIssuers, type TrustedIssuer } from './assertions/trusted-issuers.ts'
 import { createUsers } from './users.ts'
-import type { FetchJson } from './issuer-keys.ts'
+import type { FetchJson } from './assertions/issuer-keys.ts'
 
 /** Users, credentials and rights: the services of identity, and the authentication of requests. */
 export interface Identity {

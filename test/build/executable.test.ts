@@ -8,7 +8,7 @@ import { assertIntegrity } from '#build/executable/node.ts'
 import { findTarget } from '#build/executable/targets.ts'
 import { buildHost } from '#build/host.ts'
 import { readRoutes } from '#build/table.ts'
-import { needsControl } from '#lib/compose/host-routes.ts'
+import { needsControl } from '#lib/compose/hosts/host-routes.ts'
 import { newFolder } from '../support/folder.ts'
 
 const routes = (await readRoutes()).filter(route => !needsControl(route))

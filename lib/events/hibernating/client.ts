@@ -40,9 +40,14 @@ interface Options {
 }
 
 const batchSize = 64
-/** Bytes that a client may receive without confirming any. */
+/** Bytes after which a client gets no more events before it confirms some. Answers may follow, up to as many bytes again. */
 const maxUnconfirmedBytes = 1 << 20
+/** Milliseconds that a client then has to confirm. */
+const patience = 10_000
 const openState = 1
+
+/** Why a client is closed that reads too slowly, or does not tell that it reads. */
+export const unconfirmedReason = 'Too much of what was sent is not confirmed; connect again with the last cursor.'
 
 /** Whom a client is before its session was looked up: somebody who may see nothing. */
 const nobody = { id: '', username: '', email: '', roles: [], claims: new Set<string>(), superUser: false }
@@ -77,6 +82,8 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
     isClosed = true
     socket.close(code, cutReason(reason))
   }
+  let patienceTimer: ReturnType<typeof setTimeout> | undefined
+  const closeUnconfirmed = (): void => close(1013, unconfirmedReason)
   const countUnconfirmed = (change: number): void => {
     unconfirmed += change
     onUnconfirmed(change)
@@ -99,7 +106,7 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
   const sendBatch = async (): Promise<boolean> => {
     if (!isOpen() || !(await findPrincipal()) || !isOpen()) return false
     if (unconfirmed > maxUnconfirmedBytes) {
-      close(1013, 'Too many events are not confirmed; connect again with the last cursor.')
+      patienceTimer ??= setTimeout(closeUnconfirmed, patience)
       return false
     }
     const frames = subscription.next(batchSize)
@@ -139,6 +146,10 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
     if (seq <= confirmed || seq > last) return
     countUnconfirmed(-Math.ceil((unconfirmed * (seq - confirmed)) / (last - confirmed)))
     confirmed = seq
+    if (unconfirmed > maxUnconfirmedBytes) return
+    clearTimeout(patienceTimer)
+    patienceTimer = undefined
+    void drain()
   }
 
   return {
@@ -165,7 +176,7 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
       const answer = messages.answer(text)
       if (seq !== undefined) confirm(seq)
       else if (answer !== undefined) send(answer)
-      if (unconfirmed > maxUnconfirmedBytes) close(1013, 'Too many answers are not confirmed; connect again.')
+      if (unconfirmed > 2 * maxUnconfirmedBytes) closeUnconfirmed()
       save()
     },
     unsubscribe(dropped) {
@@ -176,6 +187,7 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
     activity: () => ({ lastPing: 0, lastPong: heardAt, alive: isOpen(), queuedBytes: unconfirmed }),
     [Symbol.dispose]() {
       isClosed = true
+      clearTimeout(patienceTimer)
       subscription[Symbol.dispose]()
       onUnconfirmed(-unconfirmed)
       unconfirmed = 0

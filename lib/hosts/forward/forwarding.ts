@@ -15,7 +15,7 @@ import { unwrapReply } from './host-refusal.ts'
 import { createFollowHostJob } from './job-of-host.ts'
 import { listByHost, mergeCaches, mergeDeletions, mergeMachines } from './merged-replies.ts'
 import { placeMachine } from './placement.ts'
-import type { SignAssertion } from '#lib/auth/sign-assertion.ts'
+import type { SignAssertion } from '#lib/auth/assertions/sign-assertion.ts'
 
 /**
  * Sends requests that need a host to the hosts. The caller is authorized and the request is parsed before, as for every request;

@@ -1,6 +1,6 @@
 import type { Principal } from '#lib/access/principal.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
-import type { SignAssertion } from '#lib/auth/sign-assertion.ts'
+import type { SignAssertion } from '#lib/auth/assertions/sign-assertion.ts'
 import type { HostTable } from '../host-table.ts'
 import { describeUnreachable, isUnreachable, type StoredHost } from '../stored-host.ts'
 import { readLimited } from './read-limited.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { KeySet } from '#lib/auth/issuer-keys.ts'
+import { KeySet } from '#lib/auth/assertions/issuer-keys.ts'
 import { hostKeyPattern } from '#lib/hosts/host-key.ts'
 
 const loopback = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/

@@ -1,9 +1,9 @@
 import { SignJWT } from 'jose'
 import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { usesSharedSecret } from './algorithms.ts'
+import { usesSharedSecret } from '../algorithms.ts'
 import { type AssertionClaims, assertionLifetime, assertionType } from './assertion.ts'
-import type { TokenKeys } from './tokens.ts'
+import type { TokenKeys } from '../tokens.ts'
 
 /**
  * Signs a statement about a user for another service, the audience. It has the rights that the user has here now, and it is for one

@@ -1,7 +1,7 @@
 import { freemem } from 'node:os'
 import { ServiceError } from '#lib/errors.ts'
-import type { FetchJson } from '#lib/auth/issuer-keys.ts'
-import type { TrustedIssuer } from '#lib/auth/trusted-issuers.ts'
+import type { FetchJson } from '#lib/auth/assertions/issuer-keys.ts'
+import type { TrustedIssuer } from '#lib/auth/assertions/trusted-issuers.ts'
 import type { Events } from '#lib/events/events.ts'
 import { startAgent } from '#lib/hosts/agent/agent.ts'
 import { createSendHeartbeat } from '#lib/hosts/agent/send-heartbeat.ts'
@@ -9,8 +9,8 @@ import type { HypervisorDriver } from '#lib/hypervisor/driver.ts'
 import type { Machines } from '#lib/machines/machines.ts'
 import type { HostFacts } from '#lib/platform/host-facts.ts'
 import { getAreaLogger } from '#lib/platform/log.ts'
-import type { Config } from './config.ts'
-import { version } from './version.ts'
+import type { Config } from '../config.ts'
+import { version } from '../version.ts'
 
 interface LinkedParts {
   readonly machines: Pick<Machines, 'list'>

@@ -1,12 +1,12 @@
 import type { KeyRing } from '#lib/auth/key-ring.ts'
-import { createSignAssertion } from '#lib/auth/sign-assertion.ts'
+import { createSignAssertion } from '#lib/auth/assertions/sign-assertion.ts'
 import type { Publish } from '#lib/events/events.ts'
 import { createForwarding } from '#lib/hosts/forward/forwarding.ts'
 import type { Fetch } from '#lib/hosts/forward/host-client.ts'
 import { openHostTable } from '#lib/hosts/host-table.ts'
 import { createHosts, publishUnreachable } from '#lib/hosts/hosts.ts'
 import type { Store } from '#lib/storage/store.ts'
-import type { Services } from './services.ts'
+import type { Services } from '../services.ts'
 
 /** What a program hands in that controls hosts. */
 export interface ControlHostPorts {

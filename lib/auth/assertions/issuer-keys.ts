@@ -32,8 +32,7 @@ const importKeys = async ({ keys }: KeySet, algorithm: string): Promise<Readonly
       !('d' in rest) &&
       (rest['use'] ?? 'sig') === 'sig' &&
       (rest['alg'] ?? algorithm) === algorithm
-    // An RSA key is imported as a key, not as bytes.
-    if (isUsable) imported.set(kid, (await importJWK({ ...rest, kty }, algorithm)) as CryptoKey)
+    if (isUsable) imported.set(kid, await importJWK({ ...rest, kty }, algorithm))
   }
   return imported
 }
