@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { build, type Metafile } from 'esbuild'
 import { apiDescriptionFile } from '#lib/compose/api-description.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 import type { Exposure } from '#lib/http/exposure.ts'
 import { buildApiDescription } from '../api-description.ts'
 import { wasmFile } from '../host.ts'
-import { joinMetafiles, nodeOptions, withoutAddOns } from '../node-bundle.ts'
+import { joinMetafiles, nodeOptions, withCommandsAtOnce, withoutAddOns } from '../node-bundle.ts'
 import { onlyRoutes } from '../only-routes.ts'
 import { needsPart, withoutUnusedParts } from '../parts.ts'
 
@@ -24,7 +25,7 @@ export interface ExecutableBundle {
 }
 
 /**
- * Bundles the code of the executable: its main module, and as assets the code of its worker threads and its data.
+ * Bundles the code of the executable: its main module, and as assets the code of its worker threads and processes, and its data.
  * @param builtFor the selection of all routes that `routes` are
  */
 export const bundleExecutable = async (
@@ -34,7 +35,7 @@ export const bundleExecutable = async (
   const plugins = [onlyRoutes(routes, builtFor), withoutUnusedParts(routes), withoutAddOns]
   const program = await build({
     ...nodeOptions,
-    plugins,
+    plugins: [...plugins, withCommandsAtOnce],
     write: false,
     entryPoints: ['lib/entry/executable.ts'],
     format: 'esm',
@@ -48,15 +49,25 @@ export const bundleExecutable = async (
     // Node runs the text of a worker thread as CommonJS.
     format: 'cjs',
   })
+  const ownPrograms = await build({
+    ...nodeOptions,
+    write: false,
+    outdir: '.',
+    entryPoints: { events: 'lib/entry/events.ts', recorder: 'lib/entry/recorder.ts' },
+    format: 'iife',
+    banner: { js: banner },
+  })
   const [main, workerCode] = [program.outputFiles[0]!.text, worker.outputFiles[0]!.text]
+  const programCode = Object.fromEntries(ownPrograms.outputFiles.map(({ path, text }) => [basename(path), text]))
   return {
     main,
     assets: {
+      ...programCode,
       'worker.cjs': workerCode,
       ...(needsPart(routes, 'drivers') && { 'v86.wasm': readFileSync(wasmFile) }),
       [apiDescriptionFile]: await buildApiDescription(routes),
-      version: hash('sha256', main + workerCode).slice(0, 16),
+      version: hash('sha256', [main, workerCode, ...Object.values(programCode)].join('')).slice(0, 16),
     },
-    metafile: joinMetafiles([program.metafile, worker.metafile]),
+    metafile: joinMetafiles([program.metafile, worker.metafile, ownPrograms.metafile]),
   }
 }

@@ -47,7 +47,14 @@ describe('the code of the executable', () => {
     expect(main).not.toContain('createRequire(')
     for (const name of ['cpu-features', './crypto/build/Release/sshcrypto.node'])
       expect(main).toContain(`${name} is not part of this program`)
-    expect(Object.keys(assets).sort()).toEqual(['api-description.json', 'v86.wasm', 'version', 'worker.cjs'])
+    expect(Object.keys(assets).sort()).toEqual([
+      'api-description.json',
+      'events.js',
+      'recorder.js',
+      'v86.wasm',
+      'version',
+      'worker.cjs',
+    ])
   })
 
   test('excludes endpoints that were not selected', async () => {
