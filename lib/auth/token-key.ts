@@ -49,9 +49,8 @@ export const toCryptoKey = (key: CryptoKey | KeyObject, algorithm: Algorithm): C
 }
 
 /** A public key as a JSON web key (RFC 7517). */
-export const exportPublicJwk = async (algorithm: Algorithm, { id, verification }: TokenKey): Promise<JWK> => ({
-  ...(await exportJWK(verification)),
-  kid: id,
-  alg: algorithm,
-  use: 'sig',
-})
+export const exportPublicJwk = async (algorithm: Algorithm, { id, verification }: TokenKey): Promise<JWK> => {
+  // Some runtimes export these two as well, which would change the order of the members.
+  const { alg: _, use: __, ...parameters } = await exportJWK(verification)
+  return { ...parameters, kid: id, alg: algorithm, use: 'sig' }
+}

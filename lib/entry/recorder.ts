@@ -9,13 +9,17 @@ import { getAreaLogger, openLog } from '#lib/platform/log.ts'
 
 const [folder = '', limit = ''] = process.argv.slice(2)
 
-// The log of the recorder may be on a full disk; the recorder must continue.
-process.stderr.on('error', () => {})
-await openLog('info')
-const log = getAreaLogger('recorder')
-try {
-  await serveRecorder({ folder, limit: Number(limit), log })
-} catch (error) {
-  log.error('The recorder does not start: {reason}', { reason: messageOf(error) })
-  process.exit(1)
+const run = async (): Promise<void> => {
+  // The log of the recorder may be on a full disk; the recorder must continue.
+  process.stderr.on('error', () => {})
+  await openLog('info')
+  const log = getAreaLogger('recorder')
+  try {
+    await serveRecorder({ folder, limit: Number(limit), log })
+  } catch (error) {
+    log.error('The recorder does not start: {reason}', { reason: messageOf(error) })
+    process.exit(1)
+  }
 }
+
+void run()

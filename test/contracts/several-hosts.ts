@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type ControlClient, openClient } from '../support/control-client.ts'
+import { type ControlClient, openClient } from '../support/hosts/control-client.ts'
 import { newState, rootPassword, type Service, startService } from '../support/service.ts'
 import { until } from '../support/waiting.ts'
 
@@ -46,7 +46,7 @@ const startHost = (
 type Event = { message: string; id: string; body: { host?: string; vm_id?: string; current_state?: string } }
 
 /** Two hosts are used as one, whichever program controls them. `dist` has the hosts. */
-export const severalHostsContract = (name: string, openPlace: () => Promise<ControlPlace>): void =>
+export const severalHostsContract = (name: string, openPlace: () => Promise<ControlPlace>): void => {
   describe(`two hosts behind one control: ${name}`, () => {
     let control: ControlPlace
     let client: ControlClient
@@ -156,3 +156,4 @@ export const severalHostsContract = (name: string, openPlace: () => Promise<Cont
       }
     })
   })
+}

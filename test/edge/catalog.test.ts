@@ -53,10 +53,8 @@ describe('the catalog of the edge', () => {
           .digest('hex'),
       ).toBe(sha256)
 
-      expect(await edge.ask('PATCH', `${path}/taint`, { token })).toMatchObject({
-        status: 200,
-        body: [{ tainted: true }],
-      })
+      const edit = { token, body: { tags: ['stable'] } }
+      expect(await edge.ask('PATCH', `${path}/tags`, edit)).toMatchObject({ status: 200 })
       // The change has been written beside the pack.
       const written = await text(await place.provider.read(description))
       expect(JSON.parse(written)).toMatchObject({ tags: expect.arrayContaining(['stable']) })

@@ -15,6 +15,10 @@ export interface StartOptions {
   readonly driver?: 'qemu' | 'embedded'
   readonly env?: Readonly<Record<string, string>>
   readonly args?: readonly string[]
+  /** Another build of the program, or its whole environment, or another present folder. */
+  readonly command?: readonly string[]
+  readonly environment?: NodeJS.ProcessEnv
+  readonly cwd?: string
   /** An open file that it is started with, as its descriptor 100. */
   readonly inherits?: number
   /** `at once`: what never comes to serve is not waited for. */
@@ -121,12 +125,15 @@ export const startService = async ({
   driver = 'embedded',
   env = {},
   args = [],
+  command: [file = '', ...before] = [process.execPath, program],
+  environment: wholeEnvironment = environment(state, driver, env),
+  cwd = tmpdir(),
   inherits,
   ready = 'served',
 }: StartOptions): Promise<Service> => {
-  const child = spawn(process.execPath, [program, 'serve', ...args], {
-    env: environment(state, driver, env),
-    cwd: tmpdir(),
+  const child = spawn(file, [...before, 'serve', ...args], {
+    env: wholeEnvironment,
+    cwd,
     stdio: [
       'pipe',
       'pipe',
@@ -192,7 +199,7 @@ export const startService = async ({
         .split(' ')
         .filter(Boolean)
         .map(Number)
-        .find(pid => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('events.mjs'))
+        .find(pid => readFileSync(`/proc/${pid}/cmdline`, 'utf8').match(/events\.mjs|__events/))
     },
     async signIn(password = rootPassword) {
       const { status, body } = await call('POST', '/api/v1/auth/token', { body: { email: 'root', password } })

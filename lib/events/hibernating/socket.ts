@@ -39,6 +39,6 @@ export const ClientState = z.object({
 })
 export type ClientState = z.infer<typeof ClientState>
 
-/** Reads what is attached to the socket of a client. */
-export const readClientState = (socket: HibernatingSocket): ClientState =>
-  ClientState.parse(socket.deserializeAttachment())
+/** Reads what is attached to the socket of a client; undefined when it is nothing that this program has attached. */
+export const readClientState = (socket: HibernatingSocket): ClientState | undefined =>
+  ClientState.safeParse(socket.deserializeAttachment()).data

@@ -92,7 +92,12 @@ export const createHibernatingSubscriptions = (options: Options): HibernatingSub
   events.onCommit(checkAfterCommit)
   every(checkInterval, () => void checkSessions())
 
-  const kept = sockets.getWebSockets().map(socket => ({ socket, state: readClientState(socket) }))
+  const kept = sockets.getWebSockets().flatMap(socket => {
+    const state = readClientState(socket)
+    if (state) return [{ socket, state }]
+    socket.close(1012, 'Connect again with the last cursor.')
+    return []
+  })
   for (const { socket, state } of kept.toSorted((a, b) => a.state.connectedAt - b.state.connectedAt)) {
     const { client, gap } = add(socket, state)
     if (gap) client.tellGap()
@@ -141,18 +146,20 @@ export const createHibernatingSubscriptions = (options: Options): HibernatingSub
     },
     stats: () => countSubscriptions([...clients.values()], { sent, startedAt }),
     onMessage(socket, data) {
-      const client = clients.get(readClientState(socket).id)
+      const client = clients.get(readClientState(socket)?.id ?? '')
       const text = typeof data === 'string' ? data : Buffer.from(data).toString('utf8')
       if (text.length > longestMessage) client?.close(1009, '')
       else client?.receive(text)
     },
     onClosed(socket) {
-      remove(readClientState(socket).id)
+      remove(readClientState(socket)?.id ?? '')
       // Without an answer to its close frame the client waits for the end of the connection.
       socket.close()
     },
     nextExpiry() {
-      const times = [...clients.values()].flatMap(({ expiresAt }) => expiresAt ?? [])
+      // A client that was closed may stay until it answers.
+      const open = [...clients.values()].filter(client => client.activity().alive)
+      const times = open.flatMap(({ expiresAt }) => expiresAt ?? [])
       return times.length === 0 ? undefined : 1_000 * Math.min(...times)
     },
   }

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { PreparedBody } from '#lib/calls/prepared-body.ts'
 import { findMachineChanges } from '#lib/hosts/agent/machine-changes.ts'
 import { bodyLimit } from '#lib/hosts/heartbeat-schemas.ts'
-import { type Control, openControl } from '../../support/control.ts'
-import { type ControlClient, openClient } from '../../support/control-client.ts'
+import { type Control, openControl } from '../../support/hosts/control.ts'
+import { type ControlClient, openClient } from '../../support/hosts/control-client.ts'
 
 const report = {
   version: '1',

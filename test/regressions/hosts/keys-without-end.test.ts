@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { readTrustedIssuers } from '#lib/compose/control-link.ts'
+import { readTrustedIssuers } from '#lib/compose/hosts/control-link.ts'
 
 test('of the keys of an issuer no more is read than keys need', async () => {
   let sent = 0

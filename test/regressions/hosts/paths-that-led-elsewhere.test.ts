@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Control, openControl } from '../../support/control.ts'
-import { type ControlClient, openClient } from '../../support/control-client.ts'
+import { type Control, openControl } from '../../support/hosts/control.ts'
+import { type ControlClient, openClient } from '../../support/hosts/control-client.ts'
 
 const asked: string[] = []
 let control: Control

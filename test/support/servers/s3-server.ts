@@ -39,7 +39,7 @@ export interface S3Server extends AsyncDisposable {
   readonly accessKey: string
   readonly secretKey: string
   /** A signed request of its owner; `path` begins with a bucket. */
-  call(method: string, path: string): Promise<Response>
+  call(method: string, path: string, body?: string | Uint8Array<ArrayBuffer>): Promise<Response>
   /** Makes an empty bucket and gives its name. */
   newBucket(): Promise<string>
 }
@@ -70,8 +70,8 @@ export const startS3Server = async (certificate?: Certificate): Promise<S3Server
     service: 's3',
     region: 'us-east-1',
   })
-  const call = (method: string, path: string): Promise<Response> =>
-    owner.fetch(`http://${endpoint}/${path}`, { method })
+  const call: S3Server['call'] = (method, path, body) =>
+    owner.fetch(`http://${endpoint}/${path}`, { method, ...(body !== undefined && { body }) })
   let buckets = 0
   return {
     endpoint,

@@ -10,8 +10,8 @@ import type { Machines } from '#lib/machines/machines.ts'
 import type { HostFacts } from '#lib/platform/host-facts.ts'
 import { getAreaLogger } from '#lib/platform/log.ts'
 import { readReply } from '#lib/platform/outgoing-request.ts'
-import type { Config } from './config.ts'
-import { version } from './version.ts'
+import type { Config } from '../config.ts'
+import { version } from '../version.ts'
 
 interface LinkedParts {
   readonly machines: Pick<Machines, 'list'>

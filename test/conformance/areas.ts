@@ -1,0 +1,30 @@
+import type { Area } from './case.ts'
+import { catalogArea } from './cases/catalog.ts'
+import { contracts } from './cases/contract/area.ts'
+import { eventArea } from './cases/events.ts'
+import { machineArea } from './cases/machines.ts'
+import { managerArea } from './cases/managers.ts'
+import { roleArea } from './cases/roles.ts'
+import { sshArea } from './cases/ssh.ts'
+import { systemArea } from './cases/system.ts'
+import { tokenArea } from './cases/tokens.ts'
+import { transferArea } from './cases/transfers.ts'
+import { userConfigArea } from './cases/user-configs.ts'
+import { userArea } from './cases/users.ts'
+
+/** The areas whose cases are written by hand. */
+export const writtenAreas: readonly Area[] = [
+  catalogArea,
+  eventArea,
+  machineArea,
+  managerArea,
+  roleArea,
+  sshArea,
+  systemArea,
+  tokenArea,
+  transferArea,
+  userConfigArea,
+  userArea,
+]
+
+export const areas: readonly Area[] = [contracts, ...writtenAreas]

@@ -1,0 +1,4 @@
+import { catalogArea } from './cases/catalog.ts'
+import { conform } from './conform.ts'
+
+conform(catalogArea)

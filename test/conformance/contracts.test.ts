@@ -1,0 +1,4 @@
+import { contracts } from './cases/contract/area.ts'
+import { conform } from './conform.ts'
+
+conform(contracts)

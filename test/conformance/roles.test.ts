@@ -1,0 +1,4 @@
+import { roleArea } from './cases/roles.ts'
+import { conform } from './conform.ts'
+
+conform(roleArea)

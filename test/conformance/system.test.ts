@@ -1,0 +1,4 @@
+import { systemArea } from './cases/system.ts'
+import { conform } from './conform.ts'
+
+conform(systemArea)

@@ -1,0 +1,4 @@
+import { tokenArea } from './cases/tokens.ts'
+import { conform } from './conform.ts'
+
+conform(tokenArea)

@@ -1,0 +1,4 @@
+import { transferArea } from './cases/transfers.ts'
+import { conform } from './conform.ts'
+
+conform(transferArea)
