@@ -50,23 +50,23 @@ export const toComparedBody = (path: string, body: string): string => {
 }
 
 /**
- * Masks what differs between two runs. Equal texts get equal masks, numbered as they first appear, so a reply that names
- * another id than it should is not equal. The ids of requests are numbered anew in each case, so that a case that failed
- * leaves the others alone. `known` has texts of this run, and what stands for them.
+ * Masks what differs between two runs. A text that a case has saved gets its name. Others get numbers as they first appear in
+ * their case, so equal texts have equal masks, and a case that failed leaves the others alone. `known` has texts of this run, and
+ * what stands for them.
  */
 export const createMask = (known: Readonly<Record<string, string>>) => {
+  const names = new Map<string, string>()
   const numbers = new Map<string, number>()
   const counts = new Map<string, number>()
-  const requests = new Map<string, number>()
   const toNumber = (kind: string, text: string): number =>
-    numbers.getOrInsertComputed(`${kind} ${text.toLowerCase()}`, () => {
+    numbers.getOrInsertComputed(`${kind} ${text}`, () => {
       const number = (counts.get(kind) ?? 0) + 1
       counts.set(kind, number)
       return number
     })
   const toMask = (kind: string, text: string): string => {
-    const request = requests.get(text)
-    return request === undefined ? `${kind}-${toNumber(kind, text)}` : `REQUEST-${request}`
+    const normal = text.toLowerCase()
+    return names.get(normal) ?? `${kind}-${toNumber(kind, normal)}`
   }
   const maskText = (text: string): string =>
     kinds
@@ -76,12 +76,14 @@ export const createMask = (known: Readonly<Record<string, string>>) => {
       )
       .replace(time, 'TIME')
   return {
-    beginCase: (): void => requests.clear(),
-    text: (text: string): string => maskText(text.replace(members, toMasked).replace(measures, toMasked)),
-    header: (name: string, value: string): string => {
-      if (name === 'x-request-id') return `REQUEST-${requests.getOrInsertComputed(value, () => requests.size + 1)}`
-      // Tags are opaque, so only which of them are equal is compared.
-      return name === 'etag' ? `ETAG-${toNumber('ETAG', value)}` : maskText(value)
+    /** Gives a saved text its name. */
+    addName: (text: string, name: string): void => void names.set(text.toLowerCase(), `{${name}}`),
+    beginCase(): void {
+      numbers.clear()
+      counts.clear()
     },
+    text: (text: string): string => maskText(text.replace(members, toMasked).replace(measures, toMasked)),
+    /** Tags are opaque, so only which of them are equal is compared. */
+    header: (name: string, value: string): string => (name === 'etag' ? toMask('ETAG', value) : maskText(value)),
   }
 }

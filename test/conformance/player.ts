@@ -66,6 +66,7 @@ export const createPlayer = async (
       const found = path.startsWith('header ') ? reply.headers[path.slice(7)] : pick(parse(reply.body), path)
       if (typeof found !== 'string' && typeof found !== 'number') throw new Error(`the reply has no ${path} to save`)
       values.set(name, String(found))
+      mask.addName(String(found), name)
     }
   }
   const look = async ({ as = 'root', request, status = 200, reply, eventually }: Effect) => {
@@ -87,7 +88,9 @@ export const createPlayer = async (
   credentials.set('root', { authorization: `Bearer ${String(pick(parse(signedIn.body), 'token'))}` })
   for (const [username, { claims = [], roles = [] }] of Object.entries(area.people ?? {})) {
     const user = { username, name: username, email: `${username}@example.org`, claims, roles }
-    values.set(`${username}Id`, String(pick(await prepare(['POST', '/v1/auth/users', user]), 'id')))
+    const id = String(pick(await prepare(['POST', '/v1/auth/users', user]), 'id'))
+    values.set(`${username}Id`, id)
+    mask.addName(id, `${username}Id`)
     const key = await prepare(['POST', '/v1/auth/api_keys', { name: username, user_id: username }])
     credentials.set(username, { 'x-api-key': String(pick(key, 'encoded')) })
   }
