@@ -18,6 +18,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   license: [],
   async: [],
   calls: ['access', 'async'],
+  client: [],
   health: ['async'],
   http: ['access', 'async', 'calls'],
   platform: ['async', 'calls'],

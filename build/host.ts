@@ -1,13 +1,14 @@
 import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
-import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild'
+import { join, resolve } from 'node:path'
+import { build, type Metafile, type Plugin } from 'esbuild'
 import type { Route } from '#lib/http/endpoint.ts'
 import type { Exposure } from '#lib/http/exposure.ts'
 import { toServedPath } from '#lib/calls/paths.ts'
 import { apiDescriptionFile } from '#lib/compose/api-description.ts'
 import { buildApiDescription } from './api-description.ts'
 import { licensesOf } from './licenses.ts'
+import { joinMetafiles, nodeOptions, withoutAddOns } from './node-bundle.ts'
 import { onlyRoutes } from './only-routes.ts'
 import { needsPart, withoutUnusedParts } from './parts.ts'
 
@@ -35,23 +36,8 @@ const tableRow = ({ id, endpoint }: Route) => ({
 const banner =
   "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url),__filename=import.meta.filename,__dirname=import.meta.dirname;"
 
-const common = {
-  outExtension: { '.js': '.mjs' },
-  bundle: true,
-  minify: true,
-  platform: 'node',
-  mainFields: ['module', 'main'],
-  target: 'node24',
-  format: 'esm',
-  banner: { js: banner },
-  logLevel: 'warning',
-} as const satisfies BuildOptions
-
-/** Joins what several builds tell of their files. */
-const joinMetafiles = (metafiles: readonly Metafile[]): Metafile => ({
-  inputs: Object.assign({}, ...metafiles.map(({ inputs }) => inputs)),
-  outputs: Object.assign({}, ...metafiles.map(({ outputs }) => outputs)),
-})
+/** The file of v86's WebAssembly program. */
+export const wasmFile = createRequire(import.meta.url).resolve('v86/build/v86.wasm')
 
 /**
  * Bundles the service for Node into `folder`: vmhost.mjs and worker.mjs with their lazy chunks and v86.wasm, events.mjs,
@@ -67,14 +53,18 @@ export const buildHost = async (
   // Chunks have their content in their names, so those of an earlier build would stay. So would what this build does not have.
   for (const name of ['chunks', 'recorder.mjs']) rmSync(join(folder, name), { recursive: true, force: true })
   const hasDrivers = needsPart(routes, 'drivers')
-  const options = { ...common, outdir: folder, metafile: true } as const
+  const options = {
+    ...nodeOptions,
+    outExtension: { '.js': '.mjs' },
+    format: 'esm',
+    banner: { js: banner },
+    outdir: folder,
+  } as const
   const inChunks = { ...options, chunkNames: 'chunks/[name]-[hash]', splitting: true } as const
   const service = await build({
     ...inChunks,
     entryPoints: { vmhost: 'lib/entry/main.ts' },
-    // ssh2 does without them.
-    external: ['cpu-features', '*.node'],
-    plugins: [onlyRoutes(routes, builtFor), withoutUnusedParts(routes), workerApart],
+    plugins: [onlyRoutes(routes, builtFor), withoutUnusedParts(routes), withoutAddOns, workerApart],
   })
   const worker = await build({
     ...inChunks,
@@ -86,8 +76,7 @@ export const buildHost = async (
     ...options,
     entryPoints: { events: 'lib/entry/events.ts', ...(hasDrivers && { recorder: 'lib/entry/recorder.ts' }) },
   })
-  const v86 = createRequire(import.meta.url).resolve('v86/package.json')
-  if (hasDrivers) cpSync(join(dirname(v86), 'build', 'v86.wasm'), join(folder, 'chunks', 'v86.wasm'))
+  if (hasDrivers) cpSync(wasmFile, join(folder, 'chunks', 'v86.wasm'))
   const metafile = joinMetafiles([service.metafile, worker.metafile, processes.metafile])
   writeFileSync(join(folder, 'LICENSES.txt'), licensesOf(metafile))
   writeFileSync(join(folder, apiDescriptionFile), await buildApiDescription(routes))

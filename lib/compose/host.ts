@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { every } from '#lib/async/every.ts'
 import { createHttpAudit } from '#lib/audit/http-audit.ts'
@@ -18,12 +17,12 @@ import { createClientAddress } from '#lib/platform/client-address.ts'
 import { makePrivateFolder } from '#lib/platform/files.ts'
 import { readHostFacts } from '#lib/platform/host-facts.ts'
 import { getAreaLogger } from '#lib/platform/log.ts'
-import { createStartWorker } from '#lib/platform/workers.ts'
+import type { ProgramParts } from '#lib/platform/program-parts.ts'
 import { scheduleBackups } from '#lib/storage/backups.ts'
 import { createApiDescriptionLoader } from './api-description.ts'
 import { openCommandLineSocket } from './command-line-socket.ts'
 import type { Config } from './config.ts'
-import { openControlLink } from './control-link.ts'
+import { openControlLink } from './hosts/control-link.ts'
 import { openEventsProcess } from './events-process.ts'
 import { createFolderCheck } from './folder-check.ts'
 import { addGauges, addHostGauges } from './gauges.ts'
@@ -56,16 +55,15 @@ export interface RunningHost {
 
 /**
  * Starts the service. Its parts start in the order below and close in the reverse order.
- * @param entry the file of the program, which worker threads start from
  * @param onPasswordGenerated receives the password of root that the first start generates. It is stored nowhere, so show it.
  */
 export const openHost = async (
   config: Config,
-  entry: URL,
+  parts: ProgramParts,
   onPasswordGenerated: (password: string) => void,
 ): Promise<RunningHost> => {
   await using shutdown = createShutdown(getAreaLogger('entry'))
-  const startWorker = createStartWorker(entry)
+  const { startWorker, eventsProcess } = parts
   const facts = readHostFacts()
   // Errors of the configuration must come before anything is opened.
   const signingKey = await readPackSigningKey(config)
@@ -95,9 +93,8 @@ export const openHost = async (
   const metrics = createMetrics()
   const { driver: unmeteredDriver, demoKernel } = await openDriver(config, {
     folder: join(config.state, 'machines'),
-    entry,
     hostFiles,
-    startWorker,
+    parts,
   })
   const driver = meterDriver(unmeteredDriver, metrics.countCall)
   const machines = await openHostMachines(config, { driver, facts, store, events })
@@ -109,7 +106,7 @@ export const openHost = async (
 
   const { services, jobs, cache, removeUnused, broadcast, addWorkToShutdown } = await openHostServices({
     routes,
-    loadApiDescription: createApiDescriptionLoader(name => readFile(new URL(name, entry), 'utf8')),
+    loadApiDescription: createApiDescriptionLoader(async name => new TextDecoder().decode(await parts.readAsset(name))),
     state,
     driver,
     machines,
@@ -121,7 +118,7 @@ export const openHost = async (
       limits: { user: config.subscriptions_per_user, all: config.subscriptions },
       openProcess:
         config.events === 'process'
-          ? resources => openEventsProcess(config, { entry, store, events }, resources)
+          ? resources => openEventsProcess(config, { eventsProcess, store, events }, resources)
           : undefined,
     },
     metrics,

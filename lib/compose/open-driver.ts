@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Config } from './config.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { demoGuest } from '#lib/hypervisor/demo-guest.gen.ts'
@@ -11,14 +10,12 @@ import { findQemu } from '#lib/hypervisor/qemu/programs.ts'
 import { exists } from '#lib/platform/files.ts'
 import type { HostFiles } from '#lib/platform/host-files.ts'
 import { getAreaLogger } from '#lib/platform/log.ts'
-import type { StartWorker } from '#lib/platform/workers.ts'
+import type { ProgramParts } from '#lib/platform/program-parts.ts'
 
 interface Parts {
   readonly folder: string
-  /** The file of the program. The file of the recorder is in the same folder. */
-  readonly entry: URL
   readonly hostFiles: HostFiles
-  readonly startWorker: StartWorker
+  readonly parts: ProgramParts
 }
 
 interface OpenedDriver {
@@ -33,7 +30,7 @@ interface OpenedDriver {
  */
 export const openDriver = async (
   { driver: kind, serial_log_size, qemu_user }: Pick<Config, 'driver' | 'serial_log_size' | 'qemu_user'>,
-  { folder, entry, hostFiles, startWorker }: Parts,
+  { folder, hostFiles, parts }: Parts,
 ): Promise<OpenedDriver> => {
   const log = getAreaLogger('hypervisor')
   const serialLogSize = serial_log_size * 2 ** 20
@@ -46,13 +43,20 @@ export const openDriver = async (
   const driverFolder = join(folder, programs ? 'qemu' : 'embedded')
   const demoKernel = (await exists(driverFolder)) ? undefined : demoGuest
   if (programs) {
-    const recorderProgram = fileURLToPath(new URL('recorder.mjs', entry))
     const account = qemu_user === undefined ? undefined : await findAccount(qemu_user)
+    const { recorder: recorderProgram } = parts
     const options = { folder: driverFolder, programs, recorderProgram, serialLogSize, account, hostFiles, log }
     return { driver: await createQemuDriver(options), demoKernel }
   }
   return {
-    driver: createEmbeddedDriver({ folder: driverFolder, startWorker, serialLogSize, hostFiles, log }),
+    driver: createEmbeddedDriver({
+      folder: driverFolder,
+      startWorker: parts.startWorker,
+      readProgram: () => parts.readAsset('v86.wasm'),
+      serialLogSize,
+      hostFiles,
+      log,
+    }),
     demoKernel,
   }
 }

@@ -13,9 +13,10 @@ import type { CommandWork, RegisterCommand } from './commands/invocation.ts'
 import { type RegisterFileCommand, createStorageCommand } from './commands/storage.ts'
 import { createUsersCommand } from './commands/users.ts'
 import { openLog } from '#lib/platform/log.ts'
+import type { ProgramParts } from '#lib/platform/program-parts.ts'
 import { version } from '#lib/compose/version.ts'
 
-const secretKeys = ['root_password', 'storage_password'] as const
+const secretKeys = ['root_password', 'storage_password', 'control_key'] as const
 /** These settings have no flags, because every user of the host can read the command lines of processes. */
 const secretSettings: ReadonlySet<string> = new Set(secretKeys)
 
@@ -89,10 +90,8 @@ const configureUsageErrors = (command: Command, name: string): void => {
 const isOperatorError = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && /^(E[A-Z]+|ERR_SQLITE_ERROR)$/.test(String(error.code))
 
-/** Runs the command line. `entry` is the file of the program, which worker threads start from. */
-export const main = async (argv: readonly string[], entry: URL): Promise<void> => {
-  // The reader may close the pipe early, as in `vmhost audit export | head`.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+/** The tree of all commands. */
+export const createProgram = (parts: ProgramParts): Command => {
   const program = new Command('vmhost')
     .description('Management service for the virtual machines of this host')
     .version(version)
@@ -106,7 +105,7 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
         .map(key => `  VMHOST_${key.toUpperCase()}  ${settings[key].help}\n`)
         .join('')}`,
     )
-    .action(async (options: Record<string, string>) => (await import('./serve.ts')).serve(loadConfig(options), entry))
+    .action(async (options: Record<string, string>) => (await import('./serve.ts')).serve(loadConfig(options), parts))
   addSettingOptions(
     program.command('routes').description('Show the endpoints that are served, and who may call them'),
     ['routes_include', 'routes_exclude', 'license_path'],
@@ -131,7 +130,7 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
         const { runCommand } = await import('./admin/admin-client.ts')
         const options = command.opts<Options>()
         const config = loadConfig(selectSettings(options))
-        await runCommand(config, entry, {
+        await runCommand(config, parts.startWorker, {
           needs,
           work: (callApi, isRunning) => work(callApi, { args: command.args, options, config, isRunning }),
         })
@@ -154,9 +153,15 @@ export const main = async (argv: readonly string[], entry: URL): Promise<void> =
   program.addCommand(createJobsCommand(createRegister()))
   program.addHelpText('afterAll', exitCodesHelp)
   configureUsageErrors(program, program.name())
+  return program
+}
 
+/** Runs the command line. */
+export const main = async (argv: readonly string[], parts: ProgramParts): Promise<void> => {
+  // The reader may close the pipe early, as in `vmhost audit export | head`.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
   try {
-    await program.parseAsync([...argv])
+    await createProgram(parts).parseAsync([...argv])
   } catch (error) {
     const isExpected = error instanceof ServiceError || error instanceof ConfigError || isOperatorError(error)
     // The message of an expected error is enough. Any other error is a defect and needs its stack trace.

@@ -2,6 +2,8 @@
 import * as module from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { isMainThread, parentPort, workerData } from 'node:worker_threads'
+import { createPartsBeside } from './parts-beside.ts'
+import { prepareProcess } from './prepare-process.ts'
 
 const minimumVersion = [24, 11] as const
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
@@ -14,14 +16,7 @@ if (major < minimumVersion[0] || (major === minimumVersion[0] && minor < minimum
 // The cache of the bundle is beside the bundle, because whoever can write there can change the bundle too.
 if (import.meta.url.endsWith('.mjs')) module.enableCompileCache(fileURLToPath(new URL('.cache', import.meta.url)))
 
-if (isMainThread) {
-  // Without a listener this signal opens the debugger of Node, with which every user of the host could run code in this
-  // process.
-  process.on('SIGUSR1', () => {})
-  // Node reads this when it starts its first thread for files. With the default of four, four reads that hang would block all
-  // others.
-  process.env['UV_THREADPOOL_SIZE'] ??= '32'
-}
-
-if (isMainThread || !parentPort) await (await import('./cli.ts')).main(process.argv, new URL(import.meta.url))
-else await (await import('./worker.ts')).runWorker(workerData, parentPort)
+if (isMainThread || !parentPort) {
+  prepareProcess()
+  await (await import('./cli.ts')).main(process.argv, createPartsBeside(new URL(import.meta.url)))
+} else await (await import('./worker.ts')).runWorker(workerData, parentPort)

@@ -2,6 +2,7 @@ import type { Config } from '#lib/compose/config.ts'
 import { closeInherited } from '#lib/platform/inherited.ts'
 import { leave } from '#lib/platform/leave.ts'
 import { getAreaLogger, openLog } from '#lib/platform/log.ts'
+import type { ProgramParts } from '#lib/platform/program-parts.ts'
 import { withFullDiskError } from '#lib/storage/full-disk.ts'
 import { openHost, type RunningHost } from '#lib/compose/host.ts'
 
@@ -65,11 +66,11 @@ const waitForEndSignal = (): Promise<void> =>
   })
 
 /** Runs the service until SIGTERM or SIGINT, then shuts it down within 20 seconds. A second signal ends it at once. */
-export const serve = async (config: Config, entry: URL): Promise<void> => {
+export const serve = async (config: Config, parts: ProgramParts): Promise<void> => {
   closeInherited()
   await openLog(config.log)
   const endSignal = waitForEndSignal()
-  const host = await withFullDiskError(config.state, () => openHost(config, entry, showPassword))
+  const host = await withFullDiskError(config.state, () => openHost(config, parts, showPassword))
   // SIGHUP asks a service without a terminal to reload. With a terminal it means that the terminal was closed.
   if (!process.stdout.isTTY) process.on('SIGHUP', () => void host.reload())
   process.stdout.write(formatWelcome(host))

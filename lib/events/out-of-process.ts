@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { ServiceError } from '#lib/errors.ts'
 import type { Logger } from '#lib/platform/log.ts'
 import type { Companion } from '#lib/platform/processes.ts'
+import type { OwnProgram } from '#lib/platform/program-parts.ts'
 import { supervise } from '#lib/platform/supervised.ts'
 import { SocketHandshake } from '#lib/platform/web-sockets.ts'
 import type { LogAccess } from '#lib/storage/database.ts'
@@ -14,7 +15,7 @@ import { encodeClient, clientHeader, type ServiceMessage, type EventsProcessMess
 
 interface Options {
   /** The program of the events process. */
-  readonly program: string
+  readonly program: OwnProgram
   /** The path of the Unix socket that the events process listens on. */
   readonly socket: string
   readonly events: Pick<Events, 'head' | 'onCommit'>

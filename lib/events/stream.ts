@@ -63,7 +63,9 @@ export const createEventStreams = ({ events, hub }: Options): EventStreams => {
     openStreams.add(end)
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
-        controller.enqueue(encoder.encode(`retry: 2000\n\n${gap ? formatGap(subscription.cursor()) : ''}`))
+        // With the cursor at once, a client that is disconnected before the first event misses none.
+        const greeting = `id: ${subscription.cursor()}\nretry: 2000\n\n`
+        controller.enqueue(encoder.encode(greeting + (gap ? formatGap(subscription.cursor()) : '')))
         // A slow reader misses events that are not in the log.
         onBroadcast = ({ text }) => {
           if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(`data: ${text.toString()}\n\n`))

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { messageOf, ServiceError } from '#lib/errors.ts'
+import type { OwnProgram } from './program-parts.ts'
 
 /** The account that a process runs as. */
 export interface Account {
@@ -147,9 +148,9 @@ export interface Companion {
   kill(): void
 }
 
-/** Starts a program of ours beside the service, on the same Node, with the service's own standard error. */
-export const startCompanion = (program: string): Companion => {
-  const child = spawn(process.execPath, [program], {
+/** Starts a program of ours beside the service, with the service's own standard error. */
+export const startCompanion = ({ args }: OwnProgram): Companion => {
+  const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     serialization: 'advanced',
   })

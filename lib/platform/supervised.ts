@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { waitAtMost } from '#lib/async/time-limit.ts'
 import { type Companion, startCompanion } from './processes.ts'
+import type { OwnProgram } from './program-parts.ts'
 
 /** A program of ours that runs beside the service, and is started again when it ends. */
 export interface Supervised extends AsyncDisposable {
@@ -9,7 +10,7 @@ export interface Supervised extends AsyncDisposable {
 }
 
 interface Options {
-  readonly program: string
+  readonly program: OwnProgram
   /** Settles when a process that was just started can be used. */
   readonly ready: (companion: Companion) => Promise<void>
   /** Is told of each end that was not asked for. */

@@ -1,6 +1,7 @@
 /** Prints what the service costs beside a floor that is measured in the same run: `npm run bench`, on Linux. */
 import { catalogRows } from './catalog.ts'
 import { chunkRow } from './chunks.ts'
+import { executableRow } from './executable.ts'
 import { httpRows } from './http.ts'
 import { eventRows } from './events.ts'
 import { identityRows } from './identity.ts'
@@ -13,6 +14,7 @@ const rows = [
   ...(await identityRows()),
   ...(await eventRows()),
   ...(await startRows()),
+  await executableRow(),
   ...(await storeRows()),
   ...(await catalogRows()),
   await chunkRow(),

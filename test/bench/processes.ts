@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
+import { executable } from '../support/executable.ts'
 import { buildFloor } from './floors.ts'
 
 /** A server under measurement. */
@@ -22,8 +23,13 @@ const waitFor = (child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray>
     child.once('exit', code => reject(new Error(`a server of the benchmark ended with ${code}: ${output}`)))
   })
 
-const serve = async (args: readonly string[], pattern: RegExp, env: NodeJS.ProcessEnv): Promise<Server> => {
-  const child = spawn(process.execPath, args, { env, cwd: tmpdir(), stdio: ['ignore', 'pipe', 'inherit'] })
+const serve = async (
+  args: readonly string[],
+  pattern: RegExp,
+  env: NodeJS.ProcessEnv,
+  program = process.execPath,
+): Promise<Server> => {
+  const child = spawn(program, args, { env, cwd: tmpdir(), stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = new Promise<void>(settle => child.once('exit', () => settle()))
   const match = await waitFor(child, pattern)
   return {
@@ -51,16 +57,22 @@ export const startBareSockets = (): Promise<Server> => startFloor('bare-sockets'
 /** A server of the files of a folder, with nothing on top. */
 export const startBareFiles = (folder: string): Promise<Server> => startFloor('bare-files', folder)
 
+const servesPattern = /vmhost serves http:\/\/127\.0\.0\.1:(\d+)/
+const createEnvironment = (state: string): NodeJS.ProcessEnv => ({
+  PATH: process.env['PATH'],
+  VMHOST_STATE: state,
+  VMHOST_LISTEN: 'http://127.0.0.1:0',
+  VMHOST_DRIVER: 'embedded',
+  VMHOST_DEMO: 'off',
+})
+
 /** The built service on a state folder, over plain HTTP. */
 export const startVmhost = (state: string, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
-  serve([resolve('dist/vmhost.mjs'), 'serve'], /vmhost serves http:\/\/127\.0\.0\.1:(\d+)/, {
-    PATH: process.env['PATH'],
-    VMHOST_STATE: state,
-    VMHOST_LISTEN: 'http://127.0.0.1:0',
-    VMHOST_DRIVER: 'embedded',
-    VMHOST_DEMO: 'off',
-    ...env,
-  })
+  serve([resolve('dist/vmhost.mjs'), 'serve'], servesPattern, { ...createEnvironment(state), ...env })
+
+/** The same service from the single executable. */
+export const startExecutable = (state: string): Promise<Server> =>
+  serve(['serve'], servesPattern, createEnvironment(state), executable)
 
 /** A process and those that it has started, which still run. */
 const family = (pid: number): readonly number[] => {

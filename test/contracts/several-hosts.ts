@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type ControlClient, openClient } from '../support/control-client.ts'
+import { type ControlClient, openClient } from '../support/hosts/control-client.ts'
 import { newState, rootPassword, type Service, startService } from '../support/service.ts'
 import { until } from '../support/waiting.ts'
 

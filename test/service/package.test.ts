@@ -66,12 +66,23 @@ describe('the package', () => {
       'LICENSES.txt',
       'api-description.json',
       'chunks',
+      'client.d.ts',
+      'client.mjs',
       'events.mjs',
       'recorder.mjs',
       'vmhost.mjs',
       'worker.mjs',
     ])
     expect(readdirSync(join(packed, 'node_modules')).filter(name => !/^\.|^node-/.test(name))).toEqual([])
+  })
+
+  test('has the client for programs that depend on it', () => {
+    const program =
+      "import { createClient } from 'vmhost/client'; console.log(typeof createClient({ url: 'http://x' }).api.machines.list)"
+    const project = join(folder.path, 'project')
+    expect(
+      execFileSync(process.execPath, ['--input-type=module', '-e', program], { cwd: project, encoding: 'utf8' }),
+    ).toBe('function\n')
   })
 
   test('contains every file that its documents link to', () => {

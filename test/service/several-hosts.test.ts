@@ -3,7 +3,7 @@ import { createClientAddress } from '#lib/platform/client-address.ts'
 import { openStore } from '#lib/storage/open-store.ts'
 import { exportPublicJwk } from '#lib/auth/token-key.ts'
 import { type ControlPlace, severalHostsContract } from '../contracts/several-hosts.ts'
-import { controlIssuer, openControl } from '../support/control.ts'
+import { controlIssuer, openControl } from '../support/hosts/control.ts'
 import { newFolder } from '../support/folder.ts'
 import { identityKeys } from '../support/identity.ts'
 

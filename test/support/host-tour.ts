@@ -1,6 +1,6 @@
 import { recordTemplate } from '#lib/machines/record-template.ts'
-import { openControl } from './control.ts'
-import { openClient } from './control-client.ts'
+import { openControl } from './hosts/control.ts'
+import { openClient } from './hosts/control-client.ts'
 
 /** Calls each endpoint of hosts once; `keep` gets what it was asked and what it answered. */
 export const takeHostTour = async (keep: (id: string, body: unknown, reply: unknown) => void): Promise<void> => {

@@ -13,10 +13,12 @@ export interface StartOptions {
   readonly program?: string
   readonly state: string
   readonly driver?: 'qemu' | 'embedded'
-  /** The program and what comes before its arguments; Node with the bundle when left out. */
-  readonly command?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly args?: readonly string[]
+  /** Another build of the program, or its whole environment, or another present folder. */
+  readonly command?: readonly string[]
+  readonly environment?: NodeJS.ProcessEnv
+  readonly cwd?: string
   /** An open file that it is started with, as its descriptor 100. */
   readonly inherits?: number
   /** `at once`: what never comes to serve is not waited for. */
@@ -121,15 +123,17 @@ export const startService = async ({
   program = builtProgram,
   state,
   driver = 'embedded',
-  command: [file = process.execPath, ...before] = [process.execPath, program],
   env = {},
   args = [],
+  command: [file = '', ...before] = [process.execPath, program],
+  environment: wholeEnvironment = environment(state, driver, env),
+  cwd = tmpdir(),
   inherits,
   ready = 'served',
 }: StartOptions): Promise<Service> => {
   const child = spawn(file, [...before, 'serve', ...args], {
-    env: environment(state, driver, env),
-    cwd: tmpdir(),
+    env: wholeEnvironment,
+    cwd,
     stdio: [
       'pipe',
       'pipe',
@@ -195,7 +199,7 @@ export const startService = async ({
         .split(' ')
         .filter(Boolean)
         .map(Number)
-        .find(pid => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('events.mjs'))
+        .find(pid => readFileSync(`/proc/${pid}/cmdline`, 'utf8').match(/events\.mjs|__events/))
     },
     async signIn(password = rootPassword) {
       const { status, body } = await call('POST', '/api/v1/auth/token', { body: { email: 'root', password } })

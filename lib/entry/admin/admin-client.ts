@@ -15,7 +15,7 @@ import { withFullDiskError } from '#lib/storage/full-disk.ts'
 import { getStoreFile } from '#lib/storage/open-store.ts'
 import { isSystemError } from '#lib/platform/files.ts'
 import { openLog } from '#lib/platform/log.ts'
-import { createStartWorker, type StartWorker } from '#lib/platform/workers.ts'
+import type { StartWorker } from '#lib/platform/workers.ts'
 import { openCatalog } from '#lib/compose/open-catalog.ts'
 import { selectServedRoutes } from '#lib/compose/served-routes.ts'
 import { composeStateServices } from '#lib/compose/state-services.ts'
@@ -137,9 +137,13 @@ const createLocalSender = async (
 /**
  * Runs a command with a client of the service of this state folder. If the service runs, the client uses its socket. Else this
  * process opens the folder and serves the same endpoints except those of machines and jobs, with the same checks, events and audit.
- * `entry` is the program that workers run. Throws `not-found` if the folder has no store.
+ * Throws `not-found` if the folder has no store.
  */
-export const runCommand = async (config: Config, entry: URL, { needs, work }: AdminCommand): Promise<void> => {
+export const runCommand = async (
+  config: Config,
+  startWorker: StartWorker,
+  { needs, work }: AdminCommand,
+): Promise<void> => {
   const send = createSocketSender(getSocketPath(config))
   if (await isAnswering(send)) return work(createApiClient(send), true)
 
@@ -149,7 +153,6 @@ export const runCommand = async (config: Config, entry: URL, { needs, work }: Ad
       `There is no vmhost state in ${config.state}. Start the service once, or name another folder with --state.`,
     )
   await openLog('warning')
-  const startWorker = createStartWorker(entry)
   await using state = await withFullDiskError(config.state, () => openState(config, startWorker))
   await work(createApiClient(await createLocalSender(config, state, startWorker, needs)), false)
 }

@@ -152,7 +152,9 @@ export const createHibernatingSubscriptions = (options: Options): HibernatingSub
       socket.close()
     },
     nextExpiry() {
-      const times = [...clients.values()].flatMap(({ expiresAt }) => expiresAt ?? [])
+      // A client that was closed may stay until it answers.
+      const open = [...clients.values()].filter(client => client.activity().alive)
+      const times = open.flatMap(({ expiresAt }) => expiresAt ?? [])
       return times.length === 0 ? undefined : 1_000 * Math.min(...times)
     },
   }

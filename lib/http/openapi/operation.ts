@@ -24,9 +24,9 @@ const describeAccess = ({ access }: Endpoint): string => {
   return `Needs ${parts.join(' and ')}.`
 }
 
-/** The description of the contract, followed by sentences about its other fields. */
-const describeEndpoint = (endpoint: Endpoint): string => {
-  const { description, effect, method, job, secretReply } = endpoint
+/** The description of the contract, followed by sentences about its other fields as far as they concern this method. */
+const describeEndpoint = (endpoint: Endpoint, method: Method): string => {
+  const { description, effect, job, secretReply } = endpoint
   return [
     ...(description ? [description] : []),
     describeAccess(endpoint),
@@ -68,7 +68,7 @@ export const buildOperation = (
     operationId: toOperationId(route, method, path),
     tags: [id.split('/')[0]],
     summary: endpoint.summary,
-    description: describeEndpoint(endpoint),
+    description: describeEndpoint(endpoint, method),
     security: endpoint.access === 'public' ? [] : [{ bearer: [] }, { apiKey: [] }],
     parameters: describeParameters(endpoint, path, components),
     ...(requestBody && { requestBody }),

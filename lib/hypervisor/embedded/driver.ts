@@ -15,6 +15,7 @@ import { checkHardware } from './limits.ts'
 import { createMachine, type Machine } from './machine.ts'
 import { prepareClone, prepareDemo, prepareMachine } from './prepare-machine.ts'
 import { exportEmbeddedMachine, validateImport } from './embedded-export.ts'
+import { createProgramLoader } from './program.ts'
 import { recoverMachine } from './recovery.ts'
 
 export interface EmbeddedDriver extends HypervisorDriver {
@@ -26,6 +27,8 @@ interface Options {
   /** Contains one folder per machine. */
   readonly folder: string
   readonly startWorker: StartWorker
+  /** Reads the WebAssembly program of v86. The driver calls it before its first machine runs. */
+  readonly readProgram: () => Promise<Uint8Array<ArrayBuffer>>
   /** Maximum size of a guest's serial log in bytes. The rotated log may have as many. */
   readonly serialLogSize: number
   readonly hostFiles: HostFileOpener
@@ -40,11 +43,22 @@ const transitionTimeout = 60_000
  * Its limits: 1 processor, 2 to 1024 MB of memory, a multiboot kernel, at most 1 raw disk of up to 64 MB, no network.
  */
 export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
-  const { folder, startWorker, serialLogSize, hostFiles, log } = options
+  const { folder, startWorker, readProgram, serialLogSize, hostFiles, log } = options
   const folders = createMachineFolders(folder)
   const claims = createDiskClaims()
+  const loadProgram = createProgramLoader(readProgram)
   const createFromView = (view: MachineView): Machine =>
-    createMachine({ view, folders, startWorker, hostFiles, claims, serialLogSize, log, onEvent: base.report })
+    createMachine({
+      view,
+      folders,
+      startWorker,
+      loadProgram,
+      hostFiles,
+      claims,
+      serialLogSize,
+      log,
+      onEvent: base.report,
+    })
   const base = createBaseDriver({
     folders,
     createMachine: definition => createFromView(createStoppedView(definition, folders.home(definition.id))),

@@ -4,7 +4,6 @@ import { openDisk } from './disk-device.ts'
 import type { WorkerData } from './protocol.ts'
 import { readState, computeSha256, writeState, type Origin } from './saved-state.ts'
 import { createSerialBuffer } from './serial-buffer.ts'
-import { findWasm } from './wasm.ts'
 
 export interface Emulator {
   run(): Promise<void>
@@ -23,12 +22,11 @@ const readImage = (path: string): V86Image => ({ buffer: new Uint8Array(readFile
 /** Creates a PC that does not run yet. Calls `onHalt` when its guest stops for good. Throws UnusableStateError. */
 export const createEmulator = async (data: WorkerData, onHalt: () => void): Promise<Emulator> => {
   const { V86 } = await import('v86')
-  const program = new Uint8Array(readFileSync(findWasm()))
   const serial = createSerialBuffer(data.serialLog, data.serialLogSize)
   const disk = openDisk(data.disk)
   const readOrigin = (): Origin => ({
     id: data.id,
-    emulator: computeSha256(program),
+    emulator: data.program.digest,
     memory: data.memory,
     disk: computeSha256(disk.bytes),
   })
@@ -40,7 +38,7 @@ export const createEmulator = async (data: WorkerData, onHalt: () => void): Prom
     }
   }
   const options: V86Options = {
-    wasm_fn: async imports => (await WebAssembly.instantiate(program, imports)).instance.exports,
+    wasm_fn: async imports => (await WebAssembly.instantiate(data.program.module, imports)).exports,
     memory_size: data.memory << 20,
     vga_memory_size: 1 << 20,
     multiboot: readImage(data.kernel),

@@ -7,6 +7,7 @@ import { assertNotReplaced } from '../host-image.ts'
 import { openMachineFile, type HostFileOpener } from '../files/open-machine-file.ts'
 import type { DiskClaims } from './disk-claims.ts'
 import { inspectDisk, inspectKernel } from './limits.ts'
+import type { EmulatorProgram } from './program.ts'
 import { type Session, startSession } from './worker-session.ts'
 
 /** Returns the absolute path of the machine's disk. */
@@ -60,12 +61,17 @@ export const openLaunchFiles = async (view: MachineView, hostFiles: HostFileOpen
   return { kernel, initrd, disk, [Symbol.asyncDispose]: () => openFiles.disposeAsync() }
 }
 
-interface Options {
+/** What every start of a machine needs of its driver. */
+export interface LaunchParts {
   readonly startWorker: StartWorker
+  readonly loadProgram: () => Promise<EmulatorProgram>
   readonly hostFiles: HostFileOpener
   readonly claims: DiskClaims
   /** Maximum size of the guest's serial log in bytes. */
   readonly serialLogSize: number
+}
+
+interface Options extends LaunchParts {
   readonly deadline: AbortSignal
   /** The saved state to restore instead of booting. */
   readonly state?: string
@@ -78,7 +84,7 @@ interface Options {
  */
 export const launchSession = async (
   view: MachineView,
-  { startWorker, hostFiles, claims, serialLogSize, deadline, state }: Options,
+  { startWorker, loadProgram, hostFiles, claims, serialLogSize, deadline, state }: Options,
 ): Promise<Session> => {
   const { id, name, home, definition } = view
   const { cmdline, memory } = definition
@@ -88,6 +94,7 @@ export const launchSession = async (
   if (disk) claims.claim(disk, id, name)
   const data = {
     id,
+    program: await loadProgram(),
     kernel: kernel.descriptorPath,
     memory,
     serialLog: join(home, 'serial.log'),

@@ -5,15 +5,12 @@ import { messageOf, ServiceError } from '#lib/errors.ts'
 import { renameSynced } from '#lib/platform/files.ts'
 import type { Logger } from '#lib/platform/log.ts'
 import { openFile } from '#lib/platform/open-file.ts'
-import type { StartWorker } from '#lib/platform/workers.ts'
 import type { Definition } from '../definition.ts'
 import type { MachineView, RunOptions, DriverEvent, StableState, Verb } from '../driver.ts'
 import { explainFileError } from '../files/file-faults.ts'
 import type { MachineFolders } from '../files/machine-folders.ts'
-import type { HostFileOpener } from '../files/open-machine-file.ts'
 import { advanceClock } from '../uptime.ts'
-import type { DiskClaims } from './disk-claims.ts'
-import { resolveDiskPath, launchSession, openLaunchFiles } from './launch.ts'
+import { type LaunchParts, resolveDiskPath, launchSession, openLaunchFiles } from './launch.ts'
 import { writePersistedState, type PersistedState } from './persisted-state.ts'
 import type { SessionEnd, Session } from './worker-session.ts'
 
@@ -22,13 +19,9 @@ const shutDownRequest = 's'
 /** Name of the saved state of a suspended machine in its folder. */
 export const stateFileName = 'state.bin'
 
-interface MachineOptions {
+interface MachineOptions extends LaunchParts {
   readonly view: MachineView
   readonly folders: MachineFolders
-  readonly startWorker: StartWorker
-  readonly hostFiles: HostFileOpener
-  readonly claims: DiskClaims
-  readonly serialLogSize: number
   readonly log: Logger
   readonly onEvent: (event: DriverEvent) => void
 }
@@ -61,7 +54,7 @@ const syncDisk = async (path: string): Promise<void> => {
 
 /** Creates the machine in the state of `view`. */
 export const createMachine = (options: MachineOptions): Machine => {
-  const { view: initialView, folders, startWorker, hostFiles, claims, serialLogSize, log, onEvent } = options
+  const { view: initialView, folders, hostFiles, claims, log, onEvent } = options
   let view = initialView
   let session: Session | undefined
   /** The session whose end a stop operation waits for. That operation handles the end; `onExit` does not. */
@@ -127,7 +120,7 @@ export const createMachine = (options: MachineOptions): Machine => {
   const boot = async (to: 'running' | 'paused', deadline: AbortSignal): Promise<void> => {
     let started: Session | undefined
     try {
-      started = await launchSession(view, { startWorker, hostFiles, claims, serialLogSize, deadline })
+      started = await launchSession(view, { ...options, deadline })
       const next = createView(to, { booted: true })
       // Written before the guest runs. Else, after a crash of the service, the next start would take the machine for stopped.
       await writePersistedState(folders, next)
@@ -144,7 +137,7 @@ export const createMachine = (options: MachineOptions): Machine => {
   const restore = async (to: 'running' | 'paused', deadline: AbortSignal): Promise<void> => {
     let started: Session | undefined
     try {
-      started = await launchSession(view, { startWorker, hostFiles, claims, serialLogSize, deadline, state: stateFile })
+      started = await launchSession(view, { ...options, deadline, state: stateFile })
       if (to === 'running') await started.run(deadline)
       const next = createView(to)
       await writePersistedState(folders, next)

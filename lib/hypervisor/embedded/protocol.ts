@@ -1,5 +1,8 @@
+import type { EmulatorProgram } from './program.ts'
+
 /** The parameters of a worker, which runs one machine. Paths are absolute. */
 export interface WorkerData {
+  readonly program: EmulatorProgram
   readonly id: string
   readonly kernel: string
   readonly initrd?: string

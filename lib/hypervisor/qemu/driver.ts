@@ -2,6 +2,7 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { messageOf } from '#lib/errors.ts'
 import { type Account, killProcess } from '#lib/platform/processes.ts'
 import type { Logger } from '#lib/platform/log.ts'
+import type { OwnProgram } from '#lib/platform/program-parts.ts'
 import { abortableAfterGrace } from '#lib/async/abortable.ts'
 import { createBaseDriver } from '../base-driver.ts'
 import type { Definition } from '../definition.ts'
@@ -29,7 +30,7 @@ interface Options {
   readonly folder: string
   readonly programs: QemuPrograms
   /** The program that records serial output. */
-  readonly recorderProgram: string
+  readonly recorderProgram: OwnProgram
   /** Maximum size of a guest's serial log in bytes. The rotated log may have as many. */
   readonly serialLogSize: number
   /** The account that QEMU runs as; undefined for that of the service. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { openControl, type Control } from '../../support/control.ts'
-import { type ControlClient, openClient } from '../../support/control-client.ts'
+import { openControl, type Control } from '../../support/hosts/control.ts'
+import { type ControlClient, openClient } from '../../support/hosts/control-client.ts'
 import { newFolder } from '../../support/folder.ts'
 import { openStore } from '#lib/storage/open-store.ts'
 

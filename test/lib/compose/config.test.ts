@@ -134,6 +134,37 @@ describe('the configuration', () => {
     expect(read(`pack_trust = "require"\npack_trusted_keys = ["${key}"]`).pack_trusted_keys).toEqual([key])
   })
 
+  test('takes the issuers that a host trusts as JSON or as a list, and says what one must have', () => {
+    const key = { kty: 'RSA', kid: 'k', n: 'n', e: 'AQAB' }
+    const issuer = { issuer: 'https://control.example.test', audience: 'a' }
+    const read = (value: unknown) =>
+      readConfig({ flags: {}, environment: { VMHOST_TRUSTED_ISSUERS: JSON.stringify(value) } }).trusted_issuers
+    expect(read([{ ...issuer, jwks: { keys: [key] } }])).toEqual([
+      { ...issuer, jwks: { keys: [key] }, algorithm: 'RS256' },
+    ])
+    expect(read([{ ...issuer, jwks: 'https://control.example.test/keys' }])).toHaveLength(1)
+    for (const wrong of [
+      [issuer],
+      [{ ...issuer, jwks: 'http://control.example.test/keys' }],
+      [{ ...issuer, jwks: { keys: [key] }, algorithm: 'none' }],
+      [{ ...issuer, jwks: { keys: [key] }, algorithm: 'HS256' }],
+      [{ ...issuer, jwks: { keys: [key] }, audience: '' }],
+      [{ ...issuer, jwks: { keys: [key] }, nonsense: 1 }],
+      'https://control.example.test',
+    ])
+      expect(() => read(wrong)).toThrow('VMHOST_TRUSTED_ISSUERS is wrong: must be a list of { issuer, jwks, audience }')
+  })
+
+  test('has the address of a control service and the key for it together', () => {
+    const read = (environment: Record<string, string>) => () => readConfig({ flags: {}, environment })
+    const url = { VMHOST_CONTROL_URL: 'https://control.example.test' }
+    expect(read(url)).toThrow('go together')
+    expect(read({ ...url, VMHOST_CONTROL_KEY: 'nonsense' })).toThrow('must be the key')
+    expect(read({ VMHOST_CONTROL_URL: 'http://control.example.test' })).toThrow('https://')
+    const VMHOST_CONTROL_KEY = `00000000-0000-4000-8000-000000000001.${'0'.repeat(64)}`
+    expect(read({ ...url, VMHOST_CONTROL_KEY })()).toMatchObject({ control_url: 'https://control.example.test' })
+  })
+
   test('every setting is in the README', () => {
     const readme = readFileSync('README.md', 'utf8')
     for (const key of Object.keys(settings)) expect(readme).toMatch(new RegExp(`^\\| \`${key}\` +\\|`, 'm'))

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest'
 import type { Verb } from '#lib/hypervisor/driver.ts'
 import { createEmbeddedDriver } from '#lib/hypervisor/embedded/driver.ts'
 import { getAreaLogger } from '#lib/platform/log.ts'
-import { createStartWorker } from '#lib/platform/workers.ts'
 import { canMount, newSmallDisk } from '../../support/disks/small-disk.ts'
 import { anyFile } from '../../support/host-files.ts'
+import { embeddedParts } from '../../support/program-parts.ts'
 import { openQemuBench } from '../../support/drivers/qemu-bench.ts'
 import { withoutQemu } from '../../support/drivers/qemu.ts'
 import { patience, until } from '../../support/waiting.ts'
@@ -133,8 +133,7 @@ test.skipIf(!canMount)(
   `an embedded machine on a full disk is ended by force, and what has to be noted is refused${canMount ? '' : ': this user may not mount a file system'}`,
   async () => {
     using disk = newSmallDisk(24)
-    const startWorker = createStartWorker(new URL('../../../lib/entry/main.ts', import.meta.url))
-    const driver = createEmbeddedDriver({ folder: join(disk.path, 'machines'), startWorker, ...usual })
+    const driver = createEmbeddedDriver({ folder: join(disk.path, 'machines'), ...embeddedParts, ...usual })
     await driver.open(() => {})
     const { id } = await driver.createDemo()
     const how = { force: false, deadline: AbortSignal.timeout(patience) }

@@ -4,18 +4,17 @@ import { expect, test } from 'vitest'
 import { createEmbeddedDriver } from '#lib/hypervisor/embedded/driver.ts'
 import { openMachines } from '#lib/machines/machines.ts'
 import { getAreaLogger } from '#lib/platform/log.ts'
-import { createStartWorker } from '#lib/platform/workers.ts'
 import { newEventLog } from '../../support/events.ts'
 import { newFolder } from '../../support/folder.ts'
 import { host } from '../../support/harness.ts'
 import { anyFile } from '../../support/host-files.ts'
+import { embeddedParts } from '../../support/program-parts.ts'
 
-const startWorker = createStartWorker(new URL('../../../lib/entry/main.ts', import.meta.url))
 const usual = { hostFiles: anyFile, serialLogSize: 1 << 20, log: getAreaLogger('test') }
 
 /** The machines of a host with two demo machines, of which one has had its definition changed. */
 const withDefinition = async (folder: string, change: (definition: object) => string) => {
-  const before = createEmbeddedDriver({ folder, startWorker, ...usual })
+  const before = createEmbeddedDriver({ folder, ...embeddedParts, ...usual })
   await before.open(() => {})
   const { id, home } = await before.createDemo()
   await before.configure(id, { name: 'Broken' })
@@ -23,7 +22,7 @@ const withDefinition = async (folder: string, change: (definition: object) => st
   await before.close()
   const file = join(home, 'machine.json')
   writeFileSync(file, change(JSON.parse(readFileSync(file, 'utf8'))))
-  const driver = createEmbeddedDriver({ folder, startWorker, ...usual })
+  const driver = createEmbeddedDriver({ folder, ...embeddedParts, ...usual })
   const machines = await openMachines({ driver, host, stopTimeout: 1_000, ...(await newEventLog()) })
   return { id, machines }
 }

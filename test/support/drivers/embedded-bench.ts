@@ -5,11 +5,9 @@ import type { MachineView } from '#lib/hypervisor/driver.ts'
 import { createEmbeddedDriver, type EmbeddedDriver } from '#lib/hypervisor/embedded/driver.ts'
 import type { HostFiles } from '#lib/platform/host-files.ts'
 import { getAreaLogger } from '#lib/platform/log.ts'
-import { createStartWorker } from '#lib/platform/workers.ts'
 import { anyFile } from '../host-files.ts'
+import { embeddedParts } from '../program-parts.ts'
 import { until } from '../waiting.ts'
-
-const startWorker = createStartWorker(new URL('../../../lib/entry/main.ts', import.meta.url))
 
 /** Returns the serial output of the guest over all its boots. */
 export const readSerialLog = (view: MachineView): Promise<string> =>
@@ -34,8 +32,9 @@ export const createEmbeddedBench = (folder: string, hostFiles: HostFiles = anyFi
         serialLogSize: 1 << 20,
         hostFiles,
         log: getAreaLogger('hypervisor'),
+        readProgram: embeddedParts.readProgram,
         startWorker(role, data, transfer) {
-          const thread = startWorker(role, data, transfer)
+          const thread = embeddedParts.startWorker(role, data, transfer)
           if (data && 'id' in data) threads.set(String(data.id), thread)
           return thread
         },

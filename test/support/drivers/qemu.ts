@@ -4,6 +4,7 @@ import type { HypervisorDriver } from '#lib/hypervisor/driver.ts'
 import { createQemuDriver } from '#lib/hypervisor/qemu/driver.ts'
 import { findQemu } from '#lib/hypervisor/qemu/programs.ts'
 import { getAreaLogger } from '#lib/platform/log.ts'
+import { createOwnProgram } from '#lib/platform/program-parts.ts'
 import { anyFile } from '../host-files.ts'
 
 const isQemuInstalled = (): boolean => {
@@ -20,7 +21,7 @@ const isQemuInstalled = (): boolean => {
 export const withoutQemu = !isQemuInstalled() && process.env['REQUIRE_QEMU'] !== '1'
 
 /** The recorder program in the sources. */
-export const recorderProgram = resolve('lib/entry/recorder.ts')
+export const recorderProgram = createOwnProgram(resolve('lib/entry/recorder.ts'))
 
 type Options = Parameters<typeof createQemuDriver>[0]
 

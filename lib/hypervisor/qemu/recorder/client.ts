@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -9,6 +8,7 @@ import { makePrivateFolder } from '#lib/platform/files.ts'
 import { connectIn } from '#lib/platform/local-socket.ts'
 import type { Logger } from '#lib/platform/log.ts'
 import { readCommandLine, killProcess, getLastLine, startDetached } from '#lib/platform/processes.ts'
+import type { OwnProgram } from '#lib/platform/program-parts.ts'
 import { recorderFiles } from './file-names.ts'
 
 /** Client of the recorder of serial output: one process for all machines, which outlives the service. */
@@ -22,7 +22,7 @@ export interface Recorder extends Disposable {
 
 interface Options {
   /** The recorder's program. */
-  readonly program: string
+  readonly program: OwnProgram
   /** The recorder's own folder. */
   readonly folder: string
   /** The existing folder that contains the machines' folders. */
@@ -72,8 +72,7 @@ const requestRecording = async (folder: string, id: string, deadline: AbortSigna
 export const createRecorder = (options: Options): Recorder => {
   const { program, folder, machinesFolder, limit, environment, isNeeded, log } = options
   // Another version of the program, or another limit, changes the command line, so the recorder is replaced.
-  const programHash = hash('sha256', readFileSync(program)).slice(0, 16)
-  const args = [program, folder, String(limit), programHash]
+  const args = [...program.args, folder, String(limit), program.readVersion()]
   const expectedCommand = [process.execPath, ...args].join(' ')
   let connection: Socket | undefined
   let starting: Promise<void> | undefined

@@ -1,6 +1,6 @@
 import type { Endpoint, Route } from '#lib/http/endpoint.ts'
 import { toPathPattern } from '#lib/calls/paths.ts'
-import { hostRoutes } from '#lib/compose/host-routes.ts'
+import { hostRoutes } from '#lib/compose/hosts/host-routes.ts'
 
 /** The endpoints that every runtime serves. */
 export const routes: readonly Route[] = hostRoutes

@@ -1,7 +1,7 @@
 import type { App } from '#lib/http/app.ts'
-import type { Answer } from './harness.ts'
-import { rootPassword } from './identity.ts'
-import { sendTo } from './transport.ts'
+import type { Answer } from '../harness.ts'
+import { rootPassword } from '../identity.ts'
+import { sendTo } from '../transport.ts'
 
 interface Asked {
   readonly token?: string | undefined

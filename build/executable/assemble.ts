@@ -1,0 +1,41 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ExecutableBundle } from './bundle.ts'
+
+interface Parts {
+  readonly bundle: ExecutableBundle
+  /** The Node that the executable is made of. */
+  readonly node: string
+  /** A Node of the same version that runs here. */
+  readonly builder: string
+  /** Compiles the code now, which saves time at each start. It can be done only for the platform of this computer. */
+  readonly isCompiled: boolean
+  /** An empty folder for files in between. */
+  readonly work: string
+  readonly output: string
+}
+
+/** Has Node make one executable of itself and the bundle. */
+export const assemble = ({ bundle, node, builder, isCompiled, work, output }: Parts): void => {
+  const writeInput = (name: string, content: string | Uint8Array): string => {
+    const file = join(work, name)
+    writeFileSync(file, content)
+    return file
+  }
+  const configuration = {
+    main: writeInput('main.mjs', bundle.main),
+    mainFormat: 'module',
+    executable: node,
+    output,
+    disableExperimentalSEAWarning: true,
+    useCodeCache: isCompiled,
+    useSnapshot: false,
+    // Neither arguments nor the environment change how Node runs.
+    execArgvExtension: 'none',
+    assets: Object.fromEntries(
+      Object.entries(bundle.assets).map(([name, content]) => [name, writeInput(name, content)]),
+    ),
+  }
+  execFileSync(builder, ['--build-sea', writeInput('sea.json', JSON.stringify(configuration))], { stdio: 'pipe' })
+}

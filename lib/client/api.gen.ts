@@ -1,0 +1,3644 @@
+// Written by build/client.ts. Do not edit; run `npm run routes`.
+import type { AsJob, CallOptions, ChangeOptions, FilterOptions, IfMatchOptions, JobOf, WaitOptions } from './types.ts'
+
+export interface Accepted {
+  /** The HTTP status of this reply */
+  code: 202
+  /** What the service did, for people */
+  message: string
+}
+
+export interface ApiKey {
+  /** UUID, given by the service */
+  id: string
+  /** Public part of the key */
+  key: string
+  /** Name that people read */
+  name: string
+  /** Id of the user */
+  user_id: string
+  /** Whether it was revoked and can never be used again */
+  revoked: boolean
+  /** Time of creation (RFC 3339) */
+  created_at: string
+  /** Time of the last change (RFC 3339) */
+  updated_at: string
+  /** Time of the revocation (RFC 3339) */
+  revoked_at?: string
+  /** Time of expiry (RFC 3339) */
+  expires_at?: string
+  /** Claims of its owner that the key may use; all if absent */
+  claims?: string[]
+  /** Credential for X-Api-Key; only in the reply that creates the key, empty afterwards */
+  encoded: string
+}
+
+export interface AuditEntry {
+  /** Time of the call (RFC 3339) */
+  at: string
+  /** X-Request-Id of the reply */
+  request_id: string
+  /** Id of the user who made the request */
+  user_id?: string
+  /** Name of the user who made the request */
+  username?: string
+  /** The service whose user it is; left out for a user of this service */
+  issuer?: string
+  /** The API key of the request */
+  api_key_id?: string
+  /** IP address, or local for the command line of this host */
+  address: string
+  /** Id of the route, as `vmhost routes` shows it */
+  operation: string
+  /** HTTP method */
+  method: string
+  /** The parameters of the path */
+  target?: Record<string, string>
+  /** Members of the request body that are not secret */
+  details?: Record<string, unknown>
+  /** Id of the created record */
+  created?: string
+  /** Outcome: done, refused or failed */
+  outcome: 'done' | 'refused' | 'failed'
+  /** The HTTP status of the reply */
+  status: number
+  /** Why it was refused or failed */
+  message?: string
+  /** Number of further refusals of the same kind */
+  repeated?: number
+  /** Hash of the previous entry */
+  previous_hash: string
+  /** SHA-256 of this entry as JSON: its members in this order without `hash`, then `seq` */
+  hash: string
+  /** Sequence number in the log */
+  seq: number
+}
+
+export interface AuditPage {
+  /** Entries of the audit log */
+  entries: AuditEntry[]
+  /** Number to continue from, as before or after; left out at the end */
+  next?: number
+}
+
+export interface CachedManifest {
+  /** UUID, given by the service */
+  id: string
+  /** Catalog id, case-insensitive */
+  catalog_id: string
+  /** Name that people read */
+  name: string
+  /** Text for people */
+  description: string
+  /** Version, such as 1.0.2-beta */
+  version: string
+  /** x86_64 or arm64 */
+  architecture: 'x86_64' | 'arm64'
+  /** Type of the machine; decides which hypervisors run it */
+  type: 'pvm' | 'macvm' | 'qemu' | 'embedded'
+  /** Tags; latest marks the newest version */
+  tags: string[]
+  /** Claims; a user needs one of them to see the manifest */
+  required_claims: string[]
+  /** Roles; a user needs one of them to see the manifest */
+  required_roles: string[]
+  minimum_requirements: MinimumSpecRequirement
+  /** Whether the pack is compressed */
+  is_compressed: boolean
+  /** Bytes of the machine */
+  size: number
+  /** Bytes of the pack; for a machine in chunks, of the chunk index and of the compressed chunks */
+  pack_size: number
+  /** SHA-256 of the pack */
+  pack_sha256: string
+  /** Folder on the provider */
+  path: string
+  /** Object name of the pack on the provider */
+  pack_filename: string
+  /** Object name of the description on the provider */
+  metadata_filename: string
+  /** Path of the machine in the pack */
+  pack_relative_path: string
+  /** Number of downloads */
+  download_count: number
+  /** Time of the last download (RFC 3339) */
+  last_downloaded_at?: string
+  /** User of the last download */
+  last_downloaded_user: string
+  /** Whether it is tainted: nobody can use it for now */
+  tainted: boolean
+  /** Time when it was tainted (RFC 3339) */
+  tainted_at?: string
+  /** User who tainted it */
+  tainted_by: string
+  /** User who untainted it */
+  untainted_by: string
+  /** Whether it was revoked and can never be used again */
+  revoked: boolean
+  /** Time of the revocation (RFC 3339) */
+  revoked_at?: string
+  /** User who revoked it */
+  revoked_by: string
+  /** Time of creation (RFC 3339) */
+  created_at: string
+  /** Time of the last change (RFC 3339) */
+  updated_at: string
+  provider: CatalogManifestProvider
+  /** Object name of the pack on the provider; the same as pack_filename */
+  pack_path: string
+  /** Object name of the description on the provider; the same as metadata_filename */
+  metadata_path: string
+  /** Contents of the pack */
+  pack_contents: CatalogContentItem[]
+  /** Files of the machine */
+  virtual_machine_contents: CatalogContentItem[]
+  /** Time when it was cached (RFC 3339) */
+  cache_date: string
+  /** Folder in the cache */
+  cache_local_path: string
+  /** Name of its description in the cache */
+  cache_metadata_name: string
+  /** Name in the cache */
+  cache_file_name: string
+  /** How the cache stores it */
+  cache_type: string
+  /** Bytes on disk */
+  cache_size: number
+  /** Number of pulls from the cache */
+  cache_used_count: number
+  /** Time of the last pull from the cache (RFC 3339) */
+  cache_last_used: string
+}
+
+export interface CatalogContentItem {
+  /** Name of the file */
+  name: string
+  /** Folder of the file */
+  path: string
+  /** Whether it is a folder */
+  is_dir: boolean
+  /** Bytes */
+  size: number
+  /** Digest of the content, if known */
+  hash: string
+  /** Time of creation (RFC 3339) */
+  created_at?: string
+  /** Time of the last change (RFC 3339) */
+  updated_at?: string
+  /** Time of the deletion (RFC 3339) */
+  deleted_at?: string
+}
+
+export interface CatalogContentItemInput {
+  /** Name of the file */
+  name: string
+  /** Folder of the file */
+  path: string
+  /** Whether it is a folder */
+  is_dir?: boolean | null | undefined
+  /** Bytes */
+  size?: number | null | undefined
+  /** Digest of the content, if known */
+  hash?: string | null | undefined
+  /** Time of creation (RFC 3339) */
+  created_at?: string | null | undefined
+  /** Time of the last change (RFC 3339) */
+  updated_at?: string | null | undefined
+  /** Time of the deletion (RFC 3339) */
+  deleted_at?: string | null | undefined
+}
+
+export interface CatalogManager {
+  /** UUID, given by the service */
+  id: string
+  /** Name that people read */
+  name: string
+  /** Address of the remote service */
+  url: string
+  /** Whether it is part of the installation; only super users change it then */
+  internal: boolean
+  /** false: the service does not use it */
+  active: boolean
+  /** credentials or api_key */
+  authentication_method: string
+  /** Stands for the stored value */
+  username?: '********'
+  /** Stands for the stored value */
+  password?: '********'
+  /** Stands for the stored value */
+  api_key?: '********'
+  /** Whether all users with the required claims can use it */
+  global: boolean
+  /** Claims; a user needs all of them to use a global catalog manager */
+  required_claims: string[]
+  /** Id of the user who created it */
+  owner_id: string
+  /** Time of creation (RFC 3339) */
+  created_at: string
+  /** Time of the last change (RFC 3339) */
+  updated_at: string
+}
+
+export interface CatalogManifest {
+  /** UUID of the manifest */
+  id: string
+  /** Catalog id, case-insensitive */
+  catalog_id: string
+  /** Catalog id, architecture and version in one name */
+  name: string
+  /** Text for people */
+  description: string
+  /** Version, such as 1.0.2-beta */
+  version: string
+  /** x86_64 or arm64 */
+  architecture: 'x86_64' | 'arm64'
+  /** Type of the machine; decides which hypervisors run it */
+  type: 'pvm' | 'macvm' | 'qemu' | 'embedded'
+  /** Tags; latest marks the newest version */
+  tags: string[]
+  /** Claims; a user needs one of them to see the manifest */
+  required_claims: string[]
+  /** Roles; a user needs one of them to see the manifest */
+  required_roles: string[]
+  minimum_requirements: MinimumSpecRequirement
+  /** Whether the pack is compressed */
+  is_compressed: boolean
+  /** Bytes of the machine */
+  size: number
+  /** Bytes of the pack; for a machine in chunks, of the chunk index and of the compressed chunks */
+  pack_size: number
+  /** SHA-256 of the pack */
+  pack_sha256: string
+  /** Folder on the provider */
+  path: string
+  /** Object name of the pack on the provider */
+  pack_filename: string
+  /** Object name of the description on the provider */
+  metadata_filename: string
+  /** Path of the machine in the pack */
+  pack_relative_path: string
+  /** Number of downloads */
+  download_count: number
+  /** Time of the last download (RFC 3339) */
+  last_downloaded_at?: string
+  /** User of the last download */
+  last_downloaded_user: string
+  /** Whether it is tainted: nobody can use it for now */
+  tainted: boolean
+  /** Time when it was tainted (RFC 3339) */
+  tainted_at?: string
+  /** User who tainted it */
+  tainted_by: string
+  /** User who untainted it */
+  untainted_by: string
+  /** Whether it was revoked and can never be used again */
+  revoked: boolean
+  /** Time of the revocation (RFC 3339) */
+  revoked_at?: string
+  /** User who revoked it */
+  revoked_by: string
+  /** Time of creation (RFC 3339) */
+  created_at: string
+  /** Time of the last change (RFC 3339) */
+  updated_at: string
+  provider: CatalogManifestProvider
+  /** Object name of the pack on the provider; the same as pack_filename */
+  pack_path: string
+  /** Object name of the description on the provider; the same as metadata_filename */
+  metadata_path: string
+  /** Contents of the pack */
+  pack_contents: CatalogContentItem[]
+  /** Files of the machine */
+  virtual_machine_contents: CatalogContentItem[]
+}
+
+/** Values that could open the storage are masked */
+export interface CatalogManifestProvider {
+  /** Kind of provider */
+  type: string
+  /** Settings of the provider */
+  meta: Record<string, string>
+}
+
+export interface Claim {
+  /** Name of the claim */
+  id: string
+  /** Name that people read */
+  name: string
+  /** Text for people */
+  description?: string
+  /** Whether it is part of the service and cannot be changed or removed */
+  internal: boolean
+  /** Group of the claim */
+  group?: string
+  /** What the claim protects */
+  resource?: string
+  /** What the claim permits */
+  action?: string
+}
+
+export interface ClaimGroup {
+  /** Group of the claim */
+  group: string
+  /** What the claims of the group protect */
+  resources: {
+    /** What the claim protects */
+    resource: string
+    /** Claims for this resource */
+    claims: Claim[]
+  }[]
+}
+
+export interface ClaimWithUsers {
+  /** Name of the claim */
+  id: string
+  /** Name that people read */
+  name: string
+  /** Text for people */
+  description?: string
+  /** Whether it is part of the service and cannot be changed or removed */
+  internal: boolean
+  /** Group of the claim */
+  group?: string
+  /** What the claim protects */
+  resource?: string
+  /** What the claim permits */
+  action?: string
+  /** Users who hold it directly */
+  users: Holder[]
+}
+
+export interface ClonedMachine {
+  /** UUID of the new machine */
+  id: string
+  /** Success */
+  status: 'Success'
+}
+
+export interface CollectedGarbage {
+  /** Chunks that stay */
+  kept: number
+  /** Of those, unused chunks that are too young to be removed */
+  young: number
+  /** Chunks that were removed, or that would be without dry_run */
+  removed: number
+  /** Bytes of these chunks on the provider */
+  bytes: number
+}
+
+export interface CreatedMachine {
+  /** UUID, given by the service */
+  id: string
+  /** Name that people read */
+  name: string
+  /** Operating system account that owns the machine */
+  owner: string
+  /** State of the machine */
+  current_state: 'stopped' | 'running' | 'paused' | 'suspended' | 'invalid' | 'starting' | 'stopping' | 'restarting' | 'resetting' | 'pausing' | 'suspending' | 'resuming' | 'cloning' | 'configuring' | 'deleting'
+  /** The mode of its network; left out without a network card */
+  network?: string
+  /** What its network can reach */
+  message?: string
+}
+
+export interface Event {
+  /** Random id */
+  id: string
+  /** Type of the event: its subject */
+  event_type: 'global' | 'pdfm' | 'system' | 'system_logs' | 'health' | 'orchestrator' | 'stats' | 'reverse_proxy' | 'catalog_cache' | 'job_manager' | 'auth'
+  /** Time of the event (RFC 3339) */
+  timestamp: string
+  /** Kind of event, such as VM_STATE_CHANGED */
+  message: string
+  /** Details; they depend on the kind of event */
+  body?: Record<string, unknown>
+  /** Sequence number in the log */
+  seq: number
+  /** Give it as since to continue after this event */
+  cursor: string
+}
+
+export interface EventClient {
+  /** Id of the WebSocket */
+  id: string
+  /** Id of the user */
+  user_id: string
+  /** Name to sign in with; unique, case-insensitive */
+  username: string
+  /** IP address */
+  address: string
+  /** Time of the connection (RFC 3339) */
+  connected_at: string
+  /** Time of the last ping that the service sent (RFC 3339) */
+  last_ping_at?: string
+  /** Time of the last pong that the client sent (RFC 3339) */
+  last_pong_at?: string
+  /** Types of events that it receives */
+  event_subscriptions: string[]
+  /** Whether the client answered the last ping */
+  is_alive: boolean
+  /** Bytes that wait to be sent */
+  queue_depth: number
+}
+
+export interface EventPage {
+  /** Events, oldest first */
+  events: Event[]
+  /** Give it as since to continue */
+  cursor: string
+  /** Events between since and these have been removed */
+  gap?: true
+}
+
+export interface HeartbeatReply {
+  /** Position in the event log of the host */
+  cursor?: string
+  /** The state of the machines that the service knows */
+  machines_tag?: string
+  /** Seconds until the next heartbeat */
+  interval: number
+}
+
+export interface Holder {
+  /** UUID, given by the service */
+  id: string
+  /** Name to sign in with; unique, case-insensitive */
+  username: string
+  /** Name that people read */
+  name: string
+  /** E-mail address; unique, case-insensitive; can be used to sign in */
+  email: string
+}
+
+export interface Host {
+  /** Version of the service on the host */
+  version?: string
+  /** The driver of its machines: qemu or embedded */
+  driver?: string
+  /** x86_64 or arm64 */
+  architecture?: string
+  /** What the host has for machines */
+  capacity?: {
+    /** CPUs of the host */
+    cpus: number
+    /** Memory of the host in MB */
+    memory: number
+    /** Memory in MB that nobody uses */
+    free_memory: number
+  }
+  /** UUID of the host; the audience of the assertions that the service sends to it */
+  id: string
+  /** Unique name of the host */
+  name: string
+  /** Address under which the service reaches the host */
+  url: string
+  /** Names with values */
+  labels: Record<string, string>
+  /** new: no heartbeat has come yet; unreachable: the last one is older than 45 seconds */
+  state: 'new' | 'reachable' | 'unreachable'
+  /** Time of the last heartbeat of an unreachable host */
+  unreachable_since?: string
+  /** true: the host gets no new machines */
+  drained: boolean
+  /** Number of its machines */
+  machines: number
+  /** Time of the last heartbeat (RFC 3339) */
+  heard_at?: string
+  /** Time of creation (RFC 3339) */
+  created_at: string
+  /** Time of the last change (RFC 3339) */
+  updated_at: string
+}
+
+export interface ImportResult {
+  /** UUID, given by the service */
+  id: string
+  /** Folder of the machine on this host */
+  local_path: string
+  /** Name of the machine on this host */
+  machine_name: string
+  manifest: CatalogManifest
+}
+
+export interface Job {
+  /** UUID, given by the service */
+  id: string
+  /** Id of the user who started the job */
+  owner: string
+  /** User name of its owner */
+  owner_name: string
+  /** E-mail address of its owner */
+  owner_email: string
+  /** State */
+  state: 'pending' | 'running' | 'completed' | 'failed'
+  /** Progress of the whole, in percent */
+  progress: number
+  /** The area: machines, catalog */
+  job_type: string
+  /** The operation: clone, push, pull, … */
+  job_operation: string
+  /** The main parameters of the request; for its owner and super users */
+  about?: Record<string, string>
+  /** Present activity, for people */
+  message?: string
+  /** Steps, in order */
+  steps?: {
+    /** Name of the step */
+    name: string
+    /** Title that people read */
+    display_name: string
+    /** Weight of the step in the progress of the whole */
+    weight: number
+    /** Whether the percentage is known */
+    has_percentage: boolean
+    /** State */
+    state: 'pending' | 'running' | 'completed' | 'failed' | 'skipped'
+    /** Progress of the step, in percent */
+    current_percentage: number
+    /** Number of units done */
+    value?: number
+    /** Total number of units */
+    total?: number
+    /** Unit of value and total */
+    unit?: 'bytes' | 'percent'
+    /** Units per second since the step began */
+    rate?: number
+    /** Remaining time, such as 1m 20s */
+    eta?: string
+    /** The outcome, or why the step was skipped */
+    message?: string
+    /** Reason of the failure */
+    error?: string
+  }[]
+  /** The body that the request would have been answered with; for its owner and super users */
+  result?: unknown
+  /** Id of the record that the job made or changed */
+  result_record_id?: string
+  /** Type of that record */
+  result_record_type?: string
+  /** Reason of the failure */
+  error?: string
+  /** The status that the request would have failed with */
+  code?: number
+  /** Time of creation (RFC 3339) */
+  created_at: string
+  /** Time of the last change (RFC 3339) */
+  updated_at: string
+}
+
+export interface KeySet {
+  /** Keys in the form of RFC 7517 */
+  keys: Record<string, unknown>[]
+}
+
+export interface License {
+  /** Whether features are restricted */
+  advanced_restrictions: string
+  /** CPUs that the license allows */
+  cpu_total: number
+  /** Whether the activation is deferred */
+  deferred_activation: string
+  /** Edition of the product */
+  edition: string
+  /** Time when the license ends; empty if it never ends */
+  expiration: string
+  /** End of the grace period; empty if there is none */
+  grace_period_ends_at: string
+  /** Whether it is a volume license */
+  is_volume: string
+  /** End of the main period; empty if there is none */
+  main_period_ends_at: string
+  /** MB of memory that the license allows */
+  max_memory: number
+  /** License key; empty if there is none */
+  serial: string
+  /** State of the license */
+  status: string
+  /** UUID of the host */
+  uuid: string
+}
+
+export interface Machine {
+  /** UUID of the machine */
+  ID: string
+  /** Name of the machine, unique on the host, case-insensitive */
+  Name: string
+  /** Text for people */
+  Description: string
+  /** VM */
+  Type: string
+  /** State of the machine; during an operation it ends in -ing */
+  State: 'stopped' | 'running' | 'paused' | 'suspended' | 'invalid' | 'starting' | 'stopping' | 'restarting' | 'resetting' | 'pausing' | 'suspending' | 'resuming' | 'cloning' | 'configuring' | 'deleting'
+  /** Family of the guest operating system */
+  OS: string
+  /** Whether the machine is a template: yes or no */
+  Template: string
+  /** Seconds that the machine has run; in lists, as of its last state change */
+  Uptime: string
+  /** File that describes the machine on the host */
+  'Home path': string
+  /** Folder of the machine on the host */
+  Home: string
+  /** File with the saved memory of a suspended machine; empty otherwise */
+  'Restore Image': string
+  /** Operating system account that owns the machine */
+  user: string
+  /** Name of the host */
+  host: string
+  /** UUID of the host */
+  host_id: string
+  /** Address of the service on the host */
+  host_url: string
+  /** Whether the host is healthy */
+  host_state: string
+  /** Address of the host for other hosts */
+  host_external_ip_address: string
+  /** First IP address of the machine, or empty */
+  internal_ip_address: string
+  /** State and version of the guest tools */
+  GuestTools: {
+    /** State */
+    state: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+  }
+  /** Input settings of other hypervisors; every machine here has the same value */
+  'Mouse and Keyboard': {
+    'Smart mouse optimized for games': string
+    'Sticky mouse': string
+    'Smooth scrolling': string
+    'Keyboard optimization mode': string
+  }
+  /** Sharing of devices of other hypervisors; every machine here has the same value */
+  'USB and Bluetooth': {
+    'Automatic sharing cameras': string
+    'Automatic sharing bluetooth': string
+    'Automatic sharing smart cards': string
+    'Automatic sharing gamepads': string
+    'Support USB 3.0': string
+  }
+  /** Settings for starting and stopping of other hypervisors; every machine here has the same value */
+  'Startup and Shutdown': {
+    Autostart: string
+    'Autostart delay': number
+    Autostop: string
+    'Startup view': string
+    'On shutdown': string
+    'On window close': string
+    'Pause idle': string
+    'Undo disks': string
+  }
+  /** Hypervisor type, and tuning settings of other hypervisors */
+  Optimization: {
+    'Faster virtual machine': string
+    'Hypervisor type': string
+    'Adaptive hypervisor': string
+    'Disabled Windows logo': string
+    'Auto compress virtual disks': string
+    'Nested virtualization': string
+    'PMU virtualization': string
+    'Longer battery life': string
+    'Show battery status': string
+    'Resource quota': string
+  }
+  /** Settings for travelling of other hypervisors; every machine here has the same value */
+  'Travel mode': {
+    'Enter condition': string
+    'Enter threshold': number
+    'Quit condition': string
+  }
+  /** Encryption and protection of other hypervisors; every machine here has the same value */
+  Security: {
+    Encrypted: string
+    'TPM enabled': string
+    'TPM type': string
+    'Custom password protection': string
+    'Configuration is locked': string
+    Protected: string
+    Archived: string
+    Packed: string
+  }
+  /** Automatic snapshots of other hypervisors; every machine here has the same value */
+  'Smart Guard': {
+    enabled: boolean
+  }
+  /** Window settings of other hypervisors; every machine here has the same value */
+  Modality: {
+    'Opacity (percentage)': number
+    'Stay on top': string
+    'Show on all spaces ': string
+    'Capture mouse clicks': string
+  }
+  /** Full screen settings of other hypervisors; every machine here has the same value */
+  Fullscreen: {
+    'Use all displays': string
+    'Activate spaces on click': string
+    'Optimize for games': string
+    'Gamma control': string
+    'Scale view mode': string
+  }
+  /** Window integration of other hypervisors; every machine here has the same value */
+  Coherence: {
+    'Show Windows systray in Mac menu': string
+    'Auto-switch to full screen': string
+    'Disable aero': string
+    'Hide minimized windows': string
+  }
+  /** Clock settings of other hypervisors; every machine here has the same value */
+  'Time Synchronization': {
+    enabled: boolean
+    'Smart mode': string
+    'Interval (in seconds)': number
+    'Timezone synchronization disabled': string
+  }
+  /** Expiry of other hypervisors; every machine here has the same value */
+  Expiration: {
+    enabled: boolean
+  }
+  /** Devices that the machine boots from, in order */
+  'Boot order': string
+  /** Firmware of the machine */
+  'BIOS type': string
+  /** Whether secure boot is on: on or off */
+  'EFI Secure boot': string
+  /** Boot menu of other hypervisors; every machine here has the same value */
+  'Allow select boot device': string
+  /** Boot device of other hypervisors; every machine here has the same value */
+  'External boot device': string
+  /** SMBIOS data of other hypervisors; every machine here has the same value */
+  'SMBIOS settings': {
+    'BIOS Version': string
+    'System serial number': string
+    'Board Manufacturer': string
+  }
+  /** CPUs, memory, disks, network cards and other devices */
+  Hardware: {
+    cpu: {
+      /** Number of virtual CPUs */
+      cpus: number
+      auto: string
+      'VT-x': boolean
+      hotplug: boolean
+      accl: string
+      mode: string
+      /** Type of the value */
+      type: string
+    }
+    memory: {
+      /** Size of the machine in bytes */
+      size: string
+      auto: string
+      hotplug: boolean
+    }
+    video: {
+      'adapter-type': string
+      /** Size of the machine in bytes */
+      size: string
+      '3d-acceleration': string
+      'vertical-sync': string
+      'high-resolution': string
+      'high-resolution-in-guest': string
+      'native-scaling-in-guest': string
+      'automatic-video-memory': string
+    }
+    memory_quota: {
+      auto: string
+    }
+    hdd0: {
+      enabled: boolean
+      /** TCP port */
+      port: string
+      image: string
+      /** Type of the value */
+      type: string
+      /** Size of the machine in bytes */
+      size: string
+      'online-compact': string
+    }
+    cdrom0: {
+      enabled: boolean
+      /** TCP port */
+      port: string
+      image: string
+      /** State */
+      state: string
+    }
+    usb: {
+      enabled: boolean
+    }
+    net0: {
+      enabled: boolean
+      /** Type of the value */
+      type: string
+      mac: string
+      card: string
+    }
+    sound0: {
+      enabled: boolean
+      output: string
+      mixer: string
+    }
+  }
+  /** Folders of the host of other hypervisors; every machine here has the same value */
+  'Host Shared Folders': Record<string, unknown>
+  /** Sharing of other hypervisors; every machine here has the same value */
+  'Host defined sharing': string
+  /** Profile folders of other hypervisors; every machine here has the same value */
+  'Shared Profile': {
+    enabled: boolean
+  }
+  /** Application sharing of other hypervisors; every machine here has the same value */
+  'Shared Applications': {
+    enabled: boolean
+    'Host-to-guest apps sharing': string
+    'Guest-to-host apps sharing': string
+    'Show guest apps folder in Dock': string
+    'Show guest notifications': string
+    'Bounce dock icon when app flashes': string
+  }
+  /** Mounting of host devices of other hypervisors; every machine here has the same value */
+  SmartMount: {
+    enabled: boolean
+    'Removable drives': string
+    'CD/DVD drives': string
+    'Network shares': string
+  }
+  /** Clipboard and cloud sharing of other hypervisors; every machine here has the same value */
+  'Miscellaneous Sharing': {
+    'Shared clipboard': string
+    'Shared cloud': string
+  }
+  /** Advanced settings of other hypervisors; every machine here has the same value */
+  Advanced: {
+    'VM hostname synchronization': string
+    'Public SSH keys synchronization': string
+    'Show developer tools': string
+    'Swipe from edges': string
+    'Share host location': string
+    'Rosetta Linux': string
+  }
+  /** Printer settings of other hypervisors; every machine here has the same value */
+  'Print Management': {
+    'Synchronize with host printers': string
+    'Synchronize default printer': string
+    'Show host printer UI': string
+  }
+  /** Folders of the guest of other hypervisors; every machine here has the same value */
+  'Guest Shared Folders': {
+    enabled: boolean
+    Automount: string
+  }
+  /** IP addresses of the machine, and shaping of its traffic */
+  Network: {
+    Conditioned: string
+    Inbound: {
+      Bandwidth: string
+      'Packet Loss': string
+      Delay: string
+    }
+    Outbound: {
+      Bandwidth: string
+      'Packet Loss': string
+      Delay: string
+    }
+    ipAddresses: {
+      /** Type of the value */
+      type: string
+      ip: string
+    }[]
+  }
+  /** What is wrong with the machine; absent if nothing is */
+  problem?: string
+}
+
+export interface MachineOperationResult {
+  /** UUID of the machine */
+  id: string
+  /** The verb that was applied */
+  operation: 'Start' | 'Stop' | 'Restart' | 'Suspend' | 'Resume' | 'Reset' | 'Pause'
+  /** Success */
+  status: 'Success'
+}
+
+export interface MachineSetResult {
+  /** Operations; all are applied, or none */
+  operations: {
+    /** What to change: cpu, memory, machine, description or network */
+    group: string
+    /** How to change it: rename for machine, set for the others */
+    operation: string
+    /** Whether the operation was applied */
+    status: 'Success' | 'Error' | 'Skipped'
+    /** Why the operation was not applied; empty if it was */
+    error: string
+    /** With dry_run: the value before and after the change */
+    change?: {
+      /** Setting */
+      field: string
+      /** Present value */
+      from: string | number
+      /** Value after the change */
+      to: string | number
+    }
+  }[]
+}
+
+export interface MachineStatus {
+  /** UUID, given by the service */
+  id: string
+  /** State of the machine */
+  status: 'stopped' | 'running' | 'paused' | 'suspended' | 'invalid' | 'starting' | 'stopping' | 'restarting' | 'resetting' | 'pausing' | 'suspending' | 'resuming' | 'cloning' | 'configuring' | 'deleting'
+  /** The first IP address; - if the machine has none */
+  ip_configured: string
+  /** The problem of the machine, if it has one */
+  problem?: string
+}
+
+export interface MinimumSpecRequirement {
+  /** Cores */
+  cpu: number
+  /** MB */
+  memory: number
+  /** MB */
+  disk: number
+}
+
+export interface MinimumSpecRequirementInput {
+  /** Cores */
+  cpu?: number | null | undefined
+  /** MB */
+  memory?: number | null | undefined
+  /** MB */
+  disk?: number | null | undefined
+}
+
+export interface PullResult {
+  /** Id of the manifest */
+  id: string
+  /** Catalog id, case-insensitive */
+  catalog_id: string
+  /** Version, such as 1.0.2-beta */
+  version: string
+  /** x86_64 or arm64 */
+  architecture: string
+  /** Folder of the machine */
+  local_path: string
+  /** Folder of the machine in the cache */
+  local_cache_path: string
+  /** UUID of the machine on this host */
+  machine_id: string
+  /** Name of the machine on this host */
+  machine_name: string
+  manifest: CatalogManifest
+}
+
+export interface RegisteredHost {
+  /** Version of the service on the host */
+  version?: string
+  /** The driver of its machines: qemu or embedded */
+  driver?: string
+  /** x86_64 or arm64 */
+  architecture?: string
+  /** What the host has for machines */
+  capacity?: {
+    /** CPUs of the host */
+    cpus: number
+    /** Memory of the host in MB */
+    memory: number
+    /** Memory in MB that nobody uses */
+    free_memory: number
+  }
+  /** UUID of the host; the audience of the assertions that the service sends to it */
+  id: string
+  /** Unique name of the host */
+  name: string
+  /** Address under which the service reaches the host */
+  url: string
+  /** Names with values */
+  labels: Record<string, string>
+  /** new: no heartbeat has come yet; unreachable: the last one is older than 45 seconds */
+  state: 'new' | 'reachable' | 'unreachable'
+  /** Time of the last heartbeat of an unreachable host */
+  unreachable_since?: string
+  /** true: the host gets no new machines */
+  drained: boolean
+  /** Number of its machines */
+  machines: number
+  /** Time of the last heartbeat (RFC 3339) */
+  heard_at?: string
+  /** Time of creation (RFC 3339) */
+  created_at: string
+  /** Time of the last change (RFC 3339) */
+  updated_at: string
+  /** The secret control_key of the host; shown only here */
+  key: string
+}
+
+/** The result of an import in the format of the remote service */
+export interface RemoteImport {
+  /** UUID, given by the service */
+  id?: string
+  /** Folder of the machine on this host */
+  local_path?: string
+  /** Name of the machine on this host */
+  machine_name?: string
+  manifest?: RemoteManifest
+  [name: string]: unknown
+}
+
+/** A manifest in the format of the remote service: it may lack members, or have more */
+export interface RemoteManifest {
+  /** UUID, given by the service */
+  id?: string
+  /** Catalog id, case-insensitive */
+  catalog_id?: string
+  /** Name that people read */
+  name?: string
+  /** Text for people */
+  description?: string
+  /** Version, such as 1.0.2-beta */
+  version?: string
+  /** x86_64 or arm64 */
+  architecture?: 'x86_64' | 'arm64'
+  /** Type of the machine; decides which hypervisors run it */
+  type?: 'pvm' | 'macvm' | 'qemu' | 'embedded'
+  /** Tags; latest marks the newest version */
+  tags?: string[]
+  /** Claims; a user needs one of them to see the manifest */
+  required_claims?: string[]
+  /** Roles; a user needs one of them to see the manifest */
+  required_roles?: string[]
+  minimum_requirements?: MinimumSpecRequirement
+  /** Whether the pack is compressed */
+  is_compressed?: boolean
+  /** Bytes of the machine */
+  size?: number
+  /** Bytes of the pack; for a machine in chunks, of the chunk index and of the compressed chunks */
+  pack_size?: number
+  /** SHA-256 of the pack */
+  pack_sha256?: string
+  /** Folder on the provider */
+  path?: string
+  /** Object name of the pack on the provider */
+  pack_filename?: string
+  /** Object name of the description on the provider */
+  metadata_filename?: string
+  /** Path of the machine in the pack */
+  pack_relative_path?: string
+  /** Number of downloads */
+  download_count?: number
+  /** Time of the last download (RFC 3339) */
+  last_downloaded_at?: string
+  /** User of the last download */
+  last_downloaded_user?: string
+  /** Whether it is tainted: nobody can use it for now */
+  tainted?: boolean
+  /** Time when it was tainted (RFC 3339) */
+  tainted_at?: string
+  /** User who tainted it */
+  tainted_by?: string
+  /** User who untainted it */
+  untainted_by?: string
+  /** Whether it was revoked and can never be used again */
+  revoked?: boolean
+  /** Time of the revocation (RFC 3339) */
+  revoked_at?: string
+  /** User who revoked it */
+  revoked_by?: string
+  /** Time of creation (RFC 3339) */
+  created_at?: string
+  /** Time of the last change (RFC 3339) */
+  updated_at?: string
+  provider?: CatalogManifestProvider
+  /** Object name of the pack on the provider; the same as pack_filename */
+  pack_path?: string
+  /** Object name of the description on the provider; the same as metadata_filename */
+  metadata_path?: string
+  /** Contents of the pack */
+  pack_contents?: CatalogContentItem[]
+  /** Files of the machine */
+  virtual_machine_contents?: CatalogContentItem[]
+  [name: string]: unknown
+}
+
+export interface Role {
+  /** Name of the role */
+  id: string
+  /** Name that people read */
+  name: string
+  /** Text for people */
+  description?: string
+  /** Whether it is part of the service and cannot be changed or removed */
+  internal: boolean
+  /** Claims of the role */
+  claims: Claim[]
+  /** Users who hold it directly */
+  users: Holder[]
+}
+
+export interface RotatedKey {
+  /** Id of the new signing key */
+  kid: string
+}
+
+export interface SshResult {
+  /** Output of the command on stdout and stderr, in the order of arrival */
+  output: string
+  /** Why the command failed; empty when it succeeded */
+  error: string
+}
+
+export interface SubscriptionStats {
+  /** Number of connected WebSockets */
+  total_clients: number
+  /** Number of subscribed event types, over all WebSockets */
+  total_subscriptions: number
+  /** Number of WebSockets by type of event */
+  type_stats: Record<string, number>
+  /** Number of messages sent since the start */
+  messages_sent: number
+  /** Time when the service started (RFC 3339) */
+  start_time: string
+  /** Time since the start, such as 1h2m3s */
+  uptime: string
+}
+
+export interface SystemHealth {
+  /** Whether everything works */
+  healthy: boolean
+  /** Health of the whole service in one sentence */
+  message: string
+  /** What does not work */
+  error_message?: string
+  /** Parts of the service */
+  services: {
+    /** Name of the part */
+    name: string
+    /** Whether everything works */
+    healthy: boolean
+    /** Details of the health of the part */
+    message: string
+  }[]
+}
+
+export interface Token {
+  /** E-mail address of the user */
+  email: string
+  /** Seconds since 1970 */
+  expires_at: number
+  /** Token (JWT) */
+  token: string
+}
+
+export interface User {
+  /** UUID, given by the service */
+  id: string
+  /** Name to sign in with; unique, case-insensitive */
+  username: string
+  /** Name that people read */
+  name: string
+  /** E-mail address; unique, case-insensitive; can be used to sign in */
+  email: string
+  /** Names of roles */
+  roles: string[]
+  /** Held directly */
+  claims: string[]
+  /** Held directly and by roles */
+  effective_claims: {
+    /** Name of the claim */
+    id: string
+    /** Name of the claim */
+    name: string
+    /** Whether a role gives the claim */
+    is_inherited: boolean
+    /** Role that gives the claim */
+    source_role?: string
+  }[]
+  /** Whether every claim check passes */
+  isSuperUser: boolean
+  /** Sign-in is refused until then */
+  locked_until?: string
+  /** Time of creation (RFC 3339) */
+  created_at: string
+  /** Time of the last change (RFC 3339) */
+  updated_at: string
+}
+
+export interface UserConfig {
+  /** UUID, given by the service */
+  id: string
+  /** Id of the user */
+  user_id: string
+  /** Short name, unique among the settings of the user, case-insensitive */
+  slug: string
+  /** Name that people read */
+  name: string
+  /** Type of the value */
+  type: 'string' | 'bool' | 'int' | 'json'
+  /** Value as text, for every type */
+  value: string
+  /** Time of creation (RFC 3339) */
+  created_at: string
+  /** Time of the last change (RFC 3339) */
+  updated_at: string
+}
+
+/** The request of `api.audit.list`. */
+export interface AuditListRequest extends CallOptions {
+  query?: {
+    /** Maximum number of items on a page */
+    limit?: number | undefined
+    /** Entries with a smaller number, newest first */
+    before?: number | undefined
+    /** Entries with a greater number, oldest first */
+    after?: number | undefined
+    /** Id or name of the user */
+    user?: string | undefined
+    /** As `vmhost routes` names it; a prefix ends with * */
+    operation?: string | undefined
+    /** Outcome: done, refused or failed */
+    outcome?: 'done' | 'refused' | 'failed' | undefined
+    /** Earliest time (RFC 3339) */
+    from?: string | undefined
+    /** Latest time (RFC 3339) */
+    to?: string | undefined
+  } | undefined
+}
+
+/** The request of `api.auth.changePassword`. */
+export interface AuthChangePasswordRequest extends ChangeOptions {
+  body: {
+    /** Password */
+    password: string
+    /** The new password */
+    new_password: string
+  }
+}
+
+/** The request of `api.auth.createApiKey`. */
+export interface AuthCreateApiKeyRequest extends ChangeOptions {
+  body: {
+    /** Name that people read */
+    name: string
+    /** Made up when left out */
+    key?: string | null | undefined
+    /** Made up when left out */
+    secret?: string | null | undefined
+    /** Whether it was revoked and can never be used again */
+    revoked?: boolean | null | undefined
+    /** Id, e-mail address or user name of whose key it is; the caller’s when left out */
+    user_id?: string | null | undefined
+    /** Time of expiry (RFC 3339) */
+    expires_at?: string | null | undefined
+    /** Narrows the key to these of its owner’s claims */
+    claims?: readonly string[] | null | undefined
+    /** Ignored: the service says that */
+    id?: unknown
+    /** Ignored: the service says that */
+    encoded?: unknown
+    /** Ignored: the service says that */
+    created_at?: unknown
+    /** Ignored: the service says that */
+    updated_at?: unknown
+    /** Ignored: the service says that */
+    revoked_at?: unknown
+  }
+}
+
+/** The request of `api.auth.deleteApiKey`. */
+export interface AuthDeleteApiKeyRequest extends ChangeOptions {
+  params: {
+    /** Id or name, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.auth.listApiKeys`. */
+export interface AuthListApiKeysRequest extends CallOptions, FilterOptions {
+}
+
+/** The request of `api.auth.publicKeys`. */
+export interface AuthPublicKeysRequest extends CallOptions {
+}
+
+/** The request of `api.auth.revokeApiKey`. */
+export interface AuthRevokeApiKeyRequest extends ChangeOptions {
+  params: {
+    /** Id or name, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.auth.rotateKey`. */
+export interface AuthRotateKeyRequest extends ChangeOptions {
+}
+
+/** The request of `api.auth.showApiKey`. */
+export interface AuthShowApiKeyRequest extends CallOptions {
+  params: {
+    /** Id or name, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.auth.signIn`. */
+export interface AuthSignInRequest extends CallOptions {
+  body: {
+    /** E-mail address, user name or id, case-insensitive */
+    email?: string | null | undefined
+    /** E-mail address, user name or id, case-insensitive */
+    username?: string | null | undefined
+    /** Password */
+    password?: string | null | undefined
+    /** API key in place of a password: base64 of KEY:SECRET */
+    api_key?: string | null | undefined
+  }
+}
+
+/** The request of `api.auth.signOut`. */
+export interface AuthSignOutRequest extends ChangeOptions {
+}
+
+/** The request of `api.auth.validateOwnToken`. */
+export interface AuthValidateOwnTokenRequest extends CallOptions {
+}
+
+/** The request of `api.auth.validateToken`. */
+export interface AuthValidateTokenRequest extends CallOptions {
+  body: {
+    /** Token (JWT) */
+    token: string
+  }
+}
+
+/** The request of `api.catalog.addClaims`. */
+export interface CatalogAddClaimsRequest extends ChangeOptions, IfMatchOptions {
+  params: {
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+  body: {
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+  }
+}
+
+/** The request of `api.catalog.addRoles`. */
+export interface CatalogAddRolesRequest extends ChangeOptions, IfMatchOptions {
+  params: {
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+  body: {
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+  }
+}
+
+/** The request of `api.catalog.addTags`. */
+export interface CatalogAddTagsRequest extends ChangeOptions, IfMatchOptions {
+  params: {
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+  body: {
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+  }
+}
+
+/** The request of `api.catalog.connect`. */
+export interface CatalogConnectRequest extends ChangeOptions, IfMatchOptions {
+  params: {
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+  body: {
+    /** Connection string of the storage provider: provider=…;… */
+    connection: string
+  }
+}
+
+/** The request of `api.catalog.delete`. */
+export interface CatalogDeleteRequest extends ChangeOptions, IfMatchOptions {
+  params: {
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version?: string | undefined
+    /** x86_64 or arm64 */
+    architecture?: string | undefined
+  }
+  query?: {
+    /** false leaves the objects on the provider */
+    clean_remote?: boolean | undefined
+  } | undefined
+}
+
+/** The request of `api.catalog.describe`. */
+export interface CatalogDescribeRequest extends ChangeOptions, IfMatchOptions {
+  params: {
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+  body: {
+    /** Text for people */
+    description?: string | null | undefined
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+  }
+}
+
+/** The request of `api.catalog.download`. */
+export interface CatalogDownloadRequest extends CallOptions {
+  params: {
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+  query?: {
+    /** Which bytes to send; without it the reply is the manifest */
+    content?: 'pack' | 'metadata' | 'pieces' | 'chunk' | undefined
+    /** With content=chunk: the chunk */
+    sha256?: string | undefined
+    /** Id of the job that downloads; all requests of a job count as one download */
+    job?: string | undefined
+  } | undefined
+}
+
+/** The request of `api.catalog.garbage`. */
+export interface CatalogGarbageRequest extends ChangeOptions {
+  body: {
+    /** Connection string of the storage provider: provider=…;… */
+    connection: string
+    /** true only counts the chunks; the default is true */
+    dry_run?: boolean | null | undefined
+    /** Younger chunks stay, because an interrupted push may continue */
+    grace_hours?: number | null | undefined
+  }
+}
+
+/** The request of `api.catalog.import`. */
+export interface CatalogImportRequest extends ChangeOptions {
+  query?: {
+    /** true: the transfer is cancelled when the caller goes away. Otherwise it continues as a job */
+    cancel_on_disconnect?: boolean | undefined
+  } | undefined
+  body: {
+    /** Catalog id, case-insensitive */
+    catalog_id: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64; other names of these are accepted */
+    architecture: 'x86_64' | 'arm64'
+    /** Connection string of the storage provider: provider=…;… */
+    connection: string
+    /** Further settings of the provider */
+    provider_metadata?: Record<string, string | null> | null | undefined
+  }
+}
+
+/** The request of `api.catalog.importVm`. */
+export interface CatalogImportVmRequest extends ChangeOptions {
+  query?: {
+    /** true: the transfer is cancelled when the caller goes away. Otherwise it continues as a job */
+    cancel_on_disconnect?: boolean | undefined
+  } | undefined
+  body: {
+    /** Catalog id, case-insensitive */
+    catalog_id: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64; other names of these are accepted */
+    architecture: 'x86_64' | 'arm64'
+    /** Connection string of the storage provider: provider=…;… */
+    connection: string
+    /** Further settings of the provider */
+    provider_metadata?: Record<string, string | null> | null | undefined
+    /** Path of the machine on the provider */
+    machine_remote_path: string
+    /** Type of the machine */
+    type?: '' | 'pvm' | 'macvm' | 'qemu' | 'embedded' | null | undefined
+    /** Size of the machine in bytes */
+    size: number
+    /** Whether the pack is compressed */
+    is_compressed?: boolean | null | undefined
+    /** true: replace an existing manifest */
+    force?: boolean | null | undefined
+    /** Text for people */
+    description?: string | null | undefined
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+  }
+}
+
+/** The request of `api.catalog.list`. */
+export interface CatalogListRequest extends CallOptions, FilterOptions {
+  query?: {
+    /** Manifests on a page; all when left out */
+    limit?: number | undefined
+    /** From the Link of the previous page */
+    cursor?: string | undefined
+  } | undefined
+}
+
+/** The request of `api.catalog.pull`. */
+export interface CatalogPullRequest extends ChangeOptions {
+  query?: {
+    /** true: the transfer is cancelled when the caller goes away. Otherwise it continues as a job */
+    cancel_on_disconnect?: boolean | undefined
+  } | undefined
+  body: {
+    /** Catalog id, case-insensitive */
+    catalog_id: string
+    /** Version, such as 1.0.2-beta */
+    version?: string | null | undefined
+    /** The architecture of this host when left out */
+    architecture?: '' | 'x86_64' | 'arm64' | null | undefined
+    /** host=… of another catalog. This catalog when left out */
+    connection?: string | null | undefined
+    /** Name of the machine on this host */
+    machine_name: string
+    /** Further settings of the provider */
+    provider_metadata?: Record<string, string | null> | null | undefined
+    /** true: start the machine after the pull */
+    start_after_pull?: boolean | null | undefined
+  }
+}
+
+/** The request of `api.catalog.pullAsync`. */
+export interface CatalogPullAsyncRequest extends ChangeOptions {
+  query?: {
+    /** true: the transfer is cancelled when the caller goes away. Otherwise it continues as a job */
+    cancel_on_disconnect?: boolean | undefined
+  } | undefined
+  body: {
+    /** Catalog id, case-insensitive */
+    catalog_id: string
+    /** Version, such as 1.0.2-beta */
+    version?: string | null | undefined
+    /** The architecture of this host when left out */
+    architecture?: '' | 'x86_64' | 'arm64' | null | undefined
+    /** host=… of another catalog. This catalog when left out */
+    connection?: string | null | undefined
+    /** Name of the machine on this host */
+    machine_name: string
+    /** Further settings of the provider */
+    provider_metadata?: Record<string, string | null> | null | undefined
+    /** true: start the machine after the pull */
+    start_after_pull?: boolean | null | undefined
+  }
+}
+
+/** The request of `api.catalog.push`. */
+export interface CatalogPushRequest extends ChangeOptions, WaitOptions {
+  query?: {
+    /** true: the transfer is cancelled when the caller goes away. Otherwise it continues as a job */
+    cancel_on_disconnect?: boolean | undefined
+  } | undefined
+  body: {
+    /** Catalog id, case-insensitive */
+    catalog_id: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** The architecture of this host when left out */
+    architecture?: '' | 'x86_64' | 'arm64' | null | undefined
+    /** Connection string of the storage provider: provider=…;… */
+    connection: string
+    /** Folder of a machine of this host, or of a pvm or macvm bundle */
+    local_path?: string | null | undefined
+    /** Id or name of a machine of this host, in place of local_path */
+    uuid?: string | null | undefined
+    /** Text for people */
+    description?: string | null | undefined
+    /** Minimum resources that the machine needs */
+    minimum_requirements?: MinimumSpecRequirementInput | null | undefined
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+    /** The same as compress */
+    compress_pack?: boolean | null | undefined
+    /** false: do not compress the pack */
+    compress?: boolean | null | undefined
+    /** The same as compress_level */
+    compress_pack_level?: number | string | null | undefined
+    /** Compression level 0–9, or best_speed, balanced, best_compression, no_compression */
+    compress_level?: number | string | null | undefined
+    /** gzip when left out, which every compatible service reads */
+    compress_format?: 'gzip' | 'zstd' | null | undefined
+    /** true: store the machine as chunks, not as a pack. The push sends only chunks that the provider does not have from other machines and versions. Only services of this kind can read them, and the compression settings do not apply */
+    chunked?: boolean | null | undefined
+    /** true: a running machine is suspended while its files are read, and then resumed. Copies start with the disks as after a power failure. Needs the claim UPDATE_VM_STATES too */
+    suspend?: boolean | null | undefined
+    /** false: an existing manifest is not replaced */
+    override_existing?: boolean | null | undefined
+  }
+}
+
+/** The request of `api.catalog.pushAsync`. */
+export interface CatalogPushAsyncRequest extends ChangeOptions {
+  query?: {
+    /** true: the transfer is cancelled when the caller goes away. Otherwise it continues as a job */
+    cancel_on_disconnect?: boolean | undefined
+  } | undefined
+  body: {
+    /** Catalog id, case-insensitive */
+    catalog_id: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** The architecture of this host when left out */
+    architecture?: '' | 'x86_64' | 'arm64' | null | undefined
+    /** Connection string of the storage provider: provider=…;… */
+    connection: string
+    /** Folder of a machine of this host, or of a pvm or macvm bundle */
+    local_path?: string | null | undefined
+    /** Id or name of a machine of this host, in place of local_path */
+    uuid?: string | null | undefined
+    /** Text for people */
+    description?: string | null | undefined
+    /** Minimum resources that the machine needs */
+    minimum_requirements?: MinimumSpecRequirementInput | null | undefined
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+    /** The same as compress */
+    compress_pack?: boolean | null | undefined
+    /** false: do not compress the pack */
+    compress?: boolean | null | undefined
+    /** The same as compress_level */
+    compress_pack_level?: number | string | null | undefined
+    /** Compression level 0–9, or best_speed, balanced, best_compression, no_compression */
+    compress_level?: number | string | null | undefined
+    /** gzip when left out, which every compatible service reads */
+    compress_format?: 'gzip' | 'zstd' | null | undefined
+    /** true: store the machine as chunks, not as a pack. The push sends only chunks that the provider does not have from other machines and versions. Only services of this kind can read them, and the compression settings do not apply */
+    chunked?: boolean | null | undefined
+    /** true: a running machine is suspended while its files are read, and then resumed. Copies start with the disks as after a power failure. Needs the claim UPDATE_VM_STATES too */
+    suspend?: boolean | null | undefined
+    /** false: an existing manifest is not replaced */
+    override_existing?: boolean | null | undefined
+  }
+}
+
+/** The request of `api.catalog.register`. */
+export interface CatalogRegisterRequest extends ChangeOptions {
+  body: {
+    /** Id of the new manifest, as in its description on the provider; generated when left out or in use */
+    id?: string | null | undefined
+    /** Catalog id, case-insensitive */
+    catalog_id: string
+    /** Version, such as 1.0.2-beta */
+    version?: string | null | undefined
+    /** x86_64 or arm64; other names of these are accepted */
+    architecture: 'x86_64' | 'arm64'
+    /** Type of the machine */
+    type?: '' | 'pvm' | 'macvm' | 'qemu' | 'embedded' | null | undefined
+    /** Text for people */
+    description?: string | null | undefined
+    /** Storage provider of its objects */
+    provider?: {
+      /** Kind of provider */
+      type?: string | null | undefined
+      /** Settings of the provider */
+      meta?: Record<string, string | null> | null | undefined
+      [name: string]: unknown
+    } | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Minimum resources that the machine needs */
+    minimum_requirements?: MinimumSpecRequirementInput | null | undefined
+    /** Whether the pack is compressed */
+    is_compressed?: boolean | null | undefined
+    /** Size of the machine in bytes */
+    size?: number | null | undefined
+    /** Size of the pack in bytes */
+    pack_size?: number | null | undefined
+    /** SHA-256 of the pack */
+    pack_sha256?: string | null | undefined
+    /** Folder on the provider */
+    path?: string | null | undefined
+    /** Object name of the pack on the provider; the same as pack_filename */
+    pack_path?: string | null | undefined
+    /** Object name of the pack on the provider */
+    pack_filename?: string | null | undefined
+    /** Object name of the description on the provider; the same as metadata_filename */
+    metadata_path?: string | null | undefined
+    /** Object name of the description on the provider */
+    metadata_filename?: string | null | undefined
+    /** Path of the machine in the pack */
+    pack_relative_path?: string | null | undefined
+    /** Contents of the pack */
+    pack_contents?: readonly CatalogContentItemInput[] | null | undefined
+    /** Files of the machine */
+    virtual_machine_contents?: readonly CatalogContentItemInput[] | null | undefined
+  }
+}
+
+/** The request of `api.catalog.removeClaims`. */
+export interface CatalogRemoveClaimsRequest extends ChangeOptions, IfMatchOptions {
+  params: {
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+  body: {
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+  }
+}
+
+/** The request of `api.catalog.removeRoles`. */
+export interface CatalogRemoveRolesRequest extends ChangeOptions, IfMatchOptions {
+  params: {
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+  body: {
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+  }
+}
+
+/** The request of `api.catalog.removeTags`. */
+export interface CatalogRemoveTagsRequest extends ChangeOptions, IfMatchOptions {
+  params: {
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+  body: {
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+  }
+}
+
+/** The request of `api.catalog.revoke`. */
+export interface CatalogRevokeRequest extends ChangeOptions, IfMatchOptions {
+  params: {
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+}
+
+/** The request of `api.catalog.show`. */
+export interface CatalogShowRequest extends CallOptions {
+  params: {
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version?: string | undefined
+    /** x86_64 or arm64 */
+    architecture?: string | undefined
+  }
+}
+
+/** The request of `api.catalog.taint`. */
+export interface CatalogTaintRequest extends ChangeOptions, IfMatchOptions {
+  params: {
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+}
+
+/** The request of `api.catalog.untaint`. */
+export interface CatalogUntaintRequest extends ChangeOptions, IfMatchOptions {
+  params: {
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+}
+
+/** The request of `api.catalogCache.clear`. */
+export interface CatalogCacheClearRequest extends ChangeOptions {
+}
+
+/** The request of `api.catalogCache.delete`. */
+export interface CatalogCacheDeleteRequest extends ChangeOptions {
+  params: {
+    /** Catalog id */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version?: string | undefined
+  }
+}
+
+/** The request of `api.catalogCache.list`. */
+export interface CatalogCacheListRequest extends CallOptions, FilterOptions {
+}
+
+/** The request of `api.catalogManagers.catalogAddClaims`. */
+export interface CatalogManagersCatalogAddClaimsRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+  body: {
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+  }
+}
+
+/** The request of `api.catalogManagers.catalogAddRoles`. */
+export interface CatalogManagersCatalogAddRolesRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+  body: {
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+  }
+}
+
+/** The request of `api.catalogManagers.catalogAddTags`. */
+export interface CatalogManagersCatalogAddTagsRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+  body: {
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+  }
+}
+
+/** The request of `api.catalogManagers.catalogConnect`. */
+export interface CatalogManagersCatalogConnectRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+  body: {
+    /** Connection string of the storage provider: provider=…;… */
+    connection: string
+  }
+}
+
+/** The request of `api.catalogManagers.catalogDelete`. */
+export interface CatalogManagersCatalogDeleteRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version?: string | undefined
+    /** x86_64 or arm64 */
+    architecture?: string | undefined
+  }
+  query?: {
+    /** false leaves the objects on the provider */
+    clean_remote?: boolean | undefined
+  } | undefined
+}
+
+/** The request of `api.catalogManagers.catalogDescribe`. */
+export interface CatalogManagersCatalogDescribeRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+  body: {
+    /** Text for people */
+    description?: string | null | undefined
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+  }
+}
+
+/** The request of `api.catalogManagers.catalogDownload`. */
+export interface CatalogManagersCatalogDownloadRequest extends CallOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+  query?: {
+    /** Which bytes to send; without it the reply is the manifest */
+    content?: 'pack' | 'metadata' | 'pieces' | 'chunk' | undefined
+    /** With content=chunk: the chunk */
+    sha256?: string | undefined
+    /** Id of the job that downloads; all requests of a job count as one download */
+    job?: string | undefined
+  } | undefined
+}
+
+/** The request of `api.catalogManagers.catalogImport`. */
+export interface CatalogManagersCatalogImportRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+  }
+  body: {
+    /** Catalog id, case-insensitive */
+    catalog_id: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64; other names of these are accepted */
+    architecture: 'x86_64' | 'arm64'
+    /** Connection string of the storage provider: provider=…;… */
+    connection: string
+    /** Further settings of the provider */
+    provider_metadata?: Record<string, string | null> | null | undefined
+  }
+}
+
+/** The request of `api.catalogManagers.catalogImportVm`. */
+export interface CatalogManagersCatalogImportVmRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+  }
+  body: {
+    /** Catalog id, case-insensitive */
+    catalog_id: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64; other names of these are accepted */
+    architecture: 'x86_64' | 'arm64'
+    /** Connection string of the storage provider: provider=…;… */
+    connection: string
+    /** Further settings of the provider */
+    provider_metadata?: Record<string, string | null> | null | undefined
+    /** Path of the machine on the provider */
+    machine_remote_path: string
+    /** Type of the value */
+    type?: '' | 'pvm' | 'macvm' | 'qemu' | 'embedded' | null | undefined
+    /** Size of the machine in bytes */
+    size: number
+    /** Whether the pack is compressed */
+    is_compressed?: boolean | null | undefined
+    /** Only the value true counts: do not wait for the guest */
+    force?: boolean | null | undefined
+    /** Text for people */
+    description?: string | null | undefined
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+  }
+}
+
+/** The request of `api.catalogManagers.catalogList`. */
+export interface CatalogManagersCatalogListRequest extends CallOptions, FilterOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+  }
+  query?: {
+    /** Manifests on a page; all when left out */
+    limit?: number | undefined
+    /** From the Link of the previous page */
+    cursor?: string | undefined
+  } | undefined
+}
+
+/** The request of `api.catalogManagers.catalogPull`. */
+export interface CatalogManagersCatalogPullRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+  }
+  query?: {
+    /** true: the transfer is cancelled when the caller goes away. Otherwise it continues as a job */
+    cancel_on_disconnect?: boolean | undefined
+  } | undefined
+  body: {
+    /** Catalog id, case-insensitive */
+    catalog_id: string
+    /** Version, such as 1.0.2-beta */
+    version?: string | null | undefined
+    /** The architecture of this host when left out */
+    architecture?: '' | 'x86_64' | 'arm64' | null | undefined
+    /** host=… of another catalog. This catalog when left out */
+    connection?: string | null | undefined
+    /** Name of the machine on this host */
+    machine_name: string
+    /** Further settings of the provider */
+    provider_metadata?: Record<string, string | null> | null | undefined
+    /** true: start the machine after the pull */
+    start_after_pull?: boolean | null | undefined
+  }
+}
+
+/** The request of `api.catalogManagers.catalogPullAsync`. */
+export interface CatalogManagersCatalogPullAsyncRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+  }
+  query?: {
+    /** true: the transfer is cancelled when the caller goes away. Otherwise it continues as a job */
+    cancel_on_disconnect?: boolean | undefined
+  } | undefined
+  body: {
+    /** Catalog id, case-insensitive */
+    catalog_id: string
+    /** Version, such as 1.0.2-beta */
+    version?: string | null | undefined
+    /** The architecture of this host when left out */
+    architecture?: '' | 'x86_64' | 'arm64' | null | undefined
+    /** host=… of another catalog. This catalog when left out */
+    connection?: string | null | undefined
+    /** Name of the machine on this host */
+    machine_name: string
+    /** Further settings of the provider */
+    provider_metadata?: Record<string, string | null> | null | undefined
+    /** true: start the machine after the pull */
+    start_after_pull?: boolean | null | undefined
+  }
+}
+
+/** The request of `api.catalogManagers.catalogPush`. */
+export interface CatalogManagersCatalogPushRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+  }
+  query?: {
+    /** true: the transfer is cancelled when the caller goes away. Otherwise it continues as a job */
+    cancel_on_disconnect?: boolean | undefined
+  } | undefined
+  body: {
+    /** Catalog id, case-insensitive */
+    catalog_id: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** The architecture of this host when left out */
+    architecture?: '' | 'x86_64' | 'arm64' | null | undefined
+    /** Connection string of the storage provider: provider=…;… */
+    connection: string
+    /** Folder of a machine of this host, or of a pvm or macvm bundle */
+    local_path?: string | null | undefined
+    /** Id or name of a machine of this host, in place of local_path */
+    uuid?: string | null | undefined
+    /** Text for people */
+    description?: string | null | undefined
+    /** Minimum resources that the machine needs */
+    minimum_requirements?: MinimumSpecRequirementInput | null | undefined
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+    /** The same as compress */
+    compress_pack?: boolean | null | undefined
+    /** false: do not compress the pack */
+    compress?: boolean | null | undefined
+    /** The same as compress_level */
+    compress_pack_level?: number | string | null | undefined
+    /** Compression level 0–9, or best_speed, balanced, best_compression, no_compression */
+    compress_level?: number | string | null | undefined
+    /** gzip when left out, which every compatible service reads */
+    compress_format?: 'gzip' | 'zstd' | null | undefined
+    /** true: store the machine as chunks, not as a pack. The push sends only chunks that the provider does not have from other machines and versions. Only services of this kind can read them, and the compression settings do not apply */
+    chunked?: boolean | null | undefined
+    /** true: a running machine is suspended while its files are read, and then resumed. Copies start with the disks as after a power failure. Needs the claim UPDATE_VM_STATES too */
+    suspend?: boolean | null | undefined
+    /** false: an existing manifest is not replaced */
+    override_existing?: boolean | null | undefined
+  }
+}
+
+/** The request of `api.catalogManagers.catalogPushAsync`. */
+export interface CatalogManagersCatalogPushAsyncRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+  }
+  query?: {
+    /** true: the transfer is cancelled when the caller goes away. Otherwise it continues as a job */
+    cancel_on_disconnect?: boolean | undefined
+  } | undefined
+  body: {
+    /** Catalog id, case-insensitive */
+    catalog_id: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** The architecture of this host when left out */
+    architecture?: '' | 'x86_64' | 'arm64' | null | undefined
+    /** Connection string of the storage provider: provider=…;… */
+    connection: string
+    /** Folder of a machine of this host, or of a pvm or macvm bundle */
+    local_path?: string | null | undefined
+    /** Id or name of a machine of this host, in place of local_path */
+    uuid?: string | null | undefined
+    /** Text for people */
+    description?: string | null | undefined
+    /** Minimum resources that the machine needs */
+    minimum_requirements?: MinimumSpecRequirementInput | null | undefined
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+    /** The same as compress */
+    compress_pack?: boolean | null | undefined
+    /** false: do not compress the pack */
+    compress?: boolean | null | undefined
+    /** The same as compress_level */
+    compress_pack_level?: number | string | null | undefined
+    /** Compression level 0–9, or best_speed, balanced, best_compression, no_compression */
+    compress_level?: number | string | null | undefined
+    /** gzip when left out, which every compatible service reads */
+    compress_format?: 'gzip' | 'zstd' | null | undefined
+    /** true: store the machine as chunks, not as a pack. The push sends only chunks that the provider does not have from other machines and versions. Only services of this kind can read them, and the compression settings do not apply */
+    chunked?: boolean | null | undefined
+    /** true: a running machine is suspended while its files are read, and then resumed. Copies start with the disks as after a power failure. Needs the claim UPDATE_VM_STATES too */
+    suspend?: boolean | null | undefined
+    /** false: an existing manifest is not replaced */
+    override_existing?: boolean | null | undefined
+  }
+}
+
+/** The request of `api.catalogManagers.catalogRegister`. */
+export interface CatalogManagersCatalogRegisterRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+  }
+  body: {
+    /** Id of the new manifest, as in its description on the provider; generated when left out or in use */
+    id?: string | null | undefined
+    /** Catalog id, case-insensitive */
+    catalog_id: string
+    /** Version, such as 1.0.2-beta */
+    version?: string | null | undefined
+    /** x86_64 or arm64; other names of these are accepted */
+    architecture: 'x86_64' | 'arm64'
+    /** Type of the value */
+    type?: '' | 'pvm' | 'macvm' | 'qemu' | 'embedded' | null | undefined
+    /** Text for people */
+    description?: string | null | undefined
+    /** Storage provider of its objects */
+    provider?: {
+      /** Kind of provider */
+      type?: string | null | undefined
+      /** Settings of the provider */
+      meta?: Record<string, string | null> | null | undefined
+      [name: string]: unknown
+    } | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Minimum resources that the machine needs */
+    minimum_requirements?: MinimumSpecRequirementInput | null | undefined
+    /** Whether the pack is compressed */
+    is_compressed?: boolean | null | undefined
+    /** Size of the machine in bytes */
+    size?: number | null | undefined
+    /** Size of the pack in bytes */
+    pack_size?: number | null | undefined
+    /** SHA-256 of the pack */
+    pack_sha256?: string | null | undefined
+    /** Folder on the provider */
+    path?: string | null | undefined
+    /** Object name of the pack on the provider; the same as pack_filename */
+    pack_path?: string | null | undefined
+    /** Object name of the pack on the provider */
+    pack_filename?: string | null | undefined
+    /** Object name of the description on the provider; the same as metadata_filename */
+    metadata_path?: string | null | undefined
+    /** Object name of the description on the provider */
+    metadata_filename?: string | null | undefined
+    /** Path of the machine in the pack */
+    pack_relative_path?: string | null | undefined
+    /** Contents of the pack */
+    pack_contents?: readonly CatalogContentItemInput[] | null | undefined
+    /** Files of the machine */
+    virtual_machine_contents?: readonly CatalogContentItemInput[] | null | undefined
+  }
+}
+
+/** The request of `api.catalogManagers.catalogRemoveClaims`. */
+export interface CatalogManagersCatalogRemoveClaimsRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+  body: {
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+  }
+}
+
+/** The request of `api.catalogManagers.catalogRemoveRoles`. */
+export interface CatalogManagersCatalogRemoveRolesRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+  body: {
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+  }
+}
+
+/** The request of `api.catalogManagers.catalogRemoveTags`. */
+export interface CatalogManagersCatalogRemoveTagsRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+  body: {
+    /** Claims; a user needs one of them to see the manifest */
+    required_claims?: readonly string[] | null | undefined
+    /** Roles; a user needs one of them to see the manifest */
+    required_roles?: readonly string[] | null | undefined
+    /** Tags; latest marks the newest version */
+    tags?: readonly string[] | null | undefined
+  }
+}
+
+/** The request of `api.catalogManagers.catalogRevoke`. */
+export interface CatalogManagersCatalogRevokeRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+}
+
+/** The request of `api.catalogManagers.catalogShow`. */
+export interface CatalogManagersCatalogShowRequest extends CallOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version?: string | undefined
+    /** x86_64 or arm64 */
+    architecture?: string | undefined
+  }
+}
+
+/** The request of `api.catalogManagers.catalogTaint`. */
+export interface CatalogManagersCatalogTaintRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+}
+
+/** The request of `api.catalogManagers.catalogUntaint`. */
+export interface CatalogManagersCatalogUntaintRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+    /** Catalog ID */
+    catalogId: string
+    /** Version, such as 1.0.2-beta */
+    version: string
+    /** x86_64 or arm64 */
+    architecture: string
+  }
+}
+
+/** The request of `api.catalogManagers.create`. */
+export interface CatalogManagersCreateRequest extends ChangeOptions {
+  body: {
+    /** Part of the installation: only super users change it */
+    internal?: boolean | null | undefined
+    /** false: the service does not use it */
+    active?: boolean | null | undefined
+    /** credentials or api_key */
+    authentication_method?: string | null | undefined
+    /** User name at the remote service */
+    username?: string | null | undefined
+    /** Password at the remote service; the service stores it encrypted and never shows it */
+    password?: string | null | undefined
+    /** Left out, empty or ********: the stored value stays */
+    api_key?: string | null | undefined
+    /** For everybody who holds the required claims */
+    global?: boolean | null | undefined
+    /** Of a global manager: users must hold all of them */
+    required_claims?: readonly string[] | null | undefined
+    /** Name that people read */
+    name: string
+    /** Address of the remote service */
+    url: string
+  }
+}
+
+/** The request of `api.catalogManagers.delete`. */
+export interface CatalogManagersDeleteRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+  }
+}
+
+/** The request of `api.catalogManagers.list`. */
+export interface CatalogManagersListRequest extends CallOptions, FilterOptions {
+}
+
+/** The request of `api.catalogManagers.show`. */
+export interface CatalogManagersShowRequest extends CallOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+  }
+}
+
+/** The request of `api.catalogManagers.update`. */
+export interface CatalogManagersUpdateRequest extends ChangeOptions {
+  params: {
+    /** UUID of the catalog manager */
+    id: string
+  }
+  body: {
+    /** Part of the installation: only super users change it */
+    internal?: boolean | null | undefined
+    /** false: the service does not use it */
+    active?: boolean | null | undefined
+    /** credentials or api_key */
+    authentication_method?: string | null | undefined
+    /** User name at the remote service */
+    username?: string | null | undefined
+    /** Password at the remote service; the service stores it encrypted and never shows it */
+    password?: string | null | undefined
+    /** Left out, empty or ********: the stored value stays */
+    api_key?: string | null | undefined
+    /** For everybody who holds the required claims */
+    global?: boolean | null | undefined
+    /** Of a global manager: users must hold all of them */
+    required_claims?: readonly string[] | null | undefined
+    /** Name that people read */
+    name?: string | null | undefined
+    /** Address of the remote service */
+    url?: string | null | undefined
+  }
+}
+
+/** The request of `api.claims.create`. */
+export interface ClaimsCreateRequest extends ChangeOptions {
+  body: {
+    /** Name of the claim */
+    name: string
+    /** Text for people */
+    description?: string | null | undefined
+  }
+}
+
+/** The request of `api.claims.delete`. */
+export interface ClaimsDeleteRequest extends ChangeOptions {
+  params: {
+    /** Name of the claim, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.claims.list`. */
+export interface ClaimsListRequest extends CallOptions, FilterOptions {
+}
+
+/** The request of `api.claims.listGrouped`. */
+export interface ClaimsListGroupedRequest extends CallOptions {
+}
+
+/** The request of `api.claims.show`. */
+export interface ClaimsShowRequest extends CallOptions {
+  params: {
+    /** Name of the claim, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.events.clients`. */
+export interface EventsClientsRequest extends CallOptions {
+}
+
+/** The request of `api.events.list`. */
+export interface EventsListRequest extends CallOptions {
+  query?: {
+    /** Cursor: events after it; from the oldest stored event when left out */
+    since?: string | undefined
+    /** Types of events, separated by commas; all of them when left out */
+    types?: string | undefined
+    /** Maximum number of items on a page */
+    limit?: number | undefined
+  } | undefined
+}
+
+/** The request of `api.events.stats`. */
+export interface EventsStatsRequest extends CallOptions {
+}
+
+/** The request of `api.events.stream`. */
+export interface EventsStreamRequest extends CallOptions {
+  query?: {
+    /** Cursor: only events after it; only new events when left out */
+    since?: string | undefined
+    /** Types of events, separated by commas: global, pdfm, system, system_logs, health, orchestrator, stats, reverse_proxy, catalog_cache, job_manager, auth */
+    types?: string | undefined
+    /** Types of events, separated by commas: global, pdfm, system, system_logs, health, orchestrator, stats, reverse_proxy, catalog_cache, job_manager, auth */
+    event_types?: string | undefined
+  } | undefined
+}
+
+/** The request of `api.events.subscribe`. */
+export interface EventsSubscribeRequest extends CallOptions {
+  query?: {
+    /** Cursor: only events after it; only new events when left out */
+    since?: string | undefined
+    /** Types of events, separated by commas: global, pdfm, system, system_logs, health, orchestrator, stats, reverse_proxy, catalog_cache, job_manager, auth */
+    event_types?: string | undefined
+  } | undefined
+}
+
+/** The request of `api.events.unsubscribe`. */
+export interface EventsUnsubscribeRequest extends ChangeOptions {
+  body: {
+    /** Id of the WebSocket, from its first message */
+    client_id: string
+    /** Types of events */
+    event_types: readonly string[]
+  }
+}
+
+/** The request of `api.health.probe`. */
+export interface HealthProbeRequest extends CallOptions {
+}
+
+/** The request of `api.health.system`. */
+export interface HealthSystemRequest extends CallOptions {
+}
+
+/** The request of `api.hosts.create`. */
+export interface HostsCreateRequest extends ChangeOptions {
+  body: {
+    /** Unique name of the host */
+    name: string
+    /** Address under which the service reaches the host */
+    url: string
+    /** Names with values. A request can ask for a host with some of them: host_labels=zone=a */
+    labels?: Record<string, string | null> | null | undefined
+  }
+}
+
+/** The request of `api.hosts.delete`. */
+export interface HostsDeleteRequest extends ChangeOptions {
+  params: {
+    /** UUID or name of the host, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.hosts.drain`. */
+export interface HostsDrainRequest extends ChangeOptions {
+  params: {
+    /** UUID or name of the host, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.hosts.heartbeat`. */
+export interface HostsHeartbeatRequest extends CallOptions {
+  params: {
+    /** UUID or name of the host, in any case */
+    id: string
+  }
+  body: {
+    /** Version of the service on the host */
+    version: string
+    /** The driver of its machines: qemu or embedded */
+    driver: string
+    /** x86_64 or arm64 */
+    architecture: string
+    /** What the host has for machines */
+    capacity: {
+      /** CPUs of the host */
+      cpus: number
+      /** Memory of the host in MB */
+      memory: number
+      /** Memory in MB that nobody uses */
+      free_memory: number
+    }
+    /** Left out when the machines are as the service knows them */
+    machines?: {
+      /** Names this state of the machines */
+      tag: string
+      /** All machines of the host */
+      ids: readonly string[]
+      /** Machines that the service does not know like this */
+      changed: readonly {
+        /** UUID of the machine */
+        ID: string
+        /** Name of the machine */
+        Name: string
+        [name: string]: unknown
+      }[]
+    } | undefined
+    /** Left out when there are no new events */
+    events?: {
+      /** Position in the event log of the host */
+      after: string
+      /** The cursor that the service has, if the host has no events after it any more */
+      replaces?: string | null | undefined
+      /** Position after these events */
+      next: string
+      /** The events between after and next */
+      entries: readonly {
+        /** UUID, given by the service */
+        id: string
+        /** Type of the event: its subject */
+        event_type: 'pdfm'
+        /** Time of the event (RFC 3339) */
+        timestamp: string
+        /** What the service did, for people */
+        message: string
+        /** Details; they depend on the kind of event */
+        body?: Record<string, unknown> | null | undefined
+      }[]
+    } | undefined
+  }
+}
+
+/** The request of `api.hosts.list`. */
+export interface HostsListRequest extends CallOptions, FilterOptions {
+}
+
+/** The request of `api.hosts.show`. */
+export interface HostsShowRequest extends CallOptions {
+  params: {
+    /** UUID or name of the host, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.hosts.undrain`. */
+export interface HostsUndrainRequest extends ChangeOptions {
+  params: {
+    /** UUID or name of the host, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.hosts.update`. */
+export interface HostsUpdateRequest extends ChangeOptions {
+  params: {
+    /** UUID or name of the host, in any case */
+    id: string
+  }
+  body: {
+    /** Address under which the service reaches the host */
+    url?: string | null | undefined
+    /** Names with values. A request can ask for a host with some of them: host_labels=zone=a */
+    labels?: Record<string, string | null> | null | undefined
+  }
+}
+
+/** The request of `api.jobs.cancel`. */
+export interface JobsCancelRequest extends ChangeOptions {
+  params: {
+    /** UUID, given by the service */
+    id: string
+  }
+}
+
+/** The request of `api.jobs.cleanUp`. */
+export interface JobsCleanUpRequest extends ChangeOptions {
+}
+
+/** The request of `api.jobs.delete`. */
+export interface JobsDeleteRequest extends ChangeOptions {
+  params: {
+    /** UUID, given by the service */
+    id: string
+  }
+}
+
+/** The request of `api.jobs.list`. */
+export interface JobsListRequest extends CallOptions, FilterOptions {
+}
+
+/** The request of `api.jobs.show`. */
+export interface JobsShowRequest extends CallOptions {
+  params: {
+    /** UUID, given by the service */
+    id: string
+  }
+}
+
+/** The request of `api.license.show`. */
+export interface LicenseShowRequest extends CallOptions {
+}
+
+/** The request of `api.machines.clone`. */
+export interface MachinesCloneRequest extends ChangeOptions, WaitOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+  query?: {
+    /** true: the new machine shares the existing disks */
+    linked?: boolean | undefined
+  } | undefined
+  body: {
+    /** Name of the new machine */
+    clone_name: string
+  }
+}
+
+/** The request of `api.machines.create`. */
+export interface MachinesCreateRequest extends ChangeOptions {
+  body: {
+    /** Name of the machine, unique on the host, case-insensitive */
+    name: string
+    /** Text for people */
+    description?: string | null | undefined
+    /** Number of virtual CPUs */
+    cpus?: number | null | undefined
+    /** MB */
+    memory: number
+    /** Disks, in the order of attachment */
+    disks?: readonly ({
+      /** Absolute path of an existing image on the host; the machine uses it in place */
+      path: string
+    } | {
+      /** MB */
+      size: number
+    })[] | null | undefined
+    /** Absolute path of a kernel on the host, booted directly: Linux or multiboot on QEMU, only multiboot on the embedded driver */
+    kernel?: string | null | undefined
+    /** Absolute path of an initial RAM disk for the kernel */
+    initrd?: string | null | undefined
+    /** Command line of the kernel */
+    cmdline?: string | null | undefined
+  }
+}
+
+/** The request of `api.machines.delete`. */
+export interface MachinesDeleteRequest extends ChangeOptions, WaitOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+  query?: {
+    /** Only the value true counts: do not wait for the guest */
+    force?: string | undefined
+  } | undefined
+}
+
+/** The request of `api.machines.list`. */
+export interface MachinesListRequest extends CallOptions, FilterOptions {
+}
+
+/** The request of `api.machines.pause`. */
+export interface MachinesPauseRequest extends ChangeOptions, WaitOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.machines.reset`. */
+export interface MachinesResetRequest extends ChangeOptions, WaitOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.machines.restart`. */
+export interface MachinesRestartRequest extends ChangeOptions, WaitOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.machines.resume`. */
+export interface MachinesResumeRequest extends ChangeOptions, WaitOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.machines.set`. */
+export interface MachinesSetRequest extends ChangeOptions, WaitOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+  query?: {
+    /** true: change nothing, and report what would change */
+    dry_run?: boolean | undefined
+  } | undefined
+  body: {
+    /** Accepted for other hypervisors; without effect here */
+    owner?: string | null | undefined
+    /** Operations; all are applied, or none */
+    operations: readonly {
+      /** What to change: cpu, memory, machine, description or network */
+      group: string
+      /** How to change it: rename for machine, set for the others */
+      operation: string
+      /** New value as text: number of CPUs, MB of memory, name, description, isolated */
+      value?: string | number | boolean | undefined
+      /** Further arguments */
+      options?: readonly {
+        /** Name of the argument */
+        flag: string
+        /** Value of the argument */
+        value?: string | number | boolean | undefined
+      }[] | null | undefined
+      /** Accepted for other clients; without effect here */
+      flags?: readonly string[] | null | undefined
+    }[]
+  }
+}
+
+/** The request of `api.machines.show`. */
+export interface MachinesShowRequest extends CallOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.machines.start`. */
+export interface MachinesStartRequest extends ChangeOptions, WaitOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.machines.status`. */
+export interface MachinesStatusRequest extends CallOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.machines.stop`. */
+export interface MachinesStopRequest extends ChangeOptions, WaitOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+  query?: {
+    /** Only the value true counts: do not wait for the guest */
+    force?: string | undefined
+  } | undefined
+}
+
+/** The request of `api.machines.suspend`. */
+export interface MachinesSuspendRequest extends ChangeOptions, WaitOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.metrics.show`. */
+export interface MetricsShowRequest extends CallOptions {
+}
+
+/** The request of `api.openapi.show`. */
+export interface OpenapiShowRequest extends CallOptions {
+}
+
+/** The request of `api.roles.addClaim`. */
+export interface RolesAddClaimRequest extends ChangeOptions {
+  params: {
+    /** Name of the role, in any case */
+    id: string
+  }
+  body: {
+    /** Name of the role or claim */
+    name: string
+  }
+}
+
+/** The request of `api.roles.create`. */
+export interface RolesCreateRequest extends ChangeOptions {
+  body: {
+    /** Name of the role or claim */
+    name: string
+    /** Text for people */
+    description?: string | null | undefined
+    /** Names of the claims of the role */
+    claims?: readonly string[] | null | undefined
+  }
+}
+
+/** The request of `api.roles.delete`. */
+export interface RolesDeleteRequest extends ChangeOptions {
+  params: {
+    /** Name of the role, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.roles.list`. */
+export interface RolesListRequest extends CallOptions, FilterOptions {
+}
+
+/** The request of `api.roles.listClaims`. */
+export interface RolesListClaimsRequest extends CallOptions {
+  params: {
+    /** Name of the role, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.roles.removeClaim`. */
+export interface RolesRemoveClaimRequest extends ChangeOptions {
+  params: {
+    /** Name of the role, in any case */
+    id: string
+    /** Name of the claim, case-insensitive */
+    claim: string
+  }
+}
+
+/** The request of `api.roles.show`. */
+export interface RolesShowRequest extends CallOptions {
+  params: {
+    /** Name of the role, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.ssh.execute`. */
+export interface SshExecuteRequest extends ChangeOptions {
+  body: {
+    /** Host name or IP address */
+    host: string
+    /** TCP port */
+    port?: number | null | undefined
+    /** User on the remote host */
+    username: string
+    /** Password of that user */
+    password?: string | null | undefined
+    /** Private key, in PEM or OpenSSH form; tried before the password */
+    key?: string | null | undefined
+    /** Passphrase of the key */
+    passphrase?: string | null | undefined
+    /** Command line for the remote user's shell */
+    command: string
+    /** true: do not check the key of the host */
+    enable_insecure_key?: boolean | null | undefined
+    /** Fingerprint of the key that the host must have */
+    fingerprint?: string | null | undefined
+  }
+}
+
+/** The request of `api.userConfigs.create`. */
+export interface UserConfigsCreateRequest extends ChangeOptions {
+  body?: {
+    /** Name that people read */
+    name?: string | null | undefined
+    /** Type of the value */
+    type?: 'string' | 'bool' | 'int' | 'json' | null | undefined
+    /** A text, or a value that fits the type */
+    value?: unknown
+    /** Generated when left out */
+    slug?: string | null | undefined
+  } | undefined
+}
+
+/** The request of `api.userConfigs.delete`. */
+export interface UserConfigsDeleteRequest extends ChangeOptions {
+  params: {
+    /** Id or slug, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.userConfigs.list`. */
+export interface UserConfigsListRequest extends CallOptions, FilterOptions {
+}
+
+/** The request of `api.userConfigs.show`. */
+export interface UserConfigsShowRequest extends CallOptions {
+  params: {
+    /** Id or slug, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.userConfigs.update`. */
+export interface UserConfigsUpdateRequest extends ChangeOptions {
+  params: {
+    /** Id or slug, in any case */
+    id: string
+  }
+  body?: {
+    /** Name that people read */
+    name?: string | null | undefined
+    /** Type of the value */
+    type?: 'string' | 'bool' | 'int' | 'json' | null | undefined
+    /** A text, or a value that fits the type */
+    value?: unknown
+  } | undefined
+}
+
+/** The request of `api.users.create`. */
+export interface UsersCreateRequest extends ChangeOptions {
+  body: {
+    /** Name to sign in with; unique, case-insensitive */
+    username: string
+    /** Name that people read; of a role or claim, its name */
+    name: string
+    /** E-mail address; unique, case-insensitive; can be used to sign in */
+    email: string
+    /** Without one the user can use API keys alone */
+    password?: string | null | undefined
+    /** USER when left out */
+    roles?: readonly string[] | null | undefined
+    /** Names of claims */
+    claims?: readonly string[] | null | undefined
+    /** true gives the role SUPER_USER */
+    is_super_user?: boolean | null | undefined
+  }
+}
+
+/** The request of `api.users.delete`. */
+export interface UsersDeleteRequest extends ChangeOptions {
+  params: {
+    /** Id, e-mail address or user name, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.users.giveClaim`. */
+export interface UsersGiveClaimRequest extends ChangeOptions {
+  params: {
+    /** Id, e-mail address or user name, in any case */
+    id: string
+  }
+  body: {
+    /** Name that people read; of a role or claim, its name */
+    name: string
+  }
+}
+
+/** The request of `api.users.giveRole`. */
+export interface UsersGiveRoleRequest extends ChangeOptions {
+  params: {
+    /** Id, e-mail address or user name, in any case */
+    id: string
+  }
+  body: {
+    /** Name that people read; of a role or claim, its name */
+    name: string
+  }
+}
+
+/** The request of `api.users.list`. */
+export interface UsersListRequest extends CallOptions, FilterOptions {
+}
+
+/** The request of `api.users.listClaims`. */
+export interface UsersListClaimsRequest extends CallOptions {
+  params: {
+    /** Id, e-mail address or user name, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.users.listRoles`. */
+export interface UsersListRolesRequest extends CallOptions {
+  params: {
+    /** Id, e-mail address or user name, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.users.show`. */
+export interface UsersShowRequest extends CallOptions {
+  params: {
+    /** Id, e-mail address or user name, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.users.takeClaim`. */
+export interface UsersTakeClaimRequest extends ChangeOptions {
+  params: {
+    /** Id, e-mail address or user name, in any case */
+    id: string
+    /** Name of the claim, case-insensitive */
+    claim: string
+  }
+}
+
+/** The request of `api.users.takeRole`. */
+export interface UsersTakeRoleRequest extends ChangeOptions {
+  params: {
+    /** Id, e-mail address or user name, in any case */
+    id: string
+    /** Name of the role, case-insensitive */
+    role: string
+  }
+}
+
+/** The request of `api.users.unlock`. */
+export interface UsersUnlockRequest extends ChangeOptions {
+  params: {
+    /** Id, e-mail address or user name, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.users.update`. */
+export interface UsersUpdateRequest extends ChangeOptions {
+  params: {
+    /** Id, e-mail address or user name, in any case */
+    id: string
+  }
+  body: {
+    /** Name that people read; of a role or claim, its name */
+    name?: string | null | undefined
+    /** E-mail address; unique, case-insensitive; can be used to sign in */
+    email?: string | null | undefined
+    /** Password in plain text; the service stores only its hash */
+    password?: string | null | undefined
+  }
+}
+
+/** The operations of the service. */
+export interface Api {
+  /** Log of all actions and refusals, with user and address */
+  readonly audit: {
+    /** List audit entries: what was done or refused, by whom and from where; newest first. Needs role SUPER_USER. `GET /api/v1/audit` */
+    list(request?: AuditListRequest): Promise<AuditPage>
+  }
+  /** Sign-in, tokens, passwords and API keys */
+  readonly auth: {
+    /** Change your own password; this ends all of your tokens. For every signed-in caller. `PUT /api/v1/auth/password` */
+    changePassword(request: AuthChangePasswordRequest): Promise<Accepted>
+    /** Create an API key; only this reply shows its credential. Needs role SUPER_USER and claim CREATE_API_KEY and claim LIST. The reply holds a secret that is shown once. `POST /api/v1/auth/api_keys` */
+    createApiKey(request: AuthCreateApiKeyRequest): Promise<ApiKey>
+    /** Delete an API key. Needs claim DELETE_API_KEY. `DELETE /api/v1/auth/api_keys/{id}` */
+    deleteApiKey(request: AuthDeleteApiKeyRequest): Promise<Accepted>
+    /** List the API keys. Needs claim LIST_API_KEY. `GET /api/v1/auth/api_keys` */
+    listApiKeys(request?: AuthListApiKeysRequest): Promise<ApiKey[]>
+    /** Show the public keys that verify tokens (RFC 7517). Open to everybody. `GET /.well-known/jwks.json` */
+    publicKeys(request?: AuthPublicKeysRequest): Promise<KeySet>
+    /** Revoke an API key permanently. Needs role SUPER_USER and claim LIST_API_KEY and claim DELETE_API_KEY. `PUT /api/v1/auth/api_keys/{id}/revoke` */
+    revokeApiKey(request: AuthRevokeApiKeyRequest): Promise<Accepted>
+    /** Sign tokens with a new key from now on; existing tokens stay valid until they expire. Needs role SUPER_USER. `POST /api/v1/auth/key/rotate` */
+    rotateKey(request?: AuthRotateKeyRequest): Promise<RotatedKey>
+    /** Show one API key. Needs claim LIST_API_KEY. `GET /api/v1/auth/api_keys/{id}` */
+    showApiKey(request: AuthShowApiKeyRequest): Promise<ApiKey>
+    /** Sign in: get a token for a password (with an e-mail address or user name) or for an API key. Open to everybody. `POST /api/v1/auth/token` */
+    signIn(request: AuthSignInRequest): Promise<Token>
+    /** Sign out: end the token of this request. For every signed-in caller. `DELETE /api/v1/auth/token` */
+    signOut(request?: AuthSignOutRequest): Promise<Accepted>
+    /** Check whether the token of this request is valid. Open to everybody. `GET /api/v1/auth/token/validate` */
+    validateOwnToken(request?: AuthValidateOwnTokenRequest): Promise<{
+      /** Whether the token is valid */
+      valid: true
+      /** What the service did, for people */
+      message: string
+      /** The HTTP status of this reply */
+      code: 200
+    }>
+    /** Check whether a token is valid. Open to everybody. `POST /api/v1/auth/token/validate` */
+    validateToken(request: AuthValidateTokenRequest): Promise<{
+      /** Whether the token is valid */
+      valid: true
+    }>
+  }
+  /** Packed machines on storage providers: push, pull, import, and visibility */
+  readonly catalog: {
+    /** Add claims, roles and tags to a manifest. Needs one of the claims UPDATE_CATALOG_MANIFEST, CATALOG_MANAGER_UPDATE. `PATCH /api/v1/catalog/{catalogId}/{version}/{architecture}/claims` */
+    addClaims(request: CatalogAddClaimsRequest): Promise<CatalogManifest[]>
+    /** Add roles to a manifest. Needs one of the claims UPDATE_CATALOG_MANIFEST, CATALOG_MANAGER_UPDATE. `PATCH /api/v1/catalog/{catalogId}/{version}/{architecture}/roles` */
+    addRoles(request: CatalogAddRolesRequest): Promise<CatalogManifest[]>
+    /** Add tags to a manifest. Needs one of the claims UPDATE_CATALOG_MANIFEST, CATALOG_MANAGER_UPDATE. `PATCH /api/v1/catalog/{catalogId}/{version}/{architecture}/tags` */
+    addTags(request: CatalogAddTagsRequest): Promise<CatalogManifest[]>
+    /** Change the connection of a manifest whose pack is on the new provider already. Needs one of the claims UPDATE_CATALOG_MANIFEST, CATALOG_MANAGER_UPDATE. `PATCH /api/v1/catalog/{catalogId}/{version}/{architecture}/connection` */
+    connect(request: CatalogConnectRequest): Promise<CatalogManifest[]>
+    /** Delete a catalog id, a version or an architecture, with its objects on the provider. Needs claim DELETE_CATALOG_MANIFEST. `DELETE /api/v1/catalog/{catalogId}/{version?}/{architecture?}` */
+    delete(request: CatalogDeleteRequest): Promise<Accepted>
+    /** Replace the description, tags, claims and roles of a manifest. Needs one of the claims UPDATE_CATALOG_MANIFEST, CATALOG_MANAGER_UPDATE. `PUT /api/v1/catalog/{catalogId}/{version}/{architecture}/metadata` */
+    describe(request: CatalogDescribeRequest): Promise<CatalogManifest[]>
+    /** Show what a download needs; with content=pack, send the bytes (Range). Needs claim LIST_CATALOG_MANIFEST. `GET /api/v1/catalog/{catalogId}/{version}/{architecture}/download` */
+    download(request: CatalogDownloadRequest & { query: { content: {} } }): Promise<ReadableStream<Uint8Array>>
+    /** Show what a download needs; with content=pack, send the bytes (Range). Needs claim LIST_CATALOG_MANIFEST. `GET /api/v1/catalog/{catalogId}/{version}/{architecture}/download` */
+    download(request: CatalogDownloadRequest): Promise<CatalogManifest[]>
+    /** Collect the garbage of a provider: remove the chunks that no pack there uses, or only count them. Needs role SUPER_USER. `POST /api/v1/catalog/garbage` */
+    garbage(request: CatalogGarbageRequest & AsJob): Promise<JobOf<CollectedGarbage>>
+    /** Collect the garbage of a provider: remove the chunks that no pack there uses, or only count them. Needs role SUPER_USER. `POST /api/v1/catalog/garbage` */
+    garbage(request: CatalogGarbageRequest): Promise<CollectedGarbage>
+    /** Import a pack from a provider that has its description. Needs one of the claims PUSH_CATALOG_MANIFEST, IMPORT_CATALOG_MANIFEST. `PUT /api/v1/catalog/import` */
+    import(request: CatalogImportRequest & AsJob): Promise<JobOf<ImportResult>>
+    /** Import a pack from a provider that has its description. Needs one of the claims PUSH_CATALOG_MANIFEST, IMPORT_CATALOG_MANIFEST. `PUT /api/v1/catalog/import` */
+    import(request: CatalogImportRequest): Promise<ImportResult>
+    /** Import a pvm or macvm machine from a provider that has no description of it. Needs one of the claims PUSH_CATALOG_MANIFEST, IMPORT_CATALOG_MANIFEST. `PUT /api/v1/catalog/import-vm` */
+    importVm(request: CatalogImportVmRequest & AsJob): Promise<JobOf<ImportResult>>
+    /** Import a pvm or macvm machine from a provider that has no description of it. Needs one of the claims PUSH_CATALOG_MANIFEST, IMPORT_CATALOG_MANIFEST. `PUT /api/v1/catalog/import-vm` */
+    importVm(request: CatalogImportVmRequest): Promise<ImportResult>
+    /** List the manifests of the catalog that you may see. Needs claim LIST_CATALOG_MANIFEST. `GET /api/v1/catalog` */
+    list(request?: CatalogListRequest): Promise<CatalogManifest[]>
+    /** Pull a machine from a catalog. Needs claim PULL_CATALOG_MANIFEST. The job goes on after a restart of the service. `PUT /api/v1/catalog/pull` */
+    pull(request: CatalogPullRequest & AsJob): Promise<JobOf<PullResult>>
+    /** Pull a machine from a catalog. Needs claim PULL_CATALOG_MANIFEST. The job goes on after a restart of the service. `PUT /api/v1/catalog/pull` */
+    pull(request: CatalogPullRequest): Promise<PullResult>
+    /** Start a pull; the reply is its job. Needs claim PULL_CATALOG_MANIFEST. The service answers at once with a job. The job goes on after a restart of the service. `PUT /api/v1/catalog/pull/async` */
+    pullAsync(request: CatalogPullAsyncRequest): Promise<Job>
+    /** Pack a machine, upload it and register it in the catalog. Needs claim PUSH_CATALOG_MANIFEST. The job goes on after a restart of the service. `POST /api/v1/catalog/push` */
+    push(request: CatalogPushRequest & AsJob): Promise<JobOf<CatalogManifest[]>>
+    /** Pack a machine, upload it and register it in the catalog. Needs claim PUSH_CATALOG_MANIFEST. The job goes on after a restart of the service. `POST /api/v1/catalog/push` */
+    push(request: CatalogPushRequest): Promise<CatalogManifest[]>
+    /** Start a push; the reply is its job. Needs claim PUSH_CATALOG_MANIFEST. The service answers at once with a job. The job goes on after a restart of the service. `POST /api/v1/catalog/push/async` */
+    pushAsync(request: CatalogPushAsyncRequest): Promise<Job>
+    /** Register a manifest whose pack is on its provider already. Needs claim CREATE_CATALOG_MANIFEST. `POST /api/v1/catalog` */
+    register(request: CatalogRegisterRequest): Promise<CatalogManifest[]>
+    /** Remove claims, roles and tags from a manifest. Needs one of the claims UPDATE_CATALOG_MANIFEST, CATALOG_MANAGER_UPDATE. `DELETE /api/v1/catalog/{catalogId}/{version}/{architecture}/claims` */
+    removeClaims(request: CatalogRemoveClaimsRequest): Promise<CatalogManifest[]>
+    /** Remove roles from a manifest. Needs one of the claims UPDATE_CATALOG_MANIFEST, CATALOG_MANAGER_UPDATE. `DELETE /api/v1/catalog/{catalogId}/{version}/{architecture}/roles` */
+    removeRoles(request: CatalogRemoveRolesRequest): Promise<CatalogManifest[]>
+    /** Remove tags from a manifest. Needs one of the claims UPDATE_CATALOG_MANIFEST, CATALOG_MANAGER_UPDATE. `DELETE /api/v1/catalog/{catalogId}/{version}/{architecture}/tags` */
+    removeTags(request: CatalogRemoveTagsRequest): Promise<CatalogManifest[]>
+    /** Revoke a manifest permanently: nobody can use it any more. Needs role SUPER_USER. `PATCH /api/v1/catalog/{catalogId}/{version}/{architecture}/revoke` */
+    revoke(request: CatalogRevokeRequest): Promise<CatalogManifest[]>
+    /** Show the manifests of a catalog id, a version or an architecture. Needs claim LIST_CATALOG_MANIFEST. `GET /api/v1/catalog/{catalogId}/{version?}/{architecture?}` */
+    show(request: CatalogShowRequest): Promise<CatalogManifest[]>
+    /** Taint a manifest: nobody can use it until it is untainted. Needs role SUPER_USER. `PATCH /api/v1/catalog/{catalogId}/{version}/{architecture}/taint` */
+    taint(request: CatalogTaintRequest): Promise<CatalogManifest[]>
+    /** Untaint a manifest: it can be used again. Needs role SUPER_USER. `PATCH /api/v1/catalog/{catalogId}/{version}/{architecture}/untaint` */
+    untaint(request: CatalogUntaintRequest): Promise<CatalogManifest[]>
+  }
+  /** Pulled machines that this host caches for the next pull */
+  readonly catalogCache: {
+    /** Delete all cached machines that are not in use. Needs claim DELETE_ALL_CACHE. `DELETE /api/v1/catalog/cache` */
+    clear(request?: CatalogCacheClearRequest): Promise<Accepted>
+    /** Delete the cached machines of a catalog id, or of one of its versions. Needs claim DELET_CACHE_ITEM. `DELETE /api/v1/catalog/cache/{catalogId}/{version?}` */
+    delete(request: CatalogCacheDeleteRequest): Promise<Accepted>
+    /** List the cached machines, most recently used first. Needs claim LIST_CACHE. `GET /api/v1/catalog/cache` */
+    list(request?: CatalogCacheListRequest): Promise<CachedManifest[]>
+  }
+  /** Catalogs of other services; this service stores the credentials */
+  readonly catalogManagers: {
+    /** Add claims to a manifest of a remote catalog. Needs one of the claims UPDATE_CATALOG_MANIFEST, CATALOG_MANAGER_UPDATE, CATALOG_MANAGER_UPDATE_CATALOG_MANIFEST_OWN. `PATCH /api/v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/claims` */
+    catalogAddClaims(request: CatalogManagersCatalogAddClaimsRequest): Promise<RemoteManifest[]>
+    /** Add roles to a manifest of a remote catalog. Needs one of the claims UPDATE_CATALOG_MANIFEST, CATALOG_MANAGER_UPDATE, CATALOG_MANAGER_UPDATE_CATALOG_MANIFEST_OWN. `PATCH /api/v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/roles` */
+    catalogAddRoles(request: CatalogManagersCatalogAddRolesRequest): Promise<RemoteManifest[]>
+    /** Add tags to a manifest of a remote catalog. Needs one of the claims UPDATE_CATALOG_MANIFEST, CATALOG_MANAGER_UPDATE, CATALOG_MANAGER_UPDATE_CATALOG_MANIFEST_OWN. `PATCH /api/v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/tags` */
+    catalogAddTags(request: CatalogManagersCatalogAddTagsRequest): Promise<RemoteManifest[]>
+    /** Change the connection of a manifest of a remote catalog. Needs role SUPER_USER. `PATCH /api/v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/connection` */
+    catalogConnect(request: CatalogManagersCatalogConnectRequest): Promise<RemoteManifest[]>
+    /** Delete a catalog id, a version or an architecture of a remote catalog; manifests that you may not see stay. Needs one of the claims DELETE_CATALOG_MANIFEST, CATALOG_MANAGER_DELETE_CATALOG_MANIFEST_OWN. `DELETE /api/v1/catalog-managers/{id}/catalog/{catalogId}/{version?}/{architecture?}` */
+    catalogDelete(request: CatalogManagersCatalogDeleteRequest): Promise<Accepted>
+    /** Change the description, tags, claims and roles of a manifest of a remote catalog. Needs one of the claims UPDATE_CATALOG_MANIFEST, CATALOG_MANAGER_UPDATE, CATALOG_MANAGER_UPDATE_CATALOG_MANIFEST_OWN. `PUT /api/v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/metadata` */
+    catalogDescribe(request: CatalogManagersCatalogDescribeRequest): Promise<RemoteManifest[]>
+    /** Show what a download from a remote catalog needs; with content=pack, forward the bytes (Range). Needs one of the claims LIST_CATALOG_MANIFEST, CATALOG_MANAGER_LIST_CATALOG_MANIFEST_OWN. `GET /api/v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/download` */
+    catalogDownload(request: CatalogManagersCatalogDownloadRequest & { query: { content: {} } }): Promise<ReadableStream<Uint8Array>>
+    /** Show what a download from a remote catalog needs; with content=pack, forward the bytes (Range). Needs one of the claims LIST_CATALOG_MANIFEST, CATALOG_MANAGER_LIST_CATALOG_MANIFEST_OWN. `GET /api/v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/download` */
+    catalogDownload(request: CatalogManagersCatalogDownloadRequest): Promise<RemoteManifest[]>
+    /** Import a manifest into a remote catalog from its storage. Needs one of the claims PUSH_CATALOG_MANIFEST, IMPORT_CATALOG_MANIFEST, CATALOG_MANAGER_PUSH_CATALOG_MANIFEST_OWN, CATALOG_MANAGER_IMPORT_CATALOG_MANIFEST_OWN. `PUT /api/v1/catalog-managers/{id}/catalog/import` */
+    catalogImport(request: CatalogManagersCatalogImportRequest): Promise<RemoteImport>
+    /** Import a machine into a remote catalog from its storage. Needs one of the claims PUSH_CATALOG_MANIFEST, IMPORT_CATALOG_MANIFEST, CATALOG_MANAGER_PUSH_CATALOG_MANIFEST_OWN, CATALOG_MANAGER_IMPORT_CATALOG_MANIFEST_OWN. `PUT /api/v1/catalog-managers/{id}/catalog/import-vm` */
+    catalogImportVm(request: CatalogManagersCatalogImportVmRequest): Promise<RemoteImport>
+    /** List the manifests of a remote catalog that you may see; a page can have fewer than its limit. Needs one of the claims LIST_CATALOG_MANIFEST, CATALOG_MANAGER_LIST_CATALOG_MANIFEST_OWN. `GET /api/v1/catalog-managers/{id}/catalog` */
+    catalogList(request: CatalogManagersCatalogListRequest): Promise<RemoteManifest[]>
+    /** Pull a machine from a remote catalog to this host. Needs one of the claims PULL_CATALOG_MANIFEST, CATALOG_MANAGER_PULL_CATALOG_MANIFEST_OWN. The job goes on after a restart of the service. `PUT /api/v1/catalog-managers/{id}/catalog/pull` */
+    catalogPull(request: CatalogManagersCatalogPullRequest & AsJob): Promise<JobOf<PullResult>>
+    /** Pull a machine from a remote catalog to this host. Needs one of the claims PULL_CATALOG_MANIFEST, CATALOG_MANAGER_PULL_CATALOG_MANIFEST_OWN. The job goes on after a restart of the service. `PUT /api/v1/catalog-managers/{id}/catalog/pull` */
+    catalogPull(request: CatalogManagersCatalogPullRequest): Promise<PullResult>
+    /** Start a pull from a remote catalog; the reply is its job. Needs one of the claims PULL_CATALOG_MANIFEST, CATALOG_MANAGER_PULL_CATALOG_MANIFEST_OWN. The service answers at once with a job. The job goes on after a restart of the service. `PUT /api/v1/catalog-managers/{id}/catalog/pull/async` */
+    catalogPullAsync(request: CatalogManagersCatalogPullAsyncRequest): Promise<Job>
+    /** Push a machine of this host to a remote catalog. Needs one of the claims PUSH_CATALOG_MANIFEST, CATALOG_MANAGER_PUSH_CATALOG_MANIFEST_OWN. The job goes on after a restart of the service. `POST /api/v1/catalog-managers/{id}/catalog/push` */
+    catalogPush(request: CatalogManagersCatalogPushRequest & AsJob): Promise<JobOf<CatalogManifest[]>>
+    /** Push a machine of this host to a remote catalog. Needs one of the claims PUSH_CATALOG_MANIFEST, CATALOG_MANAGER_PUSH_CATALOG_MANIFEST_OWN. The job goes on after a restart of the service. `POST /api/v1/catalog-managers/{id}/catalog/push` */
+    catalogPush(request: CatalogManagersCatalogPushRequest): Promise<CatalogManifest[]>
+    /** Start a push to a remote catalog; the reply is its job. Needs one of the claims PUSH_CATALOG_MANIFEST, CATALOG_MANAGER_PUSH_CATALOG_MANIFEST_OWN. The service answers at once with a job. The job goes on after a restart of the service. `POST /api/v1/catalog-managers/{id}/catalog/push/async` */
+    catalogPushAsync(request: CatalogManagersCatalogPushAsyncRequest): Promise<Job>
+    /** Register a manifest in a remote catalog. Needs one of the claims CREATE_CATALOG_MANIFEST, CATALOG_MANAGER_CREATE_CATALOG_MANIFEST_OWN. `POST /api/v1/catalog-managers/{id}/catalog` */
+    catalogRegister(request: CatalogManagersCatalogRegisterRequest): Promise<RemoteManifest[]>
+    /** Remove claims from a manifest of a remote catalog. Needs one of the claims UPDATE_CATALOG_MANIFEST, CATALOG_MANAGER_UPDATE, CATALOG_MANAGER_UPDATE_CATALOG_MANIFEST_OWN. `DELETE /api/v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/claims` */
+    catalogRemoveClaims(request: CatalogManagersCatalogRemoveClaimsRequest): Promise<RemoteManifest[]>
+    /** Remove roles from a manifest of a remote catalog. Needs one of the claims UPDATE_CATALOG_MANIFEST, CATALOG_MANAGER_UPDATE, CATALOG_MANAGER_UPDATE_CATALOG_MANIFEST_OWN. `DELETE /api/v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/roles` */
+    catalogRemoveRoles(request: CatalogManagersCatalogRemoveRolesRequest): Promise<RemoteManifest[]>
+    /** Remove tags from a manifest of a remote catalog. Needs one of the claims UPDATE_CATALOG_MANIFEST, CATALOG_MANAGER_UPDATE, CATALOG_MANAGER_UPDATE_CATALOG_MANIFEST_OWN. `DELETE /api/v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/tags` */
+    catalogRemoveTags(request: CatalogManagersCatalogRemoveTagsRequest): Promise<RemoteManifest[]>
+    /** Revoke a manifest of a remote catalog permanently. Needs role SUPER_USER. `PATCH /api/v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/revoke` */
+    catalogRevoke(request: CatalogManagersCatalogRevokeRequest): Promise<RemoteManifest[]>
+    /** Show the manifests of a catalog id, a version or an architecture of a remote catalog. Needs one of the claims LIST_CATALOG_MANIFEST, CATALOG_MANAGER_LIST_CATALOG_MANIFEST_OWN. `GET /api/v1/catalog-managers/{id}/catalog/{catalogId}/{version?}/{architecture?}` */
+    catalogShow(request: CatalogManagersCatalogShowRequest): Promise<RemoteManifest[]>
+    /** Taint a manifest of a remote catalog: nobody can use it until it is untainted. Needs role SUPER_USER. `PATCH /api/v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/taint` */
+    catalogTaint(request: CatalogManagersCatalogTaintRequest): Promise<RemoteManifest[]>
+    /** Untaint a manifest of a remote catalog. Needs role SUPER_USER. `PATCH /api/v1/catalog-managers/{id}/catalog/{catalogId}/{version}/{architecture}/untaint` */
+    catalogUntaint(request: CatalogManagersCatalogUntaintRequest): Promise<RemoteManifest[]>
+    /** Create a catalog manager: a remote catalog with its address and credentials. Needs one of the claims CATALOG_MANAGER_CREATE, CATALOG_MANAGER_CREATE_OWN. `POST /api/v1/catalog-managers` */
+    create(request: CatalogManagersCreateRequest): Promise<CatalogManager>
+    /** Delete a catalog manager. Needs one of the claims CATALOG_MANAGER_DELETE, CATALOG_MANAGER_DELETE_OWN. `DELETE /api/v1/catalog-managers/{id}` */
+    delete(request: CatalogManagersDeleteRequest): Promise<Accepted>
+    /** List the catalog managers that you may see. Needs one of the claims CATALOG_MANAGER_LIST, CATALOG_MANAGER_LIST_OWN. `GET /api/v1/catalog-managers` */
+    list(request?: CatalogManagersListRequest): Promise<CatalogManager[]>
+    /** Show a catalog manager. Needs one of the claims CATALOG_MANAGER_LIST, CATALOG_MANAGER_LIST_OWN. `GET /api/v1/catalog-managers/{id}` */
+    show(request: CatalogManagersShowRequest): Promise<CatalogManager>
+    /** Change a catalog manager. Needs one of the claims CATALOG_MANAGER_UPDATE, CATALOG_MANAGER_UPDATE_OWN. `PUT /api/v1/catalog-managers/{id}` */
+    update(request: CatalogManagersUpdateRequest): Promise<CatalogManager>
+  }
+  /** Single rights */
+  readonly claims: {
+    /** Create a claim, which catalog manifests can require. Needs claim CREATE_CLAIM. `POST /api/v1/auth/claims` */
+    create(request: ClaimsCreateRequest): Promise<Claim>
+    /** Delete a claim that was added here and that no user holds. Needs claim DELETE_CLAIM. `DELETE /api/v1/auth/claims/{id}` */
+    delete(request: ClaimsDeleteRequest): Promise<Accepted>
+    /** List the claims and the users who hold them directly. Needs claim LIST_CLAIM. `GET /api/v1/auth/claims` */
+    list(request?: ClaimsListRequest): Promise<ClaimWithUsers[]>
+    /** List the claims, grouped by what they protect. Needs claim LIST_CLAIM. `GET /api/v1/auth/claims/grouped` */
+    listGrouped(request?: ClaimsListGroupedRequest): Promise<ClaimGroup[]>
+    /** Show one claim. Needs claim LIST_CLAIM. `GET /api/v1/auth/claims/{id}` */
+    show(request: ClaimsShowRequest): Promise<ClaimWithUsers>
+  }
+  /** Events as pages, server-sent events and WebSocket messages */
+  readonly events: {
+    /** List the WebSockets that receive events. Needs role SUPER_USER. `GET /api/v1/ws/clients` */
+    clients(request?: EventsClientsRequest): Promise<EventClient[]>
+    /** List the events after a cursor, oldest first. For every signed-in caller. `GET /api/v1/events` */
+    list(request?: EventsListRequest): Promise<EventPage>
+    /** Show statistics of the WebSockets that receive events. Needs role SUPER_USER. `GET /api/v1/ws/stats` */
+    stats(request?: EventsStatsRequest): Promise<SubscriptionStats>
+    /** Receive events as server-sent events; Last-Event-ID continues an earlier stream. For every signed-in caller. `GET /api/v1/events/stream` */
+    stream(request?: EventsStreamRequest): Promise<ReadableStream<Uint8Array>>
+    /** Receive events over a WebSocket. For every signed-in caller. `GET /api/v1/ws/subscribe` */
+    subscribe(request?: EventsSubscribeRequest): Promise<WebSocket>
+    /** Stop receiving some types of events over a WebSocket. For every signed-in caller. `POST /api/v1/ws/unsubscribe` */
+    unsubscribe(request: EventsUnsubscribeRequest): Promise<{
+      /** The HTTP status of this reply */
+      code: 200
+      /** What the service did, for people */
+      message: string
+    }>
+  }
+  /** Health of the service and its parts */
+  readonly health: {
+    /** Check that the service answers and accepts changes. Open to everybody. `GET /api/health/probe` */
+    probe(request?: HealthProbeRequest): Promise<{
+      /** OK */
+      status: 'OK'
+    }>
+    /** Show the health of each part of the service. For every signed-in caller. `GET /api/v1/health/system` */
+    system(request?: HealthSystemRequest): Promise<SystemHealth>
+  }
+  /** Hosts whose machines this service manages */
+  readonly hosts: {
+    /** Register a host. The reply has the key that the host needs as its setting `control_key`, and the id that its setting `trusted_issuers` needs as the audience. Needs role SUPER_USER and claim CREATE_HOST. The reply holds a secret that is shown once. `POST /api/v1/hosts` */
+    create(request: HostsCreateRequest): Promise<RegisteredHost>
+    /** Remove a host and its key; its machines stay on it. Needs claim DELETE_HOST. `DELETE /api/v1/hosts/{id}` */
+    delete(request: HostsDeleteRequest): Promise<Accepted>
+    /** Give a host no new machines; those that it has stay. Needs claim UPDATE_HOST. `PUT /api/v1/hosts/{id}/drain` */
+    drain(request: HostsDrainRequest): Promise<Host>
+    /** Report the state of a host, its machines and their events. Hosts call this, with their key as `X-Host-Key`. The reply says what the service has stored of the host; the next heartbeat goes on from there. Open to everybody. `PUT /api/v1/hosts/{id}/heartbeat` */
+    heartbeat(request: HostsHeartbeatRequest): Promise<HeartbeatReply>
+    /** List the hosts that this service controls. Needs claim LIST_HOST. `GET /api/v1/hosts` */
+    list(request?: HostsListRequest): Promise<Host[]>
+    /** Show one host. Needs claim LIST_HOST. `GET /api/v1/hosts/{id}` */
+    show(request: HostsShowRequest): Promise<Host>
+    /** Give a drained host new machines again. Needs claim UPDATE_HOST. `PUT /api/v1/hosts/{id}/undrain` */
+    undrain(request: HostsUndrainRequest): Promise<Host>
+    /** Change the address or the labels of a host. Needs role SUPER_USER and claim UPDATE_HOST. `PUT /api/v1/hosts/{id}` */
+    update(request: HostsUpdateRequest): Promise<Host>
+  }
+  /** Work in the background */
+  readonly jobs: {
+    /** Cancel a job: its work stops in a stable state. Needs one of the claims JOB_MANAGER_DELETE, JOB_MANAGER_LIST_OWN. `POST /api/v1/jobs/{id}/cancel` */
+    cancel(request: JobsCancelRequest): Promise<Job>
+    /** Delete the records of all jobs that have ended. Needs one of the claims JOB_MANAGER_DELETE, JOB_MANAGER_LIST_OWN. `DELETE /api/v1/jobs/cleanup` */
+    cleanUp(request?: JobsCleanUpRequest): Promise<Accepted>
+    /** Delete the record of a job that has ended. Needs one of the claims JOB_MANAGER_DELETE, JOB_MANAGER_LIST_OWN. `DELETE /api/v1/jobs/{id}` */
+    delete(request: JobsDeleteRequest): Promise<Accepted>
+    /** List your jobs, newest first; with JOB_MANAGER_LIST the jobs of all users. Needs one of the claims JOB_MANAGER_LIST, JOB_MANAGER_LIST_OWN. `GET /api/v1/jobs` */
+    list(request?: JobsListRequest): Promise<Job[]>
+    /** Show a job: its progress, and how it ended. Needs one of the claims JOB_MANAGER_LIST, JOB_MANAGER_LIST_OWN. `GET /api/v1/jobs/{id}` */
+    show(request: JobsShowRequest): Promise<Job>
+  }
+  /** License of the virtualization product */
+  readonly license: {
+    /** Show the active license of the virtualization product on this host. For every signed-in caller. `GET /api/v1/hypervisor_desktop/key` */
+    show(request?: LicenseShowRequest): Promise<License>
+  }
+  /** Virtual machines of this host */
+  readonly machines: {
+    /** Clone a machine; with linked=true the clone shares the disks of its source. Needs claim CREATE_VM. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/clone` */
+    clone(request: MachinesCloneRequest & AsJob): Promise<JobOf<ClonedMachine>>
+    /** Clone a machine; with linked=true the clone shares the disks of its source. Needs claim CREATE_VM. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/clone` */
+    clone(request: MachinesCloneRequest): Promise<ClonedMachine>
+    /** Create a machine. Needs claim CREATE_VM. `POST /api/v1/machines` */
+    create(request: MachinesCreateRequest & AsJob): Promise<JobOf<CreatedMachine>>
+    /** Create a machine. Needs claim CREATE_VM. `POST /api/v1/machines` */
+    create(request: MachinesCreateRequest): Promise<CreatedMachine>
+    /** Delete a stopped machine; force=true stops it first. Needs claim DELETE_VM. `DELETE /api/v1/machines/{id}` */
+    delete(request: MachinesDeleteRequest & AsJob): Promise<JobOf<Accepted>>
+    /** Delete a stopped machine; force=true stops it first. Needs claim DELETE_VM. `DELETE /api/v1/machines/{id}` */
+    delete(request: MachinesDeleteRequest): Promise<Accepted>
+    /** List the machines of this host. Needs claim LIST_VM. `GET /api/v1/machines` */
+    list(request?: MachinesListRequest): Promise<Machine[]>
+    /** Halt a machine in memory. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/pause` */
+    pause(request: MachinesPauseRequest & AsJob): Promise<JobOf<MachineOperationResult>>
+    /** Halt a machine in memory. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/pause` */
+    pause(request: MachinesPauseRequest): Promise<MachineOperationResult>
+    /** Reset a machine, as its reset button does. Needs claim UPDATE_VM_STATES. `PUT /api/v1/machines/{id}/reset` */
+    reset(request: MachinesResetRequest & AsJob): Promise<JobOf<MachineOperationResult>>
+    /** Reset a machine, as its reset button does. Needs claim UPDATE_VM_STATES. `PUT /api/v1/machines/{id}/reset` */
+    reset(request: MachinesResetRequest): Promise<MachineOperationResult>
+    /** Shut a machine down and start it again. Needs claim UPDATE_VM_STATES. `PUT /api/v1/machines/{id}/restart` */
+    restart(request: MachinesRestartRequest & AsJob): Promise<JobOf<MachineOperationResult>>
+    /** Shut a machine down and start it again. Needs claim UPDATE_VM_STATES. `PUT /api/v1/machines/{id}/restart` */
+    restart(request: MachinesRestartRequest): Promise<MachineOperationResult>
+    /** Resume a paused or suspended machine. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/resume` */
+    resume(request: MachinesResumeRequest & AsJob): Promise<JobOf<MachineOperationResult>>
+    /** Resume a paused or suspended machine. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/resume` */
+    resume(request: MachinesResumeRequest): Promise<MachineOperationResult>
+    /** Change a machine with a list of operations; all are applied, or none. `cpu` `set`: number of CPUs. `memory` `set`: MB. `machine` `rename`: new name. `description` `set`: text for people. `network` `set`: `isolated`. You can change the name and the description of a running machine; the machine must be stopped for the others. With `dry_run=true` the service changes nothing, and the reply says what would change. Needs claim UPDATE_VM. `PUT /api/v1/machines/{id}/set` */
+    set(request: MachinesSetRequest): Promise<MachineSetResult>
+    /** Show one machine, as an array of one record. Needs claim LIST_VM. `GET /api/v1/machines/{id}` */
+    show(request: MachinesShowRequest): Promise<Machine[]>
+    /** Start a machine; resume it if it is paused or suspended. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/start` */
+    start(request: MachinesStartRequest & AsJob): Promise<JobOf<MachineOperationResult>>
+    /** Start a machine; resume it if it is paused or suspended. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/start` */
+    start(request: MachinesStartRequest): Promise<MachineOperationResult>
+    /** Show a machine's state and address. Needs claim LIST_VM. `GET /api/v1/machines/{id}/status` */
+    status(request: MachinesStatusRequest): Promise<MachineStatus>
+    /** Shut a machine down; force=true cuts its power. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/stop` */
+    stop(request: MachinesStopRequest & AsJob): Promise<JobOf<MachineOperationResult>>
+    /** Shut a machine down; force=true cuts its power. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/stop` */
+    stop(request: MachinesStopRequest): Promise<MachineOperationResult>
+    /** Save a machine's memory to disk and stop it. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/suspend` */
+    suspend(request: MachinesSuspendRequest & AsJob): Promise<JobOf<MachineOperationResult>>
+    /** Save a machine's memory to disk and stop it. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/suspend` */
+    suspend(request: MachinesSuspendRequest): Promise<MachineOperationResult>
+  }
+  /** Metrics for Prometheus */
+  readonly metrics: {
+    /** Show metrics of the service for Prometheus. For every signed-in caller. `GET /metrics` */
+    show(request?: MetricsShowRequest): Promise<string>
+  }
+  /** This document */
+  readonly openapi: {
+    /** Describe the endpoints that are served, as OpenAPI 3.1. Open to everybody. `GET /api/openapi.json` */
+    show(request?: OpenapiShowRequest): Promise<Record<string, unknown>>
+  }
+  /** Named sets of claims */
+  readonly roles: {
+    /** Add a claim to a role. Needs claim UPDATE_ROLE. `POST /api/v1/auth/roles/{id}/claims` */
+    addClaim(request: RolesAddClaimRequest): Promise<Claim>
+    /** Create a role. Needs claim CREATE_ROLE. `POST /api/v1/auth/roles` */
+    create(request: RolesCreateRequest): Promise<Role>
+    /** Delete a role that nobody has. Needs claim DELETE_ROLE. `DELETE /api/v1/auth/roles/{id}` */
+    delete(request: RolesDeleteRequest): Promise<Accepted>
+    /** List the roles. Needs claim LIST_ROLE. `GET /api/v1/auth/roles` */
+    list(request?: RolesListRequest): Promise<Role[]>
+    /** List the claims of a role. Needs claim LIST_ROLE. `GET /api/v1/auth/roles/{id}/claims` */
+    listClaims(request: RolesListClaimsRequest): Promise<Claim[]>
+    /** Remove a claim from a role. Needs claim UPDATE_ROLE. `DELETE /api/v1/auth/roles/{id}/claims/{claim}` */
+    removeClaim(request: RolesRemoveClaimRequest): Promise<Accepted>
+    /** Show one role. Needs claim LIST_ROLE. `GET /api/v1/auth/roles/{id}` */
+    show(request: RolesShowRequest): Promise<Role>
+  }
+  /** Commands on other hosts */
+  readonly ssh: {
+    /** Run a command on a remote host over SSH. Needs claim EXECUTE_SSH. `POST /api/v1/ssh/execute` */
+    execute(request: SshExecuteRequest): Promise<SshResult>
+  }
+  /** Private settings of each user */
+  readonly userConfigs: {
+    /** Create one of your settings. For every signed-in caller. `POST /api/v1/user/configs` */
+    create(request?: UserConfigsCreateRequest): Promise<UserConfig>
+    /** Delete one of your settings. For every signed-in caller. `DELETE /api/v1/user/configs/{id}` */
+    delete(request: UserConfigsDeleteRequest): Promise<Accepted>
+    /** List your settings. For every signed-in caller. `GET /api/v1/user/configs` */
+    list(request?: UserConfigsListRequest): Promise<UserConfig[]>
+    /** Show one of your settings. For every signed-in caller. `GET /api/v1/user/configs/{id}` */
+    show(request: UserConfigsShowRequest): Promise<UserConfig>
+    /** Change one of your settings. For every signed-in caller. `PUT /api/v1/user/configs/{id}` */
+    update(request: UserConfigsUpdateRequest): Promise<UserConfig>
+  }
+  /** Users who can sign in */
+  readonly users: {
+    /** Create a user. Needs claim CREATE_USER. `POST /api/v1/auth/users` */
+    create(request: UsersCreateRequest): Promise<User>
+    /** Delete a user with their API keys and settings. Needs claim DELETE_USER. `DELETE /api/v1/auth/users/{id}` */
+    delete(request: UsersDeleteRequest): Promise<Accepted>
+    /** Give a user a claim. Needs claim UPDATE_USER. `POST /api/v1/auth/users/{id}/claims` */
+    giveClaim(request: UsersGiveClaimRequest): Promise<{
+      /** Name that people read; of a role or claim, its name */
+      name: string
+    }>
+    /** Give a user a role. Needs claim UPDATE_USER. `POST /api/v1/auth/users/{id}/roles` */
+    giveRole(request: UsersGiveRoleRequest): Promise<{
+      /** Name that people read; of a role or claim, its name */
+      name: string
+    }>
+    /** List the users. Needs claim LIST_USER. `GET /api/v1/auth/users` */
+    list(request?: UsersListRequest): Promise<User[]>
+    /** List the claims that a user holds directly. Needs claim LIST_USER. `GET /api/v1/auth/users/{id}/claims` */
+    listClaims(request: UsersListClaimsRequest): Promise<{
+      /** UUID, given by the service */
+      id: string
+      /** Name that people read; of a role or claim, its name */
+      name: string
+    }[]>
+    /** List the roles that a user holds. Needs claim LIST_USER. `GET /api/v1/auth/users/{id}/roles` */
+    listRoles(request: UsersListRolesRequest): Promise<{
+      /** UUID, given by the service */
+      id: string
+      /** Name that people read; of a role or claim, its name */
+      name: string
+    }[]>
+    /** Show one user. Needs claim LIST_USER. `GET /api/v1/auth/users/{id}` */
+    show(request: UsersShowRequest): Promise<User>
+    /** Take a claim from a user. Needs claim UPDATE_USER. `DELETE /api/v1/auth/users/{id}/claims/{claim}` */
+    takeClaim(request: UsersTakeClaimRequest): Promise<Accepted>
+    /** Take a role from a user. Needs claim UPDATE_USER. `DELETE /api/v1/auth/users/{id}/roles/{role}` */
+    takeRole(request: UsersTakeRoleRequest): Promise<Accepted>
+    /** Let a user sign in again after too many wrong passwords. Needs claim UPDATE_USER. `DELETE /api/v1/auth/users/{id}/lock` */
+    unlock(request: UsersUnlockRequest): Promise<Accepted>
+    /** Change the name, the e-mail address or the password of a user. Needs claim UPDATE_USER. `PUT /api/v1/auth/users/{id}` */
+    update(request: UsersUpdateRequest): Promise<Accepted>
+  }
+}
