@@ -17,8 +17,6 @@ export interface ControlHostPorts {
   /** Its name in the setting `trusted_issuers` of its hosts. */
   readonly issuer: string
   readonly fetch: Fetch
-  /** Allows hosts with http: that are not on this computer. */
-  readonly allowPlainHttp: boolean
 }
 
 /** The services of a program that controls hosts. */
@@ -37,12 +35,11 @@ export const openControlHosts = async ({
   keys,
   issuer,
   fetch,
-  allowPlainHttp,
 }: ControlHostPorts): Promise<ControlHosts> => {
   const table = await openHostTable(store)
   return {
     services: {
-      hosts: createHosts({ store, table, publish, allowPlainHttp }),
+      hosts: createHosts({ store, table, publish }),
       forwarding: createForwarding({ table, fetch, sign: createSignAssertion({ keys, issuer }) }),
     },
     publishUnreachable: () => publishUnreachable({ store, table, publish }),

@@ -87,7 +87,6 @@ export const openControlServices = async ({
     keys: state.keys,
     issuer: settings.issuer,
     fetch,
-    allowPlainHttp: false,
   })
   every(hostCheckInterval, () => void hosts.publishUnreachable().catch(onDefect))
   const hub = createHub(events, every)

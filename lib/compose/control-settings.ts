@@ -1,14 +1,13 @@
 import * as z from 'zod'
+import { isLoopbackHost } from '#lib/calls/loopback.ts'
 import { KeySet } from '#lib/auth/assertions/issuer-keys.ts'
 import { hostKeyPattern } from '#lib/hosts/host-key.ts'
-
-const loopback = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/
 
 /** An address that credentials or keys may be exchanged with. */
 const isSafeAddress = (text: string): boolean => {
   if (!URL.canParse(text)) return false
   const { protocol, hostname } = new URL(text)
-  return protocol === 'https:' || (protocol === 'http:' && loopback.test(hostname))
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname))
 }
 
 const safeAddress = 'must be an address with https://; http:// on loopback only'

@@ -7,8 +7,6 @@ export interface PlacementNeeds {
   /** Labels as text: `zone=a,disk=ssd`. */
   readonly labels?: string | undefined
   readonly architecture?: string | undefined
-  /** The driver, for a pack that only one driver can run. */
-  readonly driver?: string | undefined
 }
 
 /** Parses labels as text. Throws `invalid`. */
@@ -30,7 +28,7 @@ const parseLabels = (text = ''): readonly (readonly [string, string])[] =>
  */
 export const placeMachine = (
   table: Pick<HostTable, 'list' | 'isAnswering'>,
-  { labels, architecture, driver }: PlacementNeeds,
+  { labels, architecture }: PlacementNeeds,
 ): StoredHost => {
   const wanted = parseLabels(labels)
   const rules: readonly (readonly [string, (host: StoredHost) => boolean])[] = [
@@ -41,7 +39,6 @@ export const placeMachine = (
       `has the architecture ${architecture}`,
       host => architecture === undefined || host.report?.architecture === architecture,
     ],
-    [`has the driver ${driver}`, host => driver === undefined || host.report?.driver === driver],
   ]
   let hosts: readonly StoredHost[] = table.list()
   if (hosts.length === 0)
