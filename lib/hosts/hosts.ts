@@ -2,7 +2,7 @@ import { isLoopbackHost } from '#lib/calls/loopback.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import type { Publish } from '#lib/events/events.ts'
 import type { Store, Stored } from '#lib/storage/store.ts'
-import { createTakeHeartbeat, type TakeHeartbeat } from './heartbeats.ts'
+import { createAcceptHeartbeat, type AcceptHeartbeat } from './heartbeats.ts'
 import { createHostEvent } from './host-events.ts'
 import { createHostKey } from './host-key.ts'
 import type { HostTable } from './host-table.ts'
@@ -21,7 +21,7 @@ export interface Hosts {
   setDrained(reference: string, drained: boolean): Promise<HostRecord>
   /** Forgets a host and its key. Nothing changes on the host itself. */
   remove(reference: string): Promise<void>
-  heartbeat: TakeHeartbeat
+  heartbeat: AcceptHeartbeat
 }
 
 interface Options {
@@ -65,7 +65,7 @@ export const createHosts = ({ store, table, publish }: Options): Hosts => {
         labels,
         drained: false,
         key_hash: hash,
-        missed: false,
+        unreachable_published: false,
         created_at: now,
         updated_at: now,
       }
@@ -92,18 +92,18 @@ export const createHosts = ({ store, table, publish }: Options): Hosts => {
       ])
       table.refresh(host.id)
     },
-    heartbeat: createTakeHeartbeat({ store, table, publish }),
+    heartbeat: createAcceptHeartbeat({ store, table, publish }),
   }
 }
 
 /** Publishes an event for each host that has become unreachable since the last call. */
 export const publishUnreachable = async ({ store, table, publish }: Options): Promise<void> => {
-  const silent = table.list().filter((host: StoredHost & Stored) => isUnreachable(host) && !host.missed)
+  const silent = table.list().filter((host: StoredHost & Stored) => isUnreachable(host) && !host.unreachable_published)
   for (const host of silent) {
     const since = new Date(host.heard_at!).toISOString()
     const event = publish(createHostEvent('UNREACHABLE', host, { unreachable_since: since }))
     // A heartbeat that comes meanwhile has another revision, and wins.
-    await store.commit([table.hosts.put({ ...host, missed: true }), event]).catch((error: unknown) => {
+    await store.commit([table.hosts.put({ ...host, unreachable_published: true }), event]).catch((error: unknown) => {
       if (!isFault(error, 'conflict')) throw error
     })
     table.refresh(host.id)

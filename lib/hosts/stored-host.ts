@@ -14,8 +14,8 @@ export const StoredHost = z.object({
   report: HostReport.optional(),
   /** Milliseconds since 1970. */
   heard_at: z.number().optional(),
-  /** The event that says that the host is unreachable was published. */
-  missed: z.boolean().default(false),
+  /** Whether the log has the event that the host is unreachable, since its last heartbeat. */
+  unreachable_published: z.boolean().default(false),
   /** The position in the host's event log up to which its events are in the log of this service. */
   cursor: z.string().optional(),
   machines_tag: z.string().optional(),

@@ -18,7 +18,7 @@ interface Options {
   readonly onProblem: (problem: string | undefined) => void
 }
 
-/** Milliseconds after an event until the heartbeat that tells it, so that events that come together are sent together. */
+/** Milliseconds between an event and the heartbeat with it, so that events that come together are sent together. */
 const eventDelay = 50
 /** Milliseconds until the first retry. Each further one takes twice as long, up to the usual interval. */
 const firstRetry = 1_000
@@ -35,12 +35,12 @@ export const startAgent = ({ send, readReport, listMachines, events, onProblem }
   let failures = 0
   let timer: NodeJS.Timeout | undefined
   let isSending = false
-  /** The head of the log at the last heartbeat. Commits without events are none of the agent's business. */
-  let toldHead = 0
+  /** The head of the log at the last heartbeat. A commit without an event does not move it, and causes no heartbeat. */
+  let sentHead = 0
 
-  /** Sends one heartbeat. Returns true when there is more to send. */
-  const beat = async (): Promise<boolean> => {
-    toldHead = events.head().seq
+  /** Sends one heartbeat. Returns true if there is more to send. */
+  const sendHeartbeat = async (): Promise<boolean> => {
+    sentHead = events.head().seq
     // The first heartbeat asks what the control service has.
     const changes = acknowledged && findMachineChanges(listMachines(), known)
     const batch = acknowledged && readEventBatch(events, acknowledged.cursor)
@@ -50,9 +50,9 @@ export const startAgent = ({ send, readReport, listMachines, events, onProblem }
       closing.signal,
     )
     if (changes && acknowledged.machines_tag === changes.known.tag) known = changes.known
-    // It has another state than this process has told it: it gets all machines.
+    // The control service does not have what this process has sent, so it gets all machines.
     else if (acknowledged.machines_tag !== known?.tag) known = undefined
-    return isFirst || changes?.more === true || batch?.more === true || known === undefined
+    return isFirst || changes?.hasMore === true || batch?.hasMore === true || known === undefined
   }
   const schedule = (milliseconds: number): void => {
     if (closing.signal.aborted) return
@@ -63,10 +63,12 @@ export const startAgent = ({ send, readReport, listMachines, events, onProblem }
   const run = async (): Promise<void> => {
     isSending = true
     try {
-      const more = await beat()
+      const hasMore = await sendHeartbeat()
       if (failures > 0) onProblem(undefined)
       failures = 0
-      schedule(more || events.head().seq > toldHead ? eventDelay : (acknowledged?.interval ?? heartbeatInterval) * 1000)
+      schedule(
+        hasMore || events.head().seq > sentHead ? eventDelay : (acknowledged?.interval ?? heartbeatInterval) * 1000,
+      )
     } catch (error) {
       if (closing.signal.aborted) return
       if (failures === 0) onProblem(messageOf(error))
@@ -76,10 +78,10 @@ export const startAgent = ({ send, readReport, listMachines, events, onProblem }
       isSending = false
     }
   }
-  const watch = events.onCommit(() => {
+  const subscription = events.onCommit(() => {
     // While heartbeats fail, the retries have their own pace.
-    if (!isSending && failures === 0 && events.head().seq > toldHead) {
-      toldHead = events.head().seq
+    if (!isSending && failures === 0 && events.head().seq > sentHead) {
+      sentHead = events.head().seq
       schedule(eventDelay)
     }
   })
@@ -89,7 +91,7 @@ export const startAgent = ({ send, readReport, listMachines, events, onProblem }
     [Symbol.dispose]() {
       closing.abort()
       clearTimeout(timer)
-      watch[Symbol.dispose]()
+      subscription[Symbol.dispose]()
     },
   }
 }

@@ -8,7 +8,7 @@ import type { Heartbeat, HostEvent } from '../heartbeat-schemas.ts'
 export interface EventBatch {
   readonly events: NonNullable<Heartbeat['events']>
   /** There are more events than fit into one heartbeat. */
-  readonly more: boolean
+  readonly hasMore: boolean
 }
 
 export type EventSource = Pick<Events, 'head' | 'resolveCursor' | 'entries'>
@@ -31,7 +31,7 @@ const toHostEvent = (event: NumberedEvent): HostEvent | undefined => {
 export const readEventBatch = (source: EventSource, acknowledged: string | undefined): EventBatch | undefined => {
   if (acknowledged === undefined) {
     const head = formatCursor(source.head())
-    return { events: { after: head, next: head, entries: [] }, more: false }
+    return { events: { after: head, next: head, entries: [] }, hasMore: false }
   }
   const { cursor, gap } = source.resolveCursor(acknowledged)
   const found = source.entries(cursor, maxEvents)
@@ -54,6 +54,6 @@ export const readEventBatch = (source: EventSource, acknowledged: string | undef
       next: formatCursor({ ...cursor, seq }),
       entries,
     },
-    more: seq < source.head().seq,
+    hasMore: seq < source.head().seq,
   }
 }

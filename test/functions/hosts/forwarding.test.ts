@@ -254,7 +254,7 @@ describe('a request that needs a host', () => {
     })
   })
 
-  test('to a host that does not believe this service is a failure of the host, not of the credentials', async () => {
+  test('to a host that does not trust this service is a failure of the host, not of the credentials', async () => {
     const a = await addHost('a')
     a.machines.set(id(1), 'one')
     await beat('a')
