@@ -43,19 +43,19 @@ export const openControlLink = (
   })
 }
 
-/** Milliseconds for the keys of an issuer. */
+/** Milliseconds that an issuer has to send its keys, and the most characters that they may have. */
 const timeout = 5_000
-const maxBytes = 256 * 1024
+const maxLength = 256 * 1024
 
 const fetchJson: FetchJson = async url => {
   const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(timeout) })
   const text = await response.text()
-  if (!response.ok || text.length > maxBytes)
+  if (!response.ok || text.length > maxLength)
     throw new ServiceError('upstream', `${url} answered ${response.status} with ${text.length} characters.`)
   return JSON.parse(text)
 }
 
-/** The services whose assertions this host believes; undefined if the settings name none. */
+/** The services whose assertions this host accepts; undefined if the settings name none. */
 export const readTrustedIssuers = ({
   trusted_issuers: issuers,
 }: Pick<Config, 'trusted_issuers'>):

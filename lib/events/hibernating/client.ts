@@ -17,7 +17,7 @@ export interface HibernatingClient extends Subscriber, Disposable {
   /** Sends the first message to a new client. */
   welcome(unknown: readonly string[]): void
   /** Tells the client that events before its cursor were removed unread. */
-  tellGap(): void
+  sendGap(): void
   /** Sends the events from the client's cursor on. */
   drain(): Promise<void>
   /** Closes the connection when its session has ended. */
@@ -36,40 +36,49 @@ interface Options {
   readonly sessions: Pick<SessionReferences, 'principal'>
   readonly onSent: (messages: number) => void
   /** Called when the bytes that the client has not confirmed become more or fewer. */
-  readonly onUnconfirmed: (change: number) => void
+  readonly onUnconfirmedChange: (change: number) => void
 }
 
 const batchSize = 64
 /** Bytes that a client may receive without confirming any. */
 const maxUnconfirmedBytes = 1 << 20
+/** The `readyState` of a WebSocket over which messages can be sent. */
 const openState = 1
 
-/** Whom a client is before its session was looked up: somebody who may see nothing. */
+/** The principal of a client before its session is looked up. It may see nothing. */
 const nobody = { id: '', username: '', email: '', roles: [], claims: new Set<string>(), superUser: false }
 
-/** Lets other work run. */
-const takeTurns = (): Promise<void> => new Promise(resolve => void setTimeout(resolve, 0))
+/** Lets other work run between two batches. */
+const yieldToOtherWork = (): Promise<void> => new Promise(resolve => void setTimeout(resolve, 0))
 
 /**
  * Serves one WebSocket of a Durable Object. What it knows is written back to the socket. Its rights are looked up anew for
  * each batch of events.
  */
 export const createHibernatingClient = (options: Options): HibernatingClient => {
-  const { socket, hub, sessions, onSent, onUnconfirmed } = options
+  const { socket, hub, sessions, onSent, onUnconfirmedChange } = options
   const { id, userId, address, session, connectedAt } = options.state
   let { cursor, heardAt, unconfirmed, confirmed } = options.state
   const types = new Set<EventType>(options.state.types)
   const messages = createClientMessages(id)
   let principal: Principal | undefined
   let [isDraining, isMoreAvailable, isClosed] = [false, false, false]
-  onUnconfirmed(unconfirmed)
+  onUnconfirmedChange(unconfirmed)
 
   const isOpen = (): boolean => !isClosed && socket.readyState === openState
   const save = (): void => {
     if (isOpen())
       socket.serializeAttachment({
-        ...{ id, userId, address, session, connectedAt, heardAt, types: [...types] },
-        ...{ cursor: subscription.cursor(), unconfirmed, confirmed },
+        id,
+        userId,
+        address,
+        session,
+        connectedAt,
+        heardAt,
+        types: [...types],
+        cursor: subscription.cursor(),
+        unconfirmed,
+        confirmed,
       } satisfies ClientState)
   }
   const close = (code: number, reason: string): void => {
@@ -79,7 +88,7 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
   }
   const countUnconfirmed = (change: number): void => {
     unconfirmed += change
-    onUnconfirmed(change)
+    onUnconfirmedChange(change)
   }
   const send = (text: string): void => {
     if (!isOpen()) return
@@ -119,7 +128,7 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
     try {
       while (isMoreAvailable) {
         isMoreAvailable = false
-        while (await sendBatch()) await takeTurns()
+        while (await sendBatch()) await yieldToOtherWork()
       }
     } finally {
       isDraining = false
@@ -133,7 +142,7 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
     onBroadcast: ({ text }) => send(text.toString()),
   })
 
-  /** Counts what was sent after a confirmed event as unconfirmed, and no more. */
+  /** Counts only what was sent after the confirmed event as unconfirmed, as if all events had the same size. */
   const confirm = (seq: number): void => {
     const last = parseCursor(subscription.cursor()).seq
     if (seq <= confirmed || seq > last) return
@@ -154,7 +163,7 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
       save()
       send(messages.welcome(types, subscription.cursor(), unknown))
     },
-    tellGap: () => send(messages.gap(subscription.cursor())),
+    sendGap: () => send(messages.gap(subscription.cursor())),
     drain,
     async checkSession() {
       if (isOpen()) await findPrincipal()
@@ -177,7 +186,7 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
     [Symbol.dispose]() {
       isClosed = true
       subscription[Symbol.dispose]()
-      onUnconfirmed(-unconfirmed)
+      onUnconfirmedChange(-unconfirmed)
       unconfirmed = 0
     },
   }
