@@ -1,5 +1,5 @@
 import type { Metafile } from 'esbuild'
-import { needsControl } from '#lib/compose/host-routes.ts'
+import { needsControl } from '#lib/compose/hosts/host-routes.ts'
 import type { Services } from '#lib/compose/services.ts'
 import { hostServiceNames, needsHost } from '#lib/hosts/forward/forward-route.ts'
 import type { Route } from '#lib/http/endpoint.ts'

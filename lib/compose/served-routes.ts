@@ -2,7 +2,7 @@ import type { Config } from './config.ts'
 import type { Path, Route } from '#lib/http/endpoint.ts'
 import { selectExposedRoutes } from '#lib/http/exposure.ts'
 import { builtFor } from '#functions/routes.gen.ts'
-import { hostRoutes } from './host-routes.ts'
+import { hostRoutes } from './hosts/host-routes.ts'
 
 /** Adds the path with the product that the operator has configured to the license endpoint. The built-in paths stay. */
 const applyLicensePath = (route: Route, product: string): Route => {

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { isHostRule } from '#lib/ssh/allowed-hosts.ts'
 import { accessSettings } from './access-settings.ts'
 import { catalogSettings, retentionSettings, servingSettings, subscriptionSettings } from './service-settings.ts'
-import { controlSettings } from './control-settings.ts'
+import { controlSettings } from './hosts/control-settings.ts'
 import { AbsolutePath, createNumberSchema, listSchema } from './setting-types.ts'
 
 /** Every setting: its key in vmhost.toml; `VMHOST_KEY` in the environment; `--key` on the command line. */

@@ -2,7 +2,7 @@ import { existsSync, globSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { every } from '#lib/async/every.ts'
 import { defaultCost } from '#lib/auth/hash-methods.ts'
-import { createKeyFiles, removeUnfinishedKeys } from '#lib/auth/key-files.ts'
+import { createKeyFiles, removeUnfinishedKeys } from '#lib/auth/key-keepers/key-files.ts'
 import { createPasswords, type Passwords } from '#lib/auth/passwords.ts'
 import { loadPrivateKey, retirePrivateKey } from '#lib/auth/signing-key.ts'
 import { ServiceError } from '#lib/errors.ts'
@@ -13,7 +13,7 @@ import { type OpenedStore, openStore, getStoreFile } from '#lib/storage/open-sto
 import { getRestoredMarkerFile } from '#lib/storage/restore.ts'
 import type { SealSecrets } from '#lib/storage/wrapped-key.ts'
 import type { Config } from './config.ts'
-import { readTrustedIssuers } from './control-link.ts'
+import { readTrustedIssuers } from './hosts/control-link.ts'
 import { openStateParts, type StateParts } from './state-parts.ts'
 
 /** The content of a state folder, except the machines. The service opens it, or the command line if no service runs. */

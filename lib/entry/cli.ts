@@ -15,7 +15,7 @@ import { createUsersCommand } from './commands/users.ts'
 import { openLog } from '#lib/platform/log.ts'
 import { version } from '#lib/compose/version.ts'
 
-const secretKeys = ['root_password', 'storage_password'] as const
+const secretKeys = ['root_password', 'storage_password', 'control_key'] as const
 /** These settings have no flags, because every user of the host can read the command lines of processes. */
 const secretSettings: ReadonlySet<string> = new Set(secretKeys)
 

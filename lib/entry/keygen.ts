@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { generateKeyFile } from '#lib/auth/key-files.ts'
+import { generateKeyFile } from '#lib/auth/key-keepers/key-files.ts'
 import { ServiceError } from '#lib/errors.ts'
 
 /**

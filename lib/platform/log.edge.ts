@@ -6,7 +6,6 @@ type Level = Parameters<typeof host.openLog>[0]
 
 const levels: readonly Level[] = ['trace', 'debug', 'info', 'warning', 'error', 'fatal']
 let lowest: Level = 'info'
-let write: (line: string) => void = console.log
 
 const describe = (value: unknown): unknown =>
   value instanceof Error ? { name: value.name, message: value.message, stack: value.stack } : value
@@ -15,7 +14,7 @@ const writeLine = (level: Level, area: string, message: string, fields: Record<s
   if (levels.indexOf(level) < levels.indexOf(lowest)) return
   const text = message.replace(/\{(\w+)\}/g, (_, name: string) => String(fields[name]))
   const properties = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, describe(value)]))
-  write(
+  console.log(
     JSON.stringify({
       '@timestamp': new Date().toISOString(),
       level,
@@ -29,11 +28,8 @@ const writeLine = (level: Level, area: string, message: string, fields: Record<s
 /** Calls nobody, because the platform shows the lines. */
 export const onLogLine: typeof host.onLogLine = () => ({ [Symbol.dispose]: () => {} })
 
-/** Writes the log of the service as JSON lines, by default to the log of the platform. */
-export const openLog: typeof host.openLog = async (lowestLevel, writeTo = console.log) => {
-  lowest = lowestLevel
-  write = writeTo
-}
+/** Writes the log of the service to the log of the platform, as JSON lines. */
+export const openLog: typeof host.openLog = async lowestLevel => void (lowest = lowestLevel)
 
 /** Returns the logger of one area of the service. */
 export const getAreaLogger: typeof host.getAreaLogger = area => {

@@ -21,15 +21,13 @@ export const onLogLine = (listener: (line: { level: string; message: string; tim
   return { [Symbol.dispose]: () => void listeners.delete(notify) }
 }
 
-const writeToStandardError = (line: string): void => void process.stderr.write(line)
-
-/** Writes the log of the service as JSON lines, to standard error by default. The program calls it once, when it starts. */
-export const openLog = async (lowestLevel: LogLevel, writeLine = writeToStandardError): Promise<void> => {
+/** Writes the log of the service to standard error, as JSON lines. The program calls it once, when it starts. */
+export const openLog = async (lowestLevel: LogLevel): Promise<void> => {
   await configure({
     reset: true,
     sinks: {
       lines(record: LogRecord) {
-        writeLine(jsonLinesFormatter({ ...record, message: [joinMessage(record.message)] }))
+        process.stderr.write(jsonLinesFormatter({ ...record, message: [joinMessage(record.message)] }))
         for (const notify of listeners) notify(record)
       },
     },

@@ -55,7 +55,7 @@ describe('the services of a program without files, processes and threads', () =>
     'lib/audit/http-audit.ts',
     'lib/auth/identity.ts',
     'lib/auth/password-hashes.ts',
-    'lib/auth/stored-keys.ts',
+    'lib/auth/key-keepers/stored-keys.ts',
     'lib/calls/list-filter.ts',
     'lib/catalog/catalog.ts',
     'lib/compose/gauges.ts',

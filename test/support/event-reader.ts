@@ -32,6 +32,8 @@ export const connectReader = (url: string, token: string, query = ''): Promise<E
         until(() => messages.find(one => one.message === message) ?? expect.fail(`no ${message} yet`))
       resolve({ messages, socket, closed, events, waitFor })
     })
+    // This has no answer. Without a message workerd ends the connection of a closed client only after a while.
+    socket.once('open', () => socket.send('{"event_type":"system"}'))
     socket.once('error', reject)
     socket.once('unexpected-response', (_, response) => {
       let text = ''

@@ -16,7 +16,7 @@ import { createApp } from '#lib/http/app.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
 import { createMemoryStore } from '#lib/storage/memory-store.ts'
 import type { Store } from '#lib/storage/store.ts'
-import { hostRoutes as routes } from '#lib/compose/host-routes.ts'
+import { hostRoutes as routes } from '#lib/compose/hosts/host-routes.ts'
 import type { Answer } from './harness.ts'
 import { sendTo } from './transport.ts'
 

@@ -3,6 +3,7 @@ import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { usesSharedSecret } from '../algorithms.ts'
 import { type AssertionClaims, assertionLifetime, assertionType } from './assertion.ts'
+import { toCryptoKey } from '../token-key.ts'
 import type { TokenKeys } from '../tokens.ts'
 
 /**
@@ -41,5 +42,5 @@ export const createSignAssertion =
     }
     return new SignJWT(claims)
       .setProtectedHeader({ alg: keys.algorithm, typ: assertionType, kid: key.id })
-      .sign(key.signing)
+      .sign(await toCryptoKey(key.signing, keys.algorithm))
   }

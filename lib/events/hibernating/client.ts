@@ -40,10 +40,15 @@ interface Options {
 }
 
 const batchSize = 64
-/** Bytes that a client may receive without confirming any. */
+/** Bytes after which a client gets no more events before it confirms some. Answers may follow, up to as many bytes again. */
 const maxUnconfirmedBytes = 1 << 20
+/** Milliseconds that a client then has to confirm. */
+const confirmationTimeout = 10_000
 /** The `readyState` of a WebSocket over which messages can be sent. */
 const openState = 1
+
+/** Why a client is closed that reads too slowly, or does not confirm what it reads. */
+export const unconfirmedReason = 'Too much of what was sent is not confirmed; connect again with the last cursor.'
 
 /** The principal of a client before its session is looked up. It may see nothing. */
 const nobody = { id: '', username: '', email: '', roles: [], claims: new Set<string>(), superUser: false }
@@ -86,6 +91,8 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
     isClosed = true
     socket.close(code, cutReason(reason))
   }
+  let confirmationTimer: ReturnType<typeof setTimeout> | undefined
+  const closeUnconfirmed = (): void => close(1013, unconfirmedReason)
   const countUnconfirmed = (change: number): void => {
     unconfirmed += change
     onUnconfirmedChange(change)
@@ -108,7 +115,7 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
   const sendBatch = async (): Promise<boolean> => {
     if (!isOpen() || !(await findPrincipal()) || !isOpen()) return false
     if (unconfirmed > maxUnconfirmedBytes) {
-      close(1013, 'Too many events are not confirmed; connect again with the last cursor.')
+      confirmationTimer ??= setTimeout(closeUnconfirmed, confirmationTimeout)
       return false
     }
     const frames = subscription.next(batchSize)
@@ -148,6 +155,10 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
     if (seq <= confirmed || seq > last) return
     countUnconfirmed(-Math.ceil((unconfirmed * (seq - confirmed)) / (last - confirmed)))
     confirmed = seq
+    if (unconfirmed > maxUnconfirmedBytes) return
+    clearTimeout(confirmationTimer)
+    confirmationTimer = undefined
+    void drain()
   }
 
   return {
@@ -174,7 +185,7 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
       const answer = messages.answer(text)
       if (seq !== undefined) confirm(seq)
       else if (answer !== undefined) send(answer)
-      if (unconfirmed > maxUnconfirmedBytes) close(1013, 'Too many answers are not confirmed; connect again.')
+      if (unconfirmed > 2 * maxUnconfirmedBytes) closeUnconfirmed()
       save()
     },
     unsubscribe(dropped) {
@@ -185,6 +196,7 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
     activity: () => ({ lastPing: 0, lastPong: heardAt, alive: isOpen(), queuedBytes: unconfirmed }),
     [Symbol.dispose]() {
       isClosed = true
+      clearTimeout(confirmationTimer)
       subscription[Symbol.dispose]()
       onUnconfirmedChange(-unconfirmed)
       unconfirmed = 0

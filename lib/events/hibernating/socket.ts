@@ -7,7 +7,7 @@ export interface HibernatingSocket {
   /** 1 while messages can be sent. */
   readonly readyState: number
   send(text: string): void
-  close(code: number, reason: string): void
+  close(code?: number, reason?: string): void
   /** Attaches a value of at most 2 KB. */
   serializeAttachment(value: unknown): void
   deserializeAttachment(): unknown

@@ -15,7 +15,7 @@ import {
   toClientRecord,
 } from '../subscribers.ts'
 import type { Subscriptions } from '../subscriptions.ts'
-import { createHibernatingClient, type HibernatingClient } from './client.ts'
+import { createHibernatingClient, type HibernatingClient, unconfirmedReason } from './client.ts'
 import { PairHandshake } from './handshake.ts'
 import { type ClientState, type HibernatingSocket, type HibernatingSockets, readClientState } from './socket.ts'
 
@@ -60,7 +60,7 @@ export const createHibernatingSubscriptions = (options: Options): HibernatingSub
     unconfirmed += change
     if (change <= 0 || unconfirmed <= maxUnconfirmedInAll) return
     const [slowest] = [...clients.values()].toSorted((a, b) => b.activity().queuedBytes - a.activity().queuedBytes)
-    slowest?.close(1013, 'Too many events are not confirmed; connect again with the last cursor.')
+    slowest?.close(1013, unconfirmedReason)
   }
   const addClient = (socket: HibernatingSocket, state: ClientState): { client: HibernatingClient; gap: boolean } => {
     const { cursor: after, gap } = events.resolveCursor(state.cursor)
@@ -92,8 +92,9 @@ export const createHibernatingSubscriptions = (options: Options): HibernatingSub
   events.onCommit(checkAfterCommit)
   every(checkInterval, () => void checkSessions())
 
-  for (const socket of sockets.getWebSockets()) {
-    const { client, gap } = addClient(socket, readClientState(socket))
+  const reopened = sockets.getWebSockets().map(socket => ({ socket, state: readClientState(socket) }))
+  for (const { socket, state } of reopened.toSorted((a, b) => a.state.connectedAt - b.state.connectedAt)) {
+    const { client, gap } = addClient(socket, state)
     if (gap) client.sendGap()
     void client.drain()
   }
@@ -152,9 +153,15 @@ export const createHibernatingSubscriptions = (options: Options): HibernatingSub
       if (text.length > maxMessageLength) client?.close(1009, '')
       else client?.receive(text)
     },
-    onClosed: socket => removeClient(readClientState(socket).id),
+    onClosed(socket) {
+      removeClient(readClientState(socket).id)
+      // Without an answer to its close frame the client waits for the end of the connection.
+      socket.close()
+    },
     nextExpiry() {
-      const times = [...clients.values()].flatMap(({ expiresAt }) => expiresAt ?? [])
+      // A client that was closed may stay until it answers.
+      const open = [...clients.values()].filter(client => client.activity().alive)
+      const times = open.flatMap(({ expiresAt }) => expiresAt ?? [])
       return times.length === 0 ? undefined : 1_000 * Math.min(...times)
     },
   }

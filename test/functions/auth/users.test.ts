@@ -314,6 +314,7 @@ describe('users, roles and claims over HTTP', () => {
         'Catalog Manager',
         'Cache',
         'Jobs',
+        'Hosts',
         'SSH',
         'Custom',
       ])

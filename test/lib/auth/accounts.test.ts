@@ -97,10 +97,10 @@ describe('hashing', () => {
 
 describe('claims and access', () => {
   test('are the full list that clients know', () => {
-    expect(claimNames).toHaveLength(87)
-    expect(new Set(claimNames).size).toBe(87)
+    expect(claimNames).toHaveLength(91)
+    expect(new Set(claimNames).size).toBe(91)
     expect(roleClaims.USER).toHaveLength(30)
-    expect(roleClaims.ADMIN).toHaveLength(85)
+    expect(roleClaims.ADMIN).toHaveLength(89)
   })
 
   const principal = (roles: string[], claims: string[]) => ({

@@ -26,7 +26,7 @@ describe('the gateway', () => {
 
   const open = async (keys: () => Promise<readonly object[]> = identityKeys.publicKeys) => {
     const identity = await newIdentity()
-    const loadPublicKeys = vi.fn(keys)
+    const loadPublicKeys = vi.fn<typeof keys>(keys)
     const passed = new Proxy({} as Services, { get: () => new Proxy(() => ({}), { get: () => () => ({}) }) })
     const app = createApp({
       ...replies,

@@ -4,7 +4,7 @@ import { createApp } from '#lib/http/app.ts'
 import { endpoint, type Route } from '#lib/http/endpoint.ts'
 import { selectExposedRoutes } from '#lib/http/exposure.ts'
 import { toServedPath } from '#lib/calls/paths.ts'
-import { routes } from '#functions/routes.gen.ts'
+import { hostRoutes as routes } from '#lib/compose/hosts/host-routes.ts'
 import { type Call, callOf, test as served } from '../../support/harness.ts'
 
 const echo: Route = {
@@ -243,7 +243,7 @@ describe('GET /api/openapi.json', () => {
     const described = Object.entries<object>(body.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
     )
-    const table = (routes as readonly Route[]).flatMap(({ endpoint: { method, path, also = [] } }) =>
+    const table = routes.flatMap(({ endpoint: { method, path, also = [] } }) =>
       [`${method} ${path}`, ...also].map(pair => pair.replace(/ (.*)/, (_, at: string) => ` ${toServedPath(at)}`)),
     )
     expect(described.sort()).toEqual(table.sort())

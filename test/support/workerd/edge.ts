@@ -29,7 +29,11 @@ export interface Edge extends AsyncDisposable {
   ask(method: string, path: string, message?: Message): Promise<Answer>
   /** The token of a user, by default of root. */
   signIn(user?: { readonly username: string; readonly password: string }): Promise<string>
-  /** Ends it without any grace, and starts it on the same state. */
+  /** Ends it without any grace. */
+  kill(): Promise<void>
+  /** Starts it again, on the same state and port. */
+  start(): Promise<void>
+  /** Ends it without any grace, and starts it again. */
   restart(): Promise<void>
   /** Milliseconds of processor time that it has used since its start. */
   processorTime(): number
@@ -45,15 +49,16 @@ export const startEdge = async ({ variables = {}, network = ['public'] }: Option
   const folder = newFolder()
   const script = join(folder.path, 'script/edge.mjs')
   await buildEdge(script, routes, { entry: resolve('test/edge/programs/strict-edge.ts'), plugins: [strictCrypto] })
-  const start = (): Promise<Workerd> =>
+  const startOn = (address: string): Promise<Workerd> =>
     startWorkerd({
       ...edgeSettings,
       script,
       network,
+      address,
       folder: join(folder.path, 'state'),
       variables: { VMHOST_ROOT_PASSWORD: rootPassword, ...variables },
     })
-  let worker = await start()
+  let worker = await startOn('127.0.0.1:0')
 
   const ask: Edge['ask'] = async (method, path, { token, body, headers } = {}) => {
     const response = await fetch(`${worker.url}/api${path}`, {
@@ -65,6 +70,10 @@ export const startEdge = async ({ variables = {}, network = ['public'] }: Option
     const isJson = response.headers.get('content-type')?.includes('json')
     return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text }
   }
+  const kill = (): Promise<void> => worker.kill()
+  const start = async (): Promise<void> => {
+    worker = await startOn(new URL(worker.url).host)
+  }
   return {
     get url() {
       return worker.url
@@ -75,9 +84,11 @@ export const startEdge = async ({ variables = {}, network = ['public'] }: Option
       if (status !== 200) throw new Error(`sign-in of ${user.username}: ${status} ${JSON.stringify(body)}`)
       return body.token
     },
+    kill,
+    start,
     async restart() {
-      await worker.kill()
-      worker = await start()
+      await kill()
+      await start()
     },
     processorTime: () => worker.processorTime(),
     async [Symbol.asyncDispose]() {

@@ -6,7 +6,7 @@ import type { Fetch } from '#lib/hosts/forward/host-client.ts'
 import { openHostTable } from '#lib/hosts/host-table.ts'
 import { createHosts, publishUnreachable } from '#lib/hosts/hosts.ts'
 import type { Store } from '#lib/storage/store.ts'
-import type { Services } from './services.ts'
+import type { Services } from '../services.ts'
 
 /** What a program hands in that controls hosts. */
 export interface ControlHostPorts {

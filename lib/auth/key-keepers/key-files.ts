@@ -2,8 +2,8 @@ import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { exists, isSystemError, makePrivateFolder, removeUnfinished, writeFileAtomic } from '#lib/platform/files.ts'
-import type { KeyKeeper } from './key-keeper.ts'
-import { generatePrivateKey } from './signing-key.ts'
+import type { KeyKeeper } from '../key-keeper.ts'
+import { generatePrivateKey } from '../signing-key.ts'
 
 /** Gives `fallback` where a file or a folder is missing. */
 const orMissing =

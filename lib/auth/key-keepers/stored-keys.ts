@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Store } from '#lib/storage/store.ts'
-import type { KeyKeeper } from './key-keeper.ts'
+import type { KeyKeeper } from '../key-keeper.ts'
 
 const StoredKey = z.object({
   id: z.uuid(),

@@ -9,8 +9,8 @@ import type { HypervisorDriver } from '#lib/hypervisor/driver.ts'
 import type { Machines } from '#lib/machines/machines.ts'
 import type { HostFacts } from '#lib/platform/host-facts.ts'
 import { getAreaLogger } from '#lib/platform/log.ts'
-import type { Config } from './config.ts'
-import { version } from './version.ts'
+import type { Config } from '../config.ts'
+import { version } from '../version.ts'
 
 interface LinkedParts {
   readonly machines: Pick<Machines, 'list'>
