@@ -8,7 +8,7 @@ import { createHosts, publishUnreachable } from '#lib/hosts/hosts.ts'
 import type { Store } from '#lib/storage/store.ts'
 import type { Services } from '../services.ts'
 
-/** What a program hands in that controls hosts. */
+/** What a control hands in for its hosts. */
 export interface ControlHostPorts {
   readonly store: Store
   readonly publish: Publish
@@ -19,7 +19,7 @@ export interface ControlHostPorts {
   readonly fetch: Fetch
 }
 
-/** The services of a program that controls hosts. */
+/** The services of a control that concern its hosts. */
 export interface ControlHosts {
   readonly services: Pick<Services, 'hosts' | 'forwarding'>
   /** Publishes an event for each host that has become unreachable. Call it every 15 seconds, or when the program wakes. */

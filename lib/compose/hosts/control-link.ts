@@ -19,7 +19,7 @@ interface LinkedParts {
   readonly events: Events
 }
 
-/** Reports this host to the service that controls it, if the settings name one. */
+/** Reports this host to its control, if the settings name one. */
 export const openControlLink = (
   { control_url: controlUrl, control_key: key }: Pick<Config, 'control_url' | 'control_key'>,
   { machines, driver, facts, events }: LinkedParts,
@@ -37,8 +37,8 @@ export const openControlLink = (
     listMachines: machines.list,
     events,
     onProblem(problem) {
-      if (problem === undefined) log.info('The control service takes heartbeats again.')
-      else log.warning('The control service does not take heartbeats, which are retried: {problem}', { problem })
+      if (problem === undefined) log.info('The control accepts heartbeats again.')
+      else log.warning('The control does not accept heartbeats, which are retried: {problem}', { problem })
     },
   })
 }

@@ -32,7 +32,7 @@ const TrustedIssuer = z.strictObject({
   algorithm: z.enum(['RS256', 'RS384', 'RS512']).default('RS256'),
 })
 
-/** The settings that connect a host with the service that controls it. */
+/** The settings that connect a host with its control. */
 export const controlSettings = {
   control_url: {
     schema: z
@@ -41,7 +41,7 @@ export const controlSettings = {
       .transform(text => new URL(text).origin)
       .optional(),
     default: undefined,
-    help: 'address of the service that controls this host; if unset, no service does',
+    help: 'address of the control of this host; if unset, it has none',
   },
   control_key: {
     schema: z.string().regex(hostKeyPattern, 'must be the key from the registration of this host').optional(),

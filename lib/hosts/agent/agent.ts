@@ -6,7 +6,7 @@ import type { HostReport } from '../schemas.ts'
 import { type EventSource, readEventBatch } from './event-batch.ts'
 import { findMachineChanges, type KnownMachines } from './machine-changes.ts'
 
-/** Sends a heartbeat to the control service. Throws when the service does not take it. */
+/** Sends a heartbeat to the control. Throws when the control does not accept it. */
 export type SendHeartbeat = (heartbeat: Heartbeat, signal: AbortSignal) => Promise<HeartbeatReply>
 
 interface Options {
@@ -24,12 +24,12 @@ const eventDelay = 50
 const firstRetry = 1_000
 
 /**
- * Reports this host to the control service: every 15 seconds, and soon after each event. The control service says what it has
+ * Reports this host to the control: every 15 seconds, and soon after each event. The control says what it has
  * stored, and the next heartbeat goes on from there. So nothing is lost or repeated, whichever of the two restarts.
  */
 export const startAgent = ({ send, readReport, listMachines, events, onProblem }: Options): Disposable => {
   const closing = new AbortController()
-  /** What the control service has; undefined until it has answered once. */
+  /** What the control has; undefined until it has answered once. */
   let acknowledged: HeartbeatReply | undefined
   let known: KnownMachines | undefined
   let failures = 0
@@ -41,7 +41,7 @@ export const startAgent = ({ send, readReport, listMachines, events, onProblem }
   /** Sends one heartbeat. Returns true if there is more to send. */
   const sendHeartbeat = async (): Promise<boolean> => {
     sentHead = events.head().seq
-    // The first heartbeat asks what the control service has.
+    // The first heartbeat asks what the control has.
     const changes = acknowledged && findMachineChanges(listMachines(), known)
     const batch = acknowledged && readEventBatch(events, acknowledged.cursor)
     const isFirst = acknowledged === undefined
@@ -50,7 +50,7 @@ export const startAgent = ({ send, readReport, listMachines, events, onProblem }
       closing.signal,
     )
     if (changes && acknowledged.machines_tag === changes.known.tag) known = changes.known
-    // The control service does not have what this process has sent, so it gets all machines.
+    // The control does not have what this process has sent, so it gets all machines.
     else if (acknowledged.machines_tag !== known?.tag) known = undefined
     return isFirst || changes?.hasMore === true || batch?.hasMore === true || known === undefined
   }

@@ -25,7 +25,7 @@ const toHostEvent = (event: NumberedEvent): HostEvent | undefined => {
 }
 
 /**
- * The events after the cursor that the control service has. Without one it gets the events from now on, because it gets the
+ * The events after the cursor that the control has. Without one it gets the events from now on, because it gets the
  * machines as they are now too. Gives undefined when there is nothing new.
  */
 export const readEventBatch = (source: EventSource, acknowledged: string | undefined): EventBatch | undefined => {

@@ -1,7 +1,7 @@
 import type { PreparedBody } from '#lib/calls/prepared-body.ts'
 import type { Heartbeat, HostMachine } from '../heartbeat-schemas.ts'
 
-/** What a heartbeat says about the machines, and what the control service knows once it has accepted the heartbeat. */
+/** What a heartbeat says about the machines, and what the control knows once it has accepted the heartbeat. */
 export interface MachineChanges {
   readonly machines: NonNullable<Heartbeat['machines']>
   readonly known: KnownMachines
@@ -9,7 +9,7 @@ export interface MachineChanges {
   readonly hasMore: boolean
 }
 
-/** The machines as the control service knows them. */
+/** The machines as the control knows them. */
 export interface KnownMachines {
   readonly tag: string
   /** The records as text, by the ids of the machines. */
@@ -21,7 +21,7 @@ export interface KnownMachines {
 /** The most characters of the records in one heartbeat. */
 const maxLength = 1_000_000
 
-/** The difference between the machines and those that the control service knows; undefined when there is none. */
+/** The difference between the machines and those that the control knows; undefined when there is none. */
 export const findMachineChanges = (
   list: PreparedBody,
   known: KnownMachines | undefined,

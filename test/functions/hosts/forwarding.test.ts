@@ -28,7 +28,7 @@ const report = {
   capacity: { cpus: 4, memory: 8_000, free_memory: 4_000 },
 }
 
-/** A host as the control service sees it: the endpoints of a host over machines that only have a name. */
+/** A host as the control sees it: the endpoints of a host over machines that only have a name. */
 interface FakeHost {
   readonly app: App
   readonly machines: Map<string, string>
