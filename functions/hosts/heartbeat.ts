@@ -1,4 +1,4 @@
-import { bodyLimit, Heartbeat, HeartbeatReply, hostKeyHeader } from '#lib/hosts/heartbeat-schemas.ts'
+import { Heartbeat, HeartbeatReply, hostKeyHeader, maxHeartbeatBytes } from '#lib/hosts/heartbeat-schemas.ts'
 import { HostReference } from '#lib/hosts/schemas.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
@@ -14,7 +14,7 @@ export default endpoint({
   uses: ['hosts'],
   params: HostReference,
   body: Heartbeat,
-  bodyLimit,
+  bodyLimit: maxHeartbeatBytes,
   faults: ['unauthenticated', 'conflict', 'no-space'],
   reply: HeartbeatReply,
 }).handle((context, { hosts }) => hosts.heartbeat(context.params.id, context.header(hostKeyHeader), context.body))

@@ -4,12 +4,12 @@ import type { Publish } from '#lib/events/events.ts'
 import type { Store, Write } from '#lib/storage/store.ts'
 import { type Heartbeat, heartbeatInterval, type HeartbeatReply } from './heartbeat-schemas.ts'
 import { createHostEvent, toRelayedEvent } from './host-events.ts'
-import { parseHostKey, secretMatches } from './host-key.ts'
+import { parseHostKey, matchesSecret } from './host-key.ts'
 import type { HostTable } from './host-table.ts'
 import { type StoredHost, toMachineDocumentId } from './stored-host.ts'
 
-/** Takes a heartbeat from the host that has this key. Throws `unauthenticated` for a key that is not that of the host. */
-export type TakeHeartbeat = (hostId: string, key: string | null, heartbeat: Heartbeat) => Promise<HeartbeatReply>
+/** Accepts a heartbeat from the host that has this key. Throws `unauthenticated` for a key that is not that of the host. */
+export type AcceptHeartbeat = (hostId: string, key: string | null, heartbeat: Heartbeat) => Promise<HeartbeatReply>
 
 interface Options {
   readonly store: Pick<Store, 'commit'>
@@ -17,17 +17,17 @@ interface Options {
   readonly publish: Publish
 }
 
-/** A hash that no secret has. An unknown host is compared too, so that the time does not tell that there is none. */
+/** A hash that no secret has. A key is compared for an unknown host too, so that the time does not show that it is unknown. */
 const unmatchableHash = '-'.repeat(64)
 
-/** Creates the function that takes heartbeats. What a heartbeat says is stored in one commit, with its events and the host's cursor. */
-export const createTakeHeartbeat = ({ store, table, publish }: Options): TakeHeartbeat => {
+/** Creates the function that accepts heartbeats. It stores what one says, its events and the host's cursor in one commit. */
+export const createAcceptHeartbeat = ({ store, table, publish }: Options): AcceptHeartbeat => {
   const runExclusive = createKeyedMutex()
 
   const authenticate = async (hostId: string, key: string | null): Promise<void> => {
     const given = parseHostKey(key ?? '')
     const host = table.get(hostId.toLowerCase())
-    const matches = await secretMatches(given?.secret ?? '', host?.key_hash ?? unmatchableHash)
+    const matches = await matchesSecret(given?.secret ?? '', host?.key_hash ?? unmatchableHash)
     if (!host || !matches || given?.hostId !== host.id)
       throw new ServiceError('unauthenticated', 'This is not the key of a registered host. Register the host again.')
   }
@@ -52,7 +52,7 @@ export const createTakeHeartbeat = ({ store, table, publish }: Options): TakeHea
     return { writes, changedIds: new Set([...gone.map(({ ID }) => ID), ...changed.keys()]) }
   }
 
-  /** The writes for the events of a host. Events that do not follow those that this service has change nothing. */
+  /** The writes for the events of a host. If they do not follow the events that this service has, they change nothing. */
   const prepareEvents = (host: StoredHost, events: Heartbeat['events']) => {
     if (!events) return { writes: [], cursor: host.cursor }
     const isNext = host.cursor === undefined || (events.replaces ?? events.after) === host.cursor
@@ -65,7 +65,7 @@ export const createTakeHeartbeat = ({ store, table, publish }: Options): TakeHea
     }
   }
 
-  const take = async (hostId: string, heartbeat: Heartbeat): Promise<HeartbeatReply> => {
+  const accept = async (hostId: string, heartbeat: Heartbeat): Promise<HeartbeatReply> => {
     const host = table.get(hostId)
     if (!host) throw new ServiceError('unauthenticated', 'The host was removed meanwhile.')
     const machines = prepareMachines(hostId, heartbeat.machines)
@@ -76,11 +76,11 @@ export const createTakeHeartbeat = ({ store, table, publish }: Options): TakeHea
       ...host,
       report: { version, driver, architecture, capacity },
       heard_at: Date.now(),
-      missed: false,
+      unreachable_published: false,
       ...(events.cursor !== undefined && { cursor: events.cursor }),
       ...(tag !== undefined && { machines_tag: tag }),
     }
-    const isBack = host.missed || host.heard_at === undefined
+    const isBack = host.unreachable_published || host.heard_at === undefined
     await store.commit([
       table.hosts.put({ ...next, rev: host.rev }),
       ...machines.writes,
@@ -98,6 +98,6 @@ export const createTakeHeartbeat = ({ store, table, publish }: Options): TakeHea
   return async (hostId, key, heartbeat) => {
     await authenticate(hostId, key)
     const id = hostId.toLowerCase()
-    return runExclusive(id, () => take(id, heartbeat))
+    return runExclusive(id, () => accept(id, heartbeat))
   }
 }
