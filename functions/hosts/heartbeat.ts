@@ -13,6 +13,8 @@ export default endpoint({
   routine: true,
   uses: ['hosts'],
   params: HostReference,
+  // A heartbeat is large, and strangers must not have it read.
+  admit: ({ params, header }, { hosts }) => hosts.admitHeartbeat(params.id, header(hostKeyHeader)),
   body: Heartbeat,
   bodyLimit: maxHeartbeatBytes,
   faults: ['unauthenticated', 'conflict', 'no-space'],

@@ -61,7 +61,7 @@ export const HeartbeatReply = z
   .object({
     cursor: Cursor.optional(),
     machines_tag: z.string().optional().meta({ description: 'The state of the machines that the service knows' }),
-    interval: z.int().meta({ description: 'Seconds until the next heartbeat' }),
+    interval: z.int().min(1).max(3_600).meta({ description: 'Seconds until the next heartbeat' }),
   })
   .meta({ id: 'HeartbeatReply' })
 export type HeartbeatReply = z.infer<typeof HeartbeatReply>

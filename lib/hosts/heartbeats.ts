@@ -6,10 +6,15 @@ import { type Heartbeat, heartbeatInterval, type HeartbeatReply } from './heartb
 import { createHostEvent, toRelayedEvent } from './host-events.ts'
 import { parseHostKey, matchesSecret } from './host-key.ts'
 import type { HostTable } from './host-table.ts'
+import { createRecordLimit } from './record-limit.ts'
 import { type StoredHost, toMachineDocumentId } from './stored-host.ts'
 
-/** Accepts a heartbeat from the host that has this key. Throws `unauthenticated` for a key that is not that of the host. */
-export type AcceptHeartbeat = (hostId: string, key: string | null, heartbeat: Heartbeat) => Promise<HeartbeatReply>
+/** The heartbeats of hosts. Both methods throw `unauthenticated` for a key that is not that of the host. */
+export interface Heartbeats {
+  /** Checks the key alone, before the heartbeat is read. */
+  admit(hostId: string, key: string | null): Promise<void>
+  accept(hostId: string, key: string | null, heartbeat: Heartbeat): Promise<HeartbeatReply>
+}
 
 interface Options {
   readonly store: Pick<Store, 'commit'>
@@ -20,8 +25,8 @@ interface Options {
 /** A hash that no secret has. A key is compared for an unknown host too, so that the time does not show that it is unknown. */
 const unmatchableHash = '-'.repeat(64)
 
-/** Creates the function that accepts heartbeats. It stores what one says, its events and the host's cursor in one commit. */
-export const createAcceptHeartbeat = ({ store, table, publish }: Options): AcceptHeartbeat => {
+/** Opens the heartbeats of hosts. Each is stored in one commit, with its events and the host's cursor. */
+export const createHeartbeats = ({ store, table, publish }: Options): Heartbeats => {
   const runExclusive = createKeyedMutex()
 
   const authenticate = async (hostId: string, key: string | null): Promise<void> => {
@@ -41,12 +46,19 @@ export const createAcceptHeartbeat = ({ store, table, publish }: Options): Accep
     const existing = new Set(machines.ids)
     const gone = table.machinesOf(hostId).filter(({ ID }) => !existing.has(ID))
     const changed = new Map(machines.changed.filter(({ ID }) => existing.has(ID)).map(record => [record.ID, record]))
+    const kept = table.machinesOf(hostId).filter(({ ID }) => existing.has(ID) && !changed.has(ID))
+    const keepWithinLimits = createRecordLimit(kept)
     const writes = [
       ...gone.map(({ ID }) => table.machines.remove({ id: toMachineDocumentId(hostId, ID) })),
       ...[...changed.values()].map(record => {
         const id = toMachineDocumentId(hostId, record.ID)
         const rev = table.machines.getSync(id)?.rev
-        return table.machines.put({ id, host: hostId, record, ...(rev !== undefined && { rev }) })
+        return table.machines.put({
+          id,
+          host: hostId,
+          record: keepWithinLimits(record),
+          ...(rev !== undefined && { rev }),
+        })
       }),
     ]
     return { writes, changedIds: new Set([...gone.map(({ ID }) => ID), ...changed.keys()]) }
@@ -65,7 +77,7 @@ export const createAcceptHeartbeat = ({ store, table, publish }: Options): Accep
     }
   }
 
-  const accept = async (hostId: string, heartbeat: Heartbeat): Promise<HeartbeatReply> => {
+  const acceptOne = async (hostId: string, heartbeat: Heartbeat): Promise<HeartbeatReply> => {
     const host = table.get(hostId)
     if (!host) throw new ServiceError('unauthenticated', 'The host was removed meanwhile.')
     const machines = prepareMachines(hostId, heartbeat.machines)
@@ -95,9 +107,12 @@ export const createAcceptHeartbeat = ({ store, table, publish }: Options): Accep
     }
   }
 
-  return async (hostId, key, heartbeat) => {
-    await authenticate(hostId, key)
-    const id = hostId.toLowerCase()
-    return runExclusive(id, () => accept(id, heartbeat))
+  return {
+    admit: authenticate,
+    async accept(hostId, key, heartbeat) {
+      await authenticate(hostId, key)
+      const id = hostId.toLowerCase()
+      return runExclusive(id, () => acceptOne(id, heartbeat))
+    },
   }
 }

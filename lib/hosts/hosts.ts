@@ -2,7 +2,7 @@ import { isLoopbackHost } from '#lib/calls/loopback.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import type { Publish } from '#lib/events/events.ts'
 import type { Store, Stored } from '#lib/storage/store.ts'
-import { createAcceptHeartbeat, type AcceptHeartbeat } from './heartbeats.ts'
+import { createHeartbeats, type Heartbeats } from './heartbeats.ts'
 import { createHostEvent } from './host-events.ts'
 import { createHostKey } from './host-key.ts'
 import type { HostTable } from './host-table.ts'
@@ -21,7 +21,9 @@ export interface Hosts {
   setDrained(reference: string, drained: boolean): Promise<HostRecord>
   /** Forgets a host and its key. Nothing changes on the host itself. */
   remove(reference: string): Promise<void>
-  heartbeat: AcceptHeartbeat
+  /** Throws `unauthenticated` for a key that is not that of the host. */
+  admitHeartbeat: Heartbeats['admit']
+  heartbeat: Heartbeats['accept']
 }
 
 interface Options {
@@ -49,6 +51,8 @@ export const createHosts = ({ store, table, publish }: Options): Hosts => {
     table.refresh(found.id)
     return toRecord(host)
   }
+
+  const heartbeats = createHeartbeats({ store, table, publish })
 
   return {
     list: () => table.list().map(toRecord),
@@ -92,7 +96,8 @@ export const createHosts = ({ store, table, publish }: Options): Hosts => {
       ])
       table.refresh(host.id)
     },
-    heartbeat: createAcceptHeartbeat({ store, table, publish }),
+    admitHeartbeat: heartbeats.admit,
+    heartbeat: heartbeats.accept,
   }
 }
 

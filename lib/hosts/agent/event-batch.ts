@@ -13,7 +13,7 @@ export interface EventBatch {
 
 export type EventSource = Pick<Events, 'head' | 'resolveCursor' | 'entries'>
 
-/** The most events that are read for one heartbeat, and the most characters of those that are sent. */
+/** The most events that are read for one heartbeat, and about the most bytes of those that are sent. */
 const maxEvents = 500
 const maxLength = 1_000_000
 
@@ -45,7 +45,7 @@ export const readEventBatch = (source: EventSource, acknowledged: string | undef
     const sent = toHostEvent(event)
     if (!sent) continue
     entries.push(sent)
-    length += JSON.stringify(sent).length
+    length += Buffer.byteLength(JSON.stringify(sent))
   }
   return {
     events: {

@@ -18,7 +18,7 @@ export interface KnownMachines {
   readonly etag: string | undefined
 }
 
-/** The most characters of the records in one heartbeat. */
+/** About the most bytes of the records in one heartbeat. */
 const maxLength = 1_000_000
 
 /** The difference between the machines and those that the control knows; undefined when there is none. */
@@ -39,7 +39,7 @@ export const findMachineChanges = (
     const isSent = before !== text && length < maxLength
     if (isSent) {
       changed.push(record)
-      length += text.length
+      length += Buffer.byteLength(text)
     }
     if (before !== text && !isSent) hasMore = true
     const after = isSent ? text : before

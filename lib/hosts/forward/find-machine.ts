@@ -1,6 +1,6 @@
 import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { toServedPath } from '#lib/calls/paths.ts'
+import { encodeSegment, toServedPath } from '#lib/calls/paths.ts'
 import type { HostTable } from '../host-table.ts'
 import type { StoredHost } from '../stored-host.ts'
 import type { AskHost } from './host-client.ts'
@@ -29,7 +29,7 @@ export const createFindMachineHost = ({ table, ask }: Options): FindMachineHost 
     user: Principal,
     signal: AbortSignal | undefined,
   ): Promise<readonly StoredHost[]> => {
-    const path = toServedPath(`/v1/machines/${encodeURIComponent(reference)}/status`)
+    const path = toServedPath(`/v1/machines/${encodeSegment(reference)}/status`)
     // This service asks for itself, whatever the user may see. The host checks the rights of the user when it gets the request.
     const asker = { ...user, roles: [], superUser: false, claims: new Set(['LIST_VM']) }
     const found = await Promise.all(

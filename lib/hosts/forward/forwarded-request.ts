@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { toServedPath } from '#lib/calls/paths.ts'
+import { encodeSegment, toServedPath } from '#lib/calls/paths.ts'
 import type { RequestContext } from '#lib/http/context.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 
@@ -72,7 +72,7 @@ export const toForwardedRequest = (route: Route, context: RequestContext): Forwa
   return {
     choice: { host: host ?? hostOfBody, host_labels },
     method: context.method === 'HEAD' ? 'GET' : context.method,
-    path: toServedPath(path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])))),
+    path: toServedPath(path.replace(/\{(\w+)\}/g, (_, name: string) => encodeSegment(String(values[name])))),
     query: new URLSearchParams(definedEntries(query).map(([name, value]) => [name, String(value)])),
     body: mayNameHost && context.body !== undefined ? body : context.body,
     headers: readHeaders(context),

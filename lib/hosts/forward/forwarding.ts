@@ -12,7 +12,7 @@ import { createFindMachineHost, fanOutTimeout } from './find-machine.ts'
 import { type ForwardedRequest, toForwardedRequest } from './forwarded-request.ts'
 import { type AskHost, createAskHost, type Fetch } from './host-client.ts'
 import { unwrapReply } from './host-refusal.ts'
-import { createFollowHostJob } from './job-of-host.ts'
+import { createFollowHostJob, maxJobBytes } from './job-of-host.ts'
 import { listByHost, mergeCaches, mergeDeletions, mergeMachines } from './merged-replies.ts'
 import { placeMachine } from './placement.ts'
 import type { SignAssertion } from '#lib/auth/assertions/sign-assertion.ts'
@@ -76,7 +76,7 @@ export const createForwarding = ({ table, fetch, sign }: Options): Forwarding =>
     const { progress } = context
     const user = context.caller!
     const headers = { ...request.headers, Prefer: 'respond-async', 'Idempotency-Key': progress.id! }
-    const reply = await ask(host, user, { ...request, headers, timeout: readTimeout })
+    const reply = await ask(host, user, { ...request, headers, timeout: readTimeout, maxReplyBytes: maxJobBytes })
     const started = unwrapReply(host, reply)
     return reply.status === 202 && reply.headers.has('location')
       ? followJob({ host, user, started, progress })
