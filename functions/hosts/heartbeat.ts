@@ -1,4 +1,4 @@
-import { bodyLimit, Heartbeat, HeartbeatReply, hostKeyHeader } from '#lib/hosts/heartbeat-schemas.ts'
+import { Heartbeat, HeartbeatReply, hostKeyHeader, maxHeartbeatBytes } from '#lib/hosts/heartbeat-schemas.ts'
 import { HostReference } from '#lib/hosts/schemas.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
@@ -13,8 +13,10 @@ export default endpoint({
   routine: true,
   uses: ['hosts'],
   params: HostReference,
+  // A heartbeat is large, and strangers must not have it read.
+  admit: ({ params, header }, { hosts }) => hosts.admitHeartbeat(params.id, header(hostKeyHeader)),
   body: Heartbeat,
-  bodyLimit,
+  bodyLimit: maxHeartbeatBytes,
   faults: ['unauthenticated', 'conflict', 'no-space'],
   reply: HeartbeatReply,
 }).handle((context, { hosts }) => hosts.heartbeat(context.params.id, context.header(hostKeyHeader), context.body))

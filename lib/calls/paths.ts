@@ -1,3 +1,5 @@
+import { ServiceError } from '#lib/errors.ts'
+
 /** The prefix of every endpoint's path, except for paths that a standard fixes. */
 export const pathPrefix = '/api'
 
@@ -10,6 +12,16 @@ export const normalizePath = (path: string): string =>
   path.includes('//') || (path.length > 1 && path.endsWith('/'))
     ? path.replace(/\/+/g, '/').replace(/(.)\/$/, '$1')
     : path
+
+/**
+ * Encodes a value as one segment of a path. Throws `invalid` for `.` and `..`: however they are encoded, every reader of the
+ * address would leave them out, and the path would be another one.
+ */
+export const encodeSegment = (value: string): string => {
+  if (value === '.' || value === '..')
+    throw new ServiceError('invalid', `Nothing can be named ${value}, which is a part of a path.`)
+  return encodeURIComponent(value.toWellFormed())
+}
 
 /** Converts `/v1/machines/{id}` to the router's syntax `/v1/machines/:id`. */
 export const toRouterPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')

@@ -44,6 +44,8 @@ export interface Hub extends Disposable {
 }
 
 const maxRecent = 10_000
+/** The most bytes of the cached events. Those of some machines are long. */
+const maxRecentBytes = 16 << 20
 const noFrames: readonly EventFrame[] = []
 const batchSize = 1_000
 // A commit notifies the hub; polling finds events whose notification was missed.
@@ -53,6 +55,7 @@ export const createHub = (events: Pick<Events, 'head' | 'beginning' | 'entries' 
   const { epoch } = events.head()
   const subscribers = new Set<Subscriber>()
   let recent: RecentEvent[] = []
+  let recentBytes = 0
   let head = events.head().seq
 
   const toRecentEvent = (stored: NumberedEvent): RecentEvent => ({
@@ -62,15 +65,26 @@ export const createHub = (events: Pick<Events, 'head' | 'beginning' | 'entries' 
     type: stored.event_type,
     audience: stored.audience,
   })
+  /** Forgets the oldest events, so that the latest are within both limits. */
+  const forgetOldest = (): void => {
+    let first = Math.max(0, recent.length - maxRecent)
+    for (const { frame } of recent.slice(0, first)) recentBytes -= frame.length
+    for (; recentBytes > maxRecentBytes; first += 1) recentBytes -= recent[first]!.frame.length
+    recent = recent.slice(first)
+  }
   const readNew = (): void => {
     if (events.head().seq === head) return
     for (;;) {
       const batch = events.entries({ epoch, seq: head }, batchSize)
-      for (const event of batch) recent.push(toRecentEvent(event))
+      for (const event of batch.map(toRecentEvent)) {
+        recent.push(event)
+        recentBytes += event.frame.length
+      }
+      if (recentBytes > 2 * maxRecentBytes) forgetOldest()
       head = batch.at(-1)?.seq ?? head
       if (batch.length < batchSize) break
     }
-    if (recent.length > 2 * maxRecent) recent = recent.slice(-maxRecent)
+    if (recent.length > 2 * maxRecent) forgetOldest()
     for (const { onAvailable } of subscribers) onAvailable()
   }
   /** The events after a number, from memory if they are cached. */

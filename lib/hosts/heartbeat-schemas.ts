@@ -6,7 +6,7 @@ export const heartbeatInterval = 15
 /** Seconds without a heartbeat after which a host counts as unreachable. */
 export const unreachableAfter = 45
 /** The most bytes of a heartbeat. A host sends what does not fit with the next one. */
-export const bodyLimit = 4 * 1024 * 1024
+export const maxHeartbeatBytes = 4 * 1024 * 1024
 
 const Cursor = z
   .string()
@@ -61,7 +61,7 @@ export const HeartbeatReply = z
   .object({
     cursor: Cursor.optional(),
     machines_tag: z.string().optional().meta({ description: 'The state of the machines that the service knows' }),
-    interval: z.int().meta({ description: 'Seconds until the next heartbeat' }),
+    interval: z.int().min(1).max(3_600).meta({ description: 'Seconds until the next heartbeat' }),
   })
   .meta({ id: 'HeartbeatReply' })
 export type HeartbeatReply = z.infer<typeof HeartbeatReply>

@@ -1,6 +1,7 @@
 import type { NewEvent } from '#lib/events/event.ts'
 import type { HostEvent } from './heartbeat-schemas.ts'
 import { toRecordOfHost } from './machine-records.ts'
+import { maxRecordLength } from './record-limit.ts'
 import type { StoredHost } from './stored-host.ts'
 
 type Named = Pick<StoredHost, 'id' | 'name' | 'url'>
@@ -17,6 +18,11 @@ export const createHostEvent = (
   audience: { claims: ['LIST_HOST'] },
 })
 
+const readId = (body: HostEvent['body']): string | undefined => {
+  const id = body?.['vm_id']
+  return typeof id === 'string' ? id.slice(0, 64) : undefined
+}
+
 /**
  * The event of a host as it goes into the log of this service: with its id, the name of the host, the time that the host
  * says, and the audience that events of machines have here. Its own time is that of this log, whose events are in order.
@@ -25,12 +31,15 @@ export const toRelayedEvent = (
   host: Named,
   { id, event_type: type, timestamp, message, body }: HostEvent,
 ): NewEvent => {
-  const machine = body?.['new_vm']
+  // What a host writes into the log of this service has a limit. The machine and its host are always named.
+  const isTooLong = JSON.stringify(body ?? {}).length > maxRecordLength
+  const kept = isTooLong ? { vm_id: readId(body) } : body
+  const machine = kept?.['new_vm']
   return {
     type,
     message,
     body: {
-      ...body,
+      ...kept,
       ...(typeof machine === 'object' && machine !== null && { new_vm: toRecordOfHost(machine, host) }),
       host_id: host.id,
       host: host.name,

@@ -42,6 +42,11 @@ export interface Contract<
   readonly essential?: true
   /** A program makes the call every few seconds, so that the audit records only its refusals. */
   readonly routine?: true
+  /** Refuses strangers before the body is read, on a public endpoint that knows its callers by another credential. */
+  admit?(
+    context: Pick<RequestContext, 'header'> & { readonly params: Parsed<P> },
+    services: Pick<Services, U>,
+  ): Promise<void>
   /** The services that the handler receives; it sees no others. */
   readonly uses: readonly U[]
   readonly params?: P

@@ -56,7 +56,7 @@ export const createPipeline = (route: Route, options: AppOptions, limitWaiting: 
   if (endpoint.filter && !options.parseFilter)
     throw new Error(`${route.id} takes a filter, but the program has no parseFilter`)
   const services = pickServices(route, options.services)
-  const steps = selectSteps(endpoint, options)
+  const steps = selectSteps(endpoint, options, services)
   const perform: Run =
     endpoint.effect === 'change'
       ? createChangeHandler(route, services, { ...options, limitWaiting })

@@ -8,6 +8,7 @@ import type { Endpoint } from './endpoint.ts'
 import { createInvalidInputError } from '#lib/calls/statuses.ts'
 import type { ParsedFilter } from '#lib/calls/list-filter.ts'
 import type { AppOptions } from './options.ts'
+import type { Services } from './services.ts'
 import { createFieldCheck } from './reply-fields.ts'
 
 /** One step before the handler. Gives a promise only when it has to wait. */
@@ -74,12 +75,14 @@ const parsePart = (
  * The steps between the router and the handler of an endpoint, in order. A step is present only when the contract needs it.
  * Authorization comes before any part of the request is parsed.
  */
-export const selectSteps = (endpoint: Endpoint, options: AppOptions): readonly Step[] => {
+export const selectSteps = (endpoint: Endpoint, options: AppOptions, services: Services): readonly Step[] => {
   const { access, effect, params, query, body, bodyLimit } = endpoint
   const steps: Step[] = []
   if (effect === 'change') steps.push(refuseUnintendedGet(origin => options.cors?.allows(origin) ?? false))
   if (access !== 'public') steps.push(authorize(access, options.authenticate))
   if (params) steps.push(context => void (context.params = parsePart('params', params, context.params)))
+  if (endpoint.admit)
+    steps.push(context => endpoint.admit!({ header: name => context.header(name), params: context.params }, services))
   if (query)
     steps.push(context => void (context.query = parsePart('query', query, Object.fromEntries(context.searchParams()))))
   if (body) {

@@ -13,6 +13,7 @@ const endpointMembers: Readonly<Record<keyof Endpoint, true>> = {
   effect: true,
   essential: true,
   routine: true,
+  admit: true,
   uses: true,
   params: true,
   query: true,

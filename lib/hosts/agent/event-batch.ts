@@ -8,12 +8,12 @@ import type { Heartbeat, HostEvent } from '../heartbeat-schemas.ts'
 export interface EventBatch {
   readonly events: NonNullable<Heartbeat['events']>
   /** There are more events than fit into one heartbeat. */
-  readonly more: boolean
+  readonly hasMore: boolean
 }
 
 export type EventSource = Pick<Events, 'head' | 'resolveCursor' | 'entries'>
 
-/** The most events that are read for one heartbeat, and the most characters of those that are sent. */
+/** The most events that are read for one heartbeat, and about the most bytes of those that are sent. */
 const maxEvents = 500
 const maxLength = 1_000_000
 
@@ -25,13 +25,13 @@ const toHostEvent = (event: NumberedEvent): HostEvent | undefined => {
 }
 
 /**
- * The events after the cursor that the control service has. Without one it gets the events from now on, because it gets the
+ * The events after the cursor that the control has. Without one it gets the events from now on, because it gets the
  * machines as they are now too. Gives undefined when there is nothing new.
  */
 export const readEventBatch = (source: EventSource, acknowledged: string | undefined): EventBatch | undefined => {
   if (acknowledged === undefined) {
     const head = formatCursor(source.head())
-    return { events: { after: head, next: head, entries: [] }, more: false }
+    return { events: { after: head, next: head, entries: [] }, hasMore: false }
   }
   const { cursor, gap } = source.resolveCursor(acknowledged)
   const found = source.entries(cursor, maxEvents)
@@ -45,7 +45,7 @@ export const readEventBatch = (source: EventSource, acknowledged: string | undef
     const sent = toHostEvent(event)
     if (!sent) continue
     entries.push(sent)
-    length += JSON.stringify(sent).length
+    length += Buffer.byteLength(JSON.stringify(sent))
   }
   return {
     events: {
@@ -54,6 +54,6 @@ export const readEventBatch = (source: EventSource, acknowledged: string | undef
       next: formatCursor({ ...cursor, seq }),
       entries,
     },
-    more: seq < source.head().seq,
+    hasMore: seq < source.head().seq,
   }
 }

@@ -1,8 +1,8 @@
 import type { Principal } from '#lib/access/principal.ts'
-import { messageOf, ServiceError } from '#lib/errors.ts'
+import { ServiceError } from '#lib/errors.ts'
 import type { SignAssertion } from '#lib/auth/assertions/sign-assertion.ts'
 import type { HostTable } from '../host-table.ts'
-import { describeUnreachable, isUnreachable, type StoredHost } from '../stored-host.ts'
+import { describeSilence, isUnreachable, type StoredHost } from '../stored-host.ts'
 import { readLimited } from './read-limited.ts'
 
 /** A request to a host. */
@@ -17,6 +17,8 @@ export interface HostRequest {
   readonly signal?: AbortSignal | undefined
   /** Milliseconds that the host has for the reply. */
   readonly timeout: number
+  /** The most bytes of the reply; 16 MiB when left out. */
+  readonly maxReplyBytes?: number
 }
 
 /** The reply of a host, whatever its status. */
@@ -43,30 +45,20 @@ interface Options {
 }
 
 /** The error for a host that does not answer. It names the host and says what to do. */
-export const createHostDownError = (host: StoredHost, cause?: unknown): ServiceError => {
-  const why = isUnreachable(host) ? describeUnreachable(host) : `host ${host.name} does not answer`
-  return new ServiceError(
+const createHostDownError = (host: StoredHost, cause?: unknown): ServiceError =>
+  new ServiceError(
     'unavailable',
-    `The ${why}. Start vmhost there and check the network to ${host.url}, or use another host with ?host=NAME.`,
+    `The ${describeSilence(host)}. Start vmhost there and check the network to ${host.url}, or use another host with ?host=NAME.`,
     { cause },
   )
-}
 
-const parseBody = (text: string, host: StoredHost): unknown => {
-  if (text === '') return undefined
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new ServiceError('upstream', `The reply of the host ${host.name} is not JSON.`, {
-      cause: new Error(messageOf(error)),
-    })
-  }
-}
+/** The most bytes of a reply. All of it is in memory for a moment. */
+const mostReplyBytes = 16 * 1024 * 1024
 
 /** Creates the function that sends requests to hosts. */
 export const createAskHost =
   ({ table, fetch, sign }: Options): AskHost =>
-  async (host, user, { method, path, query, body, headers, signal, timeout }) => {
+  async (host, user, { method, path, query, body, headers, signal, timeout, maxReplyBytes = mostReplyBytes }) => {
     if (isUnreachable(host)) throw createHostDownError(host)
     const assertion = await sign(user, host.id)
     const timeLimit = AbortSignal.timeout(timeout)
@@ -84,8 +76,8 @@ export const createAskHost =
         redirect: 'manual',
         signal: signal ? AbortSignal.any([signal, timeLimit]) : timeLimit,
       })
-      const text = await readLimited(response, host.name)
-      return { status: response.status, headers: response.headers, body: parseBody(text, host) }
+      const { status, headers: replyHeaders } = response
+      return { status, headers: replyHeaders, body: await readLimited(response, host.name, maxReplyBytes) }
     } catch (error) {
       if (signal?.aborted) throw signal.reason
       if (error instanceof ServiceError) throw error

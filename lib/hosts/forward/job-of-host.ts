@@ -6,31 +6,39 @@ import { toServedPath } from '#lib/calls/paths.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import { isUnreachable, type StoredHost } from '../stored-host.ts'
 import type { AskHost } from './host-client.ts'
-import { toHostRefusal, unwrapReply } from './host-refusal.ts'
+import { cleanText, toHostRefusal, unwrapReply } from './host-refusal.ts'
 
 /** What this service reads of a job of a host. */
 const HostJob = z.looseObject({
   id: z.uuid(),
   state: z.enum(['pending', 'running', 'completed', 'failed']),
-  error: z.string().optional(),
+  error: z.string().transform(cleanText).optional(),
   code: z.int().optional(),
   result: z.unknown().optional(),
   steps: z
     .array(
       z.looseObject({
-        name: z.string(),
-        display_name: z.string(),
-        weight: z.number(),
+        name: z.string().max(64),
+        display_name: z.string().max(256),
+        weight: z.number().nonnegative().max(1_000),
         state: z.string(),
-        value: z.number().optional(),
-        total: z.number().optional(),
+        value: z.number().nonnegative().optional(),
+        total: z.number().nonnegative().optional(),
         unit: z.enum(['bytes', 'percent']).optional(),
-        message: z.string().optional(),
+        message: z.string().transform(cleanText).optional(),
       }),
     )
+    .max(64)
     .optional(),
 })
 type HostJob = z.infer<typeof HostJob>
+
+const parseJob = (host: StoredHost, body: unknown): HostJob => {
+  const { data, error } = HostJob.safeParse(body)
+  if (!data)
+    throw new ServiceError('upstream', `The host ${host.name} does not tell of a job as vmhost does.`, { cause: error })
+  return data
+}
 
 interface FollowedJob {
   readonly host: StoredHost
@@ -49,49 +57,56 @@ interface Options {
   readonly getHost: (id: string) => StoredHost | undefined
 }
 
+/** Milliseconds between two reads of a job. */
 const pollInterval = 1_000
+/** Milliseconds that a host has for the reply to one of them. */
 const timeout = 10_000
+/** The most bytes of a job with its result, which is stored. */
+export const maxJobBytes = 256 * 1024
 
 /** Makes the function that reports the steps of a job of a host as those of a job here. */
 const createStepReporter = (progress: ProgressReporter): ((job: HostJob) => void) => {
   const last = new Map<string, string>()
-  let isPlanned = false
+  let planned: ReadonlySet<string> | undefined
   return ({ steps = [] }) => {
     if (steps.length === 0) return
-    if (!isPlanned)
+    if (!planned)
       progress.plan(
         steps.map(({ name, display_name: title, weight, unit }) => ({ name, title, weight, ...(unit && { unit }) })),
       )
-    isPlanned = true
+    planned ??= new Set(steps.map(({ name }) => name))
     for (const { name, state, value, total, message } of steps) {
+      // A step that was not announced has no place in the progress here.
+      if (!planned.has(name)) continue
       const before = last.get(name)
       last.set(name, state)
       const isNew = before !== state
       if (isNew && state === 'skipped') progress.skip(name, message ?? '')
-      if (isNew && before === undefined && (state === 'running' || state === 'completed')) progress.begin(name)
-      if (isNew && before === 'pending' && (state === 'running' || state === 'completed')) progress.begin(name)
+      const hasBegun = state === 'running' || state === 'completed'
+      if (hasBegun && (before === undefined || before === 'pending')) progress.begin(name)
       if (state === 'running' && value !== undefined && total !== undefined) progress.advance(name, value, total)
       if (isNew && state === 'completed') progress.end(name)
     }
   }
 }
 
-/** Waits a moment, or until the signal is aborted. */
+/** Waits until the job is to be read again, or until the signal is aborted. It leaves no listener, because jobs are long. */
 const waitForNextPoll = (signal: AbortSignal | undefined): Promise<void> =>
   new Promise(resolve => {
-    const timer = setTimeout(resolve, pollInterval)
-    const onAbort = (): void => {
+    const finish = (): void => {
       clearTimeout(timer)
+      signal?.removeEventListener('abort', finish)
       resolve()
     }
-    if (signal?.aborted) onAbort()
-    signal?.addEventListener('abort', onAbort, { once: true })
+    const timer = setTimeout(finish, pollInterval)
+    if (signal?.aborted) finish()
+    else signal?.addEventListener('abort', finish)
   })
 
 export const createFollowHostJob =
   ({ ask, getHost }: Options): FollowHostJob =>
   async ({ host, user, started, progress }) => {
-    let job = HostJob.parse(started)
+    let job = parseJob(host, started)
     const path = toServedPath(`/v1/jobs/${job.id}`)
     // This service follows a job that it has started for the user, whatever the user may see of jobs.
     const follower: Principal = { ...user, claims: new Set([...user.claims, 'JOB_MANAGER_LIST_OWN']) }
@@ -101,7 +116,8 @@ export const createFollowHostJob =
     const read = async (): Promise<HostJob> => {
       const current = getHost(host.id) ?? host
       try {
-        return HostJob.parse(unwrapReply(current, await ask(current, follower, { method: 'GET', path, timeout })))
+        const reply = await ask(current, follower, { method: 'GET', path, timeout, maxReplyBytes: maxJobBytes })
+        return parseJob(host, unwrapReply(current, reply))
       } catch (error) {
         // The job goes on while its host does not answer for a moment, such as for a restart.
         const isTransient = isFault(error, 'unavailable') || isFault(error, 'timeout')
@@ -113,7 +129,7 @@ export const createFollowHostJob =
       // A shutdown of this service ends no work on hosts: the next start goes on to follow it.
       if (isFault(signal!.reason, 'unavailable')) return
       const reply = await ask(host, follower, { method: 'POST', path: `${path}/cancel`, timeout })
-      // Conflict: it has ended already.
+      // A job that has ended already cannot be cancelled.
       if (reply.status >= 400 && reply.status !== toStatus('conflict')) throw toHostRefusal(host, reply)
     }
 

@@ -10,6 +10,10 @@ import type { HostAnswer } from './every-host.ts'
 const toList = (body: unknown): readonly object[] =>
   Array.isArray(body) ? body.filter((item: unknown): item is object => typeof item === 'object' && item !== null) : []
 
+/** The records of machines in a list. What is none is left out, so that a host can spoil its own part of the list alone. */
+const toMachines = (body: unknown): readonly object[] =>
+  toList(body).filter(item => readText(item, 'ID') !== '' && readText(item, 'Name') !== '')
+
 const readText = (item: object, name: string): string => {
   const value: unknown = Reflect.get(item, name)
   return typeof value === 'string' ? value : ''
@@ -30,7 +34,7 @@ export const mergeMachines = async (
 ): Promise<PreparedBody> => {
   const records = answers.flatMap((answer): readonly object[] =>
     'body' in answer
-      ? toList(answer.body).map(record => toRecordOfHost(record, answer.host))
+      ? toMachines(answer.body).map(record => toRecordOfHost(record, answer.host))
       : getLastKnown(answer.host.id).map(record => toStaleRecord(record, answer.host)),
   )
   const text = JSON.stringify(records.toSorted(compareMachines))
