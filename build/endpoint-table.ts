@@ -1,7 +1,7 @@
 import type { Metafile } from 'esbuild'
 import { needsControl } from '#lib/compose/hosts/host-routes.ts'
 import type { Services } from '#lib/compose/services.ts'
-import { hostOnlyServices, needsHost } from '#lib/hosts/forward/forward-route.ts'
+import { hostServiceNames, needsHost } from '#lib/hosts/forward/forward-route.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 import { chainToHost } from './import-graph.ts'
 
@@ -52,7 +52,7 @@ export const makeEndpointTable = (routes: readonly Route[], host: Metafile): End
       if (!chain) throw new Error(`The edge forwards the endpoints of ${service}, but ${file} needs nothing of a host.`)
       return [service, chain] as const
     })
-  const unexplained = [...hostOnlyServices].filter(service => !(service in hostModules))
+  const unexplained = hostServiceNames.filter(service => !(service in hostModules))
   if (unexplained.length > 0)
     throw new Error(`build/endpoint-table.ts does not know why ${unexplained.join(', ')} need a host.`)
   return { rows: routes.map(describeRoute), chains: Object.fromEntries(chains) }

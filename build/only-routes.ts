@@ -8,7 +8,7 @@ import { tableText } from './table.ts'
 export const onlyRoutes = (routes: readonly Route[], builtFor?: Exposure): Plugin => ({
   name: 'only-routes',
   setup({ onLoad }) {
-    onLoad({ filter: /functions\/routes(\.edge)?\.gen\.ts$/ }, ({ path }) => ({
+    onLoad({ filter: /functions\/routes\.gen\.ts$/ }, ({ path }) => ({
       contents: tableText(routes, builtFor),
       loader: 'ts',
       resolveDir: dirname(path),

@@ -1,6 +1,6 @@
 /**
  * Serves the bundle of the edge on this computer: `npm run edge -- --address 127.0.0.1:8787 --folder .edge`. Settings are
- * variables of the environment, as at the edge secrets and variables of the script.
+ * variables of the environment here, and variables and secrets of the script on the platform.
  */
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'

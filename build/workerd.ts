@@ -36,6 +36,9 @@ export interface Workerd extends AsyncDisposable {
   kill(): Promise<void>
 }
 
+/** Milliseconds that open requests have at the end. What was replied is durable in any case. */
+const grace = 2_000
+
 /** Where the program is; the package has no types. */
 const require = createRequire(import.meta.url)
 const { default: program } = require('workerd') as { default: string }
@@ -103,9 +106,16 @@ export const startWorkerd = async (options: WorkerdOptions): Promise<Workerd> =>
     env: { ...process.env, ...options.variables },
   })
   const ended = new Promise<number | null>(settle => child.once('exit', settle))
-  const kill = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
-    child.kill(signal)
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL')
     await ended
+  }
+  const end = async (): Promise<void> => {
+    child.kill('SIGTERM')
+    // It waits for open connections, and WebSockets and streams stay open.
+    const timer = setTimeout(() => child.kill('SIGKILL'), grace)
+    await ended
+    clearTimeout(timer)
   }
   try {
     const port = await new Promise<number>((settle, reject) => {
@@ -120,8 +130,8 @@ export const startWorkerd = async (options: WorkerdOptions): Promise<Workerd> =>
       url: `http://127.0.0.1:${port}`,
       ended,
       processorTime: () => readProcessorTime(child.pid!),
-      kill: () => kill('SIGKILL'),
-      [Symbol.asyncDispose]: () => kill('SIGTERM'),
+      kill,
+      [Symbol.asyncDispose]: end,
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -1,4 +1,4 @@
-import { bodyLimit, Heartbeat, HeartbeatReply, hostKeyHeader } from '#lib/hosts/heartbeat-schemas.ts'
+import { Heartbeat, HeartbeatReply, hostKeyHeader, maxHeartbeatBytes } from '#lib/hosts/heartbeat-schemas.ts'
 import { HostReference } from '#lib/hosts/schemas.ts'
 import { endpoint } from '#lib/http/endpoint.ts'
 
@@ -16,7 +16,7 @@ export default endpoint({
   // A heartbeat is large, and strangers must not have it read.
   admit: ({ params, header }, { hosts }) => hosts.admitHeartbeat(params.id, header(hostKeyHeader)),
   body: Heartbeat,
-  bodyLimit,
+  bodyLimit: maxHeartbeatBytes,
   faults: ['unauthenticated', 'conflict', 'no-space'],
   reply: HeartbeatReply,
 }).handle((context, { hosts }) => hosts.heartbeat(context.params.id, context.header(hostKeyHeader), context.body))

@@ -58,7 +58,7 @@ interface Options {
     /** Seconds that a token lives. */
     readonly tokenLifetime: number
   }
-  /** Other services whose assertions about their users are believed; none when left out. */
+  /** Other services whose assertions about their users are accepted; none when left out. */
   readonly trusted?: { readonly issuers: readonly TrustedIssuer[]; readonly fetchJson: FetchJson } | undefined
   /** Becomes root's password, if it is given. */
   readonly rootPassword: string | undefined

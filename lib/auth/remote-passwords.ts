@@ -2,7 +2,7 @@ import { ServiceError } from '#lib/errors.ts'
 import { createDummyHash, detectHashMethod, type HashMethod } from './hash-methods.ts'
 import type { Passwords } from './passwords.ts'
 
-/** Hashes passwords in another place than this program, which would do nothing else meanwhile. */
+/** Hashes passwords outside this program, which could do nothing else meanwhile. */
 export interface PasswordHasher {
   hash(password: string, method: HashMethod): Promise<string>
   /** Whether the password has this hash. */
@@ -12,7 +12,7 @@ export interface PasswordHasher {
 /** The most passwords that may wait. More are refused with `unavailable`. */
 const maxPending = 64
 
-/** Hashes passwords with a hasher that is elsewhere. */
+/** Creates passwords that another program hashes. */
 export const createRemotePasswords = (hasher: PasswordHasher, method: HashMethod): Passwords => {
   const dummyHash = createDummyHash(method)
   let pending = 0

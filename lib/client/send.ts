@@ -33,8 +33,16 @@ export const createSend =
     if (!isRead && !headers.has('Idempotency-Key')) headers.set('Idempotency-Key', createKey())
     if (apiKey !== undefined) headers.set('X-Api-Key', apiKey)
     const provider = headers.has('Authorization') ? undefined : tokens
-    // Streams need `duplex`, which not all types of the platforms know.
-    const init = { method, headers, body: body ?? null, signal: signal ?? null, duplex: 'half' }
+    const init = {
+      method,
+      headers,
+      body: body ?? null,
+      signal: signal ?? null,
+      // The service leads nowhere else, and the credentials must not follow.
+      redirect: 'manual' as const,
+      // Streams need it. Not all types of the platforms know it.
+      duplex: 'half',
+    }
     const sendAs = (token: string | undefined): Promise<Response> => {
       if (token !== undefined) headers.set('Authorization', `Bearer ${token}`)
       const url = base + withQuery(path, query)

@@ -4,50 +4,8 @@ import { characterKindNames, maxPasswordBytes } from '#lib/auth/password-policy.
 import { isAddressRule } from '#lib/platform/client-address.ts'
 import { AbsolutePath, createNumberSchema, ListenAddress, listSchema } from './setting-types.ts'
 
-/** The settings that say how clients reach the service, and how users sign in. */
-export const accessSettings = {
-  listen: {
-    schema: ListenAddress,
-    default: 'https://127.0.0.1:8443',
-    help: 'address to listen on; http:// on loopback only',
-  },
-  root_password: {
-    schema: z.string().optional(),
-    default: undefined,
-    help: 'password of the user root, set at every start; if unset, the first start generates one and prints it',
-  },
-  plain_http: {
-    schema: z.enum(['loopback', 'anywhere']),
-    default: 'loopback',
-    help: 'where http:// is allowed: loopback or anywhere (then the whole network path can read the traffic)',
-  },
-  tls_certificate: {
-    schema: AbsolutePath.optional(),
-    default: undefined,
-    help: 'certificate file (PEM, with its chain); if unset, tls/cert.pem in the state folder',
-  },
-  tls_key: { schema: AbsolutePath.optional(), default: undefined, help: 'private key of tls_certificate (PEM)' },
-  cors_origins: {
-    schema: listSchema.pipe(
-      z.array(
-        z
-          .string()
-          .refine(
-            origin => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin),
-            'must be origins such as https://ui.example.org, or *',
-          ),
-      ),
-    ),
-    default: [],
-    help: 'origins of web pages that may use the service from a browser; none if empty',
-  },
-  trusted_proxies: {
-    schema: listSchema.pipe(
-      z.array(z.string().refine(isAddressRule, 'must be addresses or ranges such as 10.0.0.0/8')),
-    ),
-    default: [],
-    help: 'addresses and ranges of proxies whose X-Forwarded-For the service trusts',
-  },
+/** The settings that say how users sign in. Programs without a listener have them too. */
+export const signInSettings = {
   password_min_length: {
     schema: createNumberSchema(8, 64, 'characters'),
     default: 12,
@@ -103,4 +61,51 @@ export const accessSettings = {
     default: 3600,
     help: 'seconds that a token is valid',
   },
+} as const
+
+/** The settings that say how clients reach the service, and how users sign in. */
+export const accessSettings = {
+  listen: {
+    schema: ListenAddress,
+    default: 'https://127.0.0.1:8443',
+    help: 'address to listen on; http:// on loopback only',
+  },
+  root_password: {
+    schema: z.string().optional(),
+    default: undefined,
+    help: 'password of the user root, set at every start; if unset, the first start generates one and prints it',
+  },
+  plain_http: {
+    schema: z.enum(['loopback', 'anywhere']),
+    default: 'loopback',
+    help: 'where http:// is allowed: loopback or anywhere (then the whole network path can read the traffic)',
+  },
+  tls_certificate: {
+    schema: AbsolutePath.optional(),
+    default: undefined,
+    help: 'certificate file (PEM, with its chain); if unset, tls/cert.pem in the state folder',
+  },
+  tls_key: { schema: AbsolutePath.optional(), default: undefined, help: 'private key of tls_certificate (PEM)' },
+  cors_origins: {
+    schema: listSchema.pipe(
+      z.array(
+        z
+          .string()
+          .refine(
+            origin => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin),
+            'must be origins such as https://ui.example.org, or *',
+          ),
+      ),
+    ),
+    default: [],
+    help: 'origins of web pages that may use the service from a browser; none if empty',
+  },
+  trusted_proxies: {
+    schema: listSchema.pipe(
+      z.array(z.string().refine(isAddressRule, 'must be addresses or ranges such as 10.0.0.0/8')),
+    ),
+    default: [],
+    help: 'addresses and ranges of proxies whose X-Forwarded-For the service trusts',
+  },
+  ...signInSettings,
 } as const

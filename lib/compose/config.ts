@@ -1,11 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parse as parseToml } from 'smol-toml'
+import { isLoopbackHost } from '#lib/calls/loopback.ts'
 import { describeSystemError } from '#lib/platform/system-errors.ts'
 import { ConfigError, createEnvironmentLayer, readSettings, type SettingValues } from './read-settings.ts'
 import { settings } from './settings.ts'
-
-const loopbackHost = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/
 
 export type Config = SettingValues<typeof settings> & {
   /** The configuration file, absolute; missing if there is none. */
@@ -35,7 +34,7 @@ const readConfigFile = ({ flags, environment, files = [] }: Sources): { values: 
 const checkCombinations = (config: Config): void => {
   const { listen, plain_http, tls_certificate, tls_key, pack_trust, pack_trusted_keys } = config
   const { control_url, control_key } = config
-  if (listen.protocol === 'http:' && plain_http !== 'anywhere' && !loopbackHost.test(listen.hostname))
+  if (listen.protocol === 'http:' && plain_http !== 'anywhere' && !isLoopbackHost(listen.hostname))
     throw new ConfigError(
       'listen is wrong: it may be http:// only on loopback (127.0.0.1, localhost, [::1]); use https://, or set plain_http to anywhere',
     )

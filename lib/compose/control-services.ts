@@ -6,6 +6,7 @@ import { createHibernatingSubscriptions, type HibernatingSubscriptions } from '#
 import { createHub } from '#lib/events/hub.ts'
 import { createEventStreams } from '#lib/events/stream.ts'
 import { createHealth } from '#lib/health/health.ts'
+import type { hostServiceNames } from '#lib/hosts/forward/forward-route.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 import type { ApiDescription } from '#lib/http/openapi.ts'
 import { type Jobs, openJobs } from '#lib/jobs/jobs.ts'
@@ -38,7 +39,7 @@ interface ControlServicePorts {
 }
 
 /** The services that a control has itself. Those that only a host has are not among them. */
-type OwnServices = Omit<Services, 'machines' | 'transfers' | 'catalogCache' | 'ssh' | 'license'>
+type OwnServices = Omit<Services, (typeof hostServiceNames)[number]>
 
 interface ControlServices {
   readonly services: OwnServices
@@ -49,7 +50,7 @@ interface ControlServices {
   hasHosts(): boolean
 }
 
-/** Milliseconds after which hosts that are silent are looked for again. */
+/** Milliseconds between two searches for hosts that have become silent. */
 const hostCheckInterval = 15_000
 
 const onDefect = (error: unknown): void =>
@@ -87,7 +88,6 @@ export const openControlServices = async ({
     keys: state.keys,
     issuer: settings.issuer,
     fetch,
-    allowPlainHttp: false,
   })
   every(hostCheckInterval, () => void hosts.publishUnreachable().catch(onDefect))
   const hub = createHub(events, every)

@@ -21,7 +21,7 @@ import { createRequestLogger } from './request-log.ts'
 import { selectServedRoutes } from './served-routes.ts'
 import { openStateParts } from './state-parts.ts'
 
-/** What the program hands in that a control runs in. */
+/** What the program in which a control runs hands in. */
 export interface ControlPorts {
   readonly storage: DurableObjectStorage
   readonly sockets: HibernatingSockets
@@ -30,7 +30,7 @@ export interface ControlPorts {
   readonly loadApiDescription: () => Promise<ApiDescription>
 }
 
-/** The service without machines, on one store. It is the only one on its store, and may sleep while nobody calls it. */
+/** The service without machines. It is the only writer of its store, and may sleep while nobody calls it. */
 export interface Control {
   readonly app: App
   readonly subscriptions: HibernatingSubscriptions
@@ -39,7 +39,7 @@ export interface Control {
   /** Runs the work that is due from time to time. */
   runTimers(): void
   /** The time (ms since 1970) at which somebody has to wake the control to run its timers. */
-  nextWake(): number
+  getNextWake(): number
 }
 
 /** Milliseconds after which a control wakes: to find silent hosts if it has any, else to remove what is too old. */
@@ -48,7 +48,7 @@ const wakeIntervals = { withHosts: 30_000, withoutHosts: 3_600_000 } as const
 /** The platform serves HTTPS alone. */
 const headers = { 'Strict-Transport-Security': 'max-age=31536000' }
 
-/** What the application of a control says of its replies. The gateway in front of it replies alike. */
+/** The options of replies that the application of a control and the gateway in front of it have in common. */
 export const createReplyOptions = ({ cors_origins: origins }: Pick<EdgeConfig, 'cors_origins'>) => ({
   cors: origins.length > 0 ? createCors(origins) : undefined,
   headers,
@@ -109,7 +109,7 @@ export const openControl = async ({
     subscriptions,
     publicKeys: identity.services.keys.publicKeys,
     runTimers: runDue,
-    nextWake() {
+    getNextWake() {
       const interval = hasHosts() ? wakeIntervals.withHosts : wakeIntervals.withoutHosts
       return Math.min(Date.now() + interval, subscriptions.nextExpiry() ?? Infinity)
     },

@@ -1,23 +1,9 @@
 import * as z from 'zod'
-import { accessSettings } from './access-settings.ts'
+import { accessSettings, signInSettings } from './access-settings.ts'
 import { ConfigError, createEnvironmentLayer, readSettings, type SettingValues } from './read-settings.ts'
 import { catalogSettings, retentionSettings, servingSettings, subscriptionSettings } from './service-settings.ts'
 
-const {
-  root_password,
-  cors_origins,
-  password_min_length,
-  password_max_length,
-  password_require,
-  password_hash,
-  lockout_attempts,
-  lockout_address_attempts,
-  lockout_delay,
-  lockout_limit,
-  lockout_memory,
-  token_algorithm,
-  token_lifetime,
-} = accessSettings
+const { root_password, cors_origins } = accessSettings
 
 /** The settings of the service that a control at the edge has too. They come from the variables and secrets of its script. */
 const edgeSettings = {
@@ -28,17 +14,7 @@ const edgeSettings = {
   },
   root_password,
   cors_origins,
-  password_min_length,
-  password_max_length,
-  password_require,
-  password_hash,
-  lockout_attempts,
-  lockout_address_attempts,
-  lockout_delay,
-  lockout_limit,
-  lockout_memory,
-  token_algorithm,
-  token_lifetime,
+  ...signInSettings,
   ...retentionSettings,
   ...subscriptionSettings,
   ...catalogSettings,

@@ -137,7 +137,7 @@ export const openHost = async (
   shutdown.add('live events', 'rest', () => liveEvents[Symbol.dispose]())
   addHostGauges(metrics, { machines, cache })
   const controlLink = openControlLink(config, { machines, driver, facts, events })
-  if (controlLink) shutdown.add('link to the control service', 'rest', () => controlLink[Symbol.dispose]())
+  if (controlLink) shutdown.add('link to the control', 'rest', () => controlLink[Symbol.dispose]())
   const gauges = addGauges(metrics, {
     jobs,
     events,

@@ -56,7 +56,7 @@ export interface StatePartsPorts {
   readonly every: Every
   readonly auditLog: Pick<Logger, 'error'>
   readonly settings: StateSettings
-  /** The services whose assertions about users are believed; none by default. */
+  /** The services whose assertions about users are accepted; none by default. */
   readonly trusted?: { readonly issuers: readonly TrustedIssuer[]; readonly fetchJson: FetchJson } | undefined
   /** The store was restored from a backup since the last start. */
   readonly restored?: boolean

@@ -17,14 +17,14 @@ interface Options extends Pick<AppOptions, 'cors' | 'headers'> {
 /** Refuses a request in front of the control. Settles with undefined when the control has to answer it. */
 export type RefuseBadToken = (request: Request) => Promise<Response | undefined>
 
-/** Milliseconds between two questions for keys, so that tokens with made-up keys cannot ask without end. */
+/** Milliseconds between two requests for keys, so that tokens with made-up keys cannot cause requests without end. */
 const refreshPause = 10_000
 
 /** Stands for every caller: only the control knows who has which rights. */
 const anybody: Principal = { id: '', username: '', email: '', roles: [], claims: new Set(), superUser: false }
 
 /** A route that authenticates as the control's does, and then does nothing. */
-const onlyAuthenticate = ({ id, endpoint }: Route): Route => {
+const reduceToAuthentication = ({ id, endpoint }: Route): Route => {
   const { method, path, summary, access, effect, reply, also, tokenInQuery, oauth } = endpoint
   const contract = { method, path, summary, access, effect, reply, uses: [] }
   const more = { ...(also && { also }), ...(tokenInQuery && { tokenInQuery }), ...(oauth && { oauth }) }
@@ -42,9 +42,9 @@ const readKeyId = (token: string): string | undefined => {
 /** Caches the public keys of the control. */
 const createPublicKeys = (algorithm: Algorithm, loadPublicKeys: Options['loadPublicKeys']) => {
   let known = new Map<string, CryptoKey>()
-  let askedAt = -Infinity
-  let asking: Promise<void> | undefined
-  const ask = async (): Promise<void> => {
+  let loadedAt = -Infinity
+  let loading: Promise<void> | undefined
+  const load = async (): Promise<void> => {
     const published = await loadPublicKeys()
     const pairs = published.map(async jwk => [jwk.kid ?? '', await importJWK(jwk, algorithm)] as const)
     // Keys that are published are of an asymmetric algorithm, so they are no bytes.
@@ -62,13 +62,13 @@ const createPublicKeys = (algorithm: Algorithm, loadPublicKeys: Options['loadPub
   }
   return {
     keys,
-    /** Whether it is known if the control has a key of this id. Asks the control, but not again and again. */
-    async isSettled(id: string): Promise<boolean> {
+    /** Whether this gateway can say if the control has a key of this id. It may ask the control first, but not too often. */
+    async canDecide(id: string): Promise<boolean> {
       if (known.has(id)) return true
-      if (!asking && Date.now() - askedAt < refreshPause) return false
-      askedAt = Date.now()
-      asking ??= ask().finally(() => (asking = undefined))
-      await asking
+      if (!loading && Date.now() - loadedAt < refreshPause) return false
+      loadedAt = Date.now()
+      loading ??= load().finally(() => (loading = undefined))
+      await loading
       return true
     },
   }
@@ -80,17 +80,17 @@ const createPublicKeys = (algorithm: Algorithm, loadPublicKeys: Options['loadPub
  */
 export const createTokenGateway = ({ routes, algorithm, loadPublicKeys, ...replies }: Options): RefuseBadToken => {
   if (usesSharedSecret(algorithm)) return async () => undefined
-  const { keys, isSettled } = createPublicKeys(algorithm, loadPublicKeys)
+  const { keys, canDecide } = createPublicKeys(algorithm, loadPublicKeys)
   const tokens = createTokens({ keys, lifetime: 0, sha256: text => hash('sha256', text) })
   const { fetch: answer } = createApp({
     ...replies,
-    routes: routes.map(onlyAuthenticate),
+    routes: routes.map(reduceToAuthentication),
     services: {},
     async authenticate({ bearer }) {
       if (bearer === undefined) return anybody
       const keyId = readKeyId(bearer)
       // The control signs every token with a key that has an id.
-      if (keyId === undefined || (await isSettled(keyId))) await tokens.verify(bearer)
+      if (keyId === undefined || (await canDecide(keyId))) await tokens.verify(bearer)
       return anybody
     },
     onOutcome: () => {},

@@ -63,9 +63,9 @@ export class Control extends DurableObject<Environment> {
       throw error
     }
   }
-  /** Sees to it that an alarm wakes this object in time. */
-  async #scheduleWake({ nextWake }: OpenControl): Promise<void> {
-    const next = nextWake()
+  /** Sets the alarm that wakes this object for its timers, unless an earlier one is set. */
+  async #scheduleWake({ getNextWake }: OpenControl): Promise<void> {
+    const next = getNextWake()
     if (this.#wakesAt <= next && this.#wakesAt > Date.now()) return
     this.#wakesAt = next
     await this.ctx.storage.setAlarm(next)

@@ -6,7 +6,7 @@ export const heartbeatInterval = 15
 /** Seconds without a heartbeat after which a host counts as unreachable. */
 export const unreachableAfter = 45
 /** The most bytes of a heartbeat. A host sends what does not fit with the next one. */
-export const bodyLimit = 4 * 1024 * 1024
+export const maxHeartbeatBytes = 4 * 1024 * 1024
 
 const Cursor = z
   .string()

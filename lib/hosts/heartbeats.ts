@@ -4,7 +4,7 @@ import type { Publish } from '#lib/events/events.ts'
 import type { Store, Write } from '#lib/storage/store.ts'
 import { type Heartbeat, heartbeatInterval, type HeartbeatReply } from './heartbeat-schemas.ts'
 import { createHostEvent, toRelayedEvent } from './host-events.ts'
-import { parseHostKey, secretMatches } from './host-key.ts'
+import { parseHostKey, matchesSecret } from './host-key.ts'
 import type { HostTable } from './host-table.ts'
 import { createRecordLimit } from './record-limit.ts'
 import { type StoredHost, toMachineDocumentId } from './stored-host.ts'
@@ -13,7 +13,7 @@ import { type StoredHost, toMachineDocumentId } from './stored-host.ts'
 export interface Heartbeats {
   /** Checks the key alone, before the heartbeat is read. */
   admit(hostId: string, key: string | null): Promise<void>
-  take(hostId: string, key: string | null, heartbeat: Heartbeat): Promise<HeartbeatReply>
+  accept(hostId: string, key: string | null, heartbeat: Heartbeat): Promise<HeartbeatReply>
 }
 
 interface Options {
@@ -22,17 +22,17 @@ interface Options {
   readonly publish: Publish
 }
 
-/** A hash that no secret has. An unknown host is compared too, so that the time does not tell that there is none. */
+/** A hash that no secret has. A key is compared for an unknown host too, so that the time does not show that it is unknown. */
 const unmatchableHash = '-'.repeat(64)
 
-/** Creates what takes heartbeats. What a heartbeat says is stored in one commit, with its events and the host's cursor. */
+/** Opens the heartbeats of hosts. Each is stored in one commit, with its events and the host's cursor. */
 export const createHeartbeats = ({ store, table, publish }: Options): Heartbeats => {
   const runExclusive = createKeyedMutex()
 
   const authenticate = async (hostId: string, key: string | null): Promise<void> => {
     const given = parseHostKey(key ?? '')
     const host = table.get(hostId.toLowerCase())
-    const matches = await secretMatches(given?.secret ?? '', host?.key_hash ?? unmatchableHash)
+    const matches = await matchesSecret(given?.secret ?? '', host?.key_hash ?? unmatchableHash)
     if (!host || !matches || given?.hostId !== host.id)
       throw new ServiceError('unauthenticated', 'This is not the key of a registered host. Register the host again.')
   }
@@ -64,7 +64,7 @@ export const createHeartbeats = ({ store, table, publish }: Options): Heartbeats
     return { writes, changedIds: new Set([...gone.map(({ ID }) => ID), ...changed.keys()]) }
   }
 
-  /** The writes for the events of a host. Events that do not follow those that this service has change nothing. */
+  /** The writes for the events of a host. If they do not follow the events that this service has, they change nothing. */
   const prepareEvents = (host: StoredHost, events: Heartbeat['events']) => {
     if (!events) return { writes: [], cursor: host.cursor }
     const isNext = host.cursor === undefined || (events.replaces ?? events.after) === host.cursor
@@ -77,7 +77,7 @@ export const createHeartbeats = ({ store, table, publish }: Options): Heartbeats
     }
   }
 
-  const take = async (hostId: string, heartbeat: Heartbeat): Promise<HeartbeatReply> => {
+  const acceptOne = async (hostId: string, heartbeat: Heartbeat): Promise<HeartbeatReply> => {
     const host = table.get(hostId)
     if (!host) throw new ServiceError('unauthenticated', 'The host was removed meanwhile.')
     const machines = prepareMachines(hostId, heartbeat.machines)
@@ -88,11 +88,11 @@ export const createHeartbeats = ({ store, table, publish }: Options): Heartbeats
       ...host,
       report: { version, driver, architecture, capacity },
       heard_at: Date.now(),
-      missed: false,
+      unreachable_published: false,
       ...(events.cursor !== undefined && { cursor: events.cursor }),
       ...(tag !== undefined && { machines_tag: tag }),
     }
-    const isBack = host.missed || host.heard_at === undefined
+    const isBack = host.unreachable_published || host.heard_at === undefined
     await store.commit([
       table.hosts.put({ ...next, rev: host.rev }),
       ...machines.writes,
@@ -109,10 +109,10 @@ export const createHeartbeats = ({ store, table, publish }: Options): Heartbeats
 
   return {
     admit: authenticate,
-    async take(hostId, key, heartbeat) {
+    async accept(hostId, key, heartbeat) {
       await authenticate(hostId, key)
       const id = hostId.toLowerCase()
-      return runExclusive(id, () => take(id, heartbeat))
+      return runExclusive(id, () => acceptOne(id, heartbeat))
     },
   }
 }

@@ -26,7 +26,7 @@ export const parseHostKey = (key: string): HostKey | undefined => {
 }
 
 /** Whether a secret has this hash. The comparison of digests takes the same time wherever they differ. */
-export const secretMatches = async (secret: string, hash: string): Promise<boolean> => {
+export const matchesSecret = async (secret: string, hash: string): Promise<boolean> => {
   const given = await hashSecret(secret)
   let difference = given.length ^ hash.length
   for (let at = 0; at < given.length; at += 1) difference |= given.charCodeAt(at) ^ hash.charCodeAt(at)

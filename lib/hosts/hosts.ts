@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '#lib/calls/loopback.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import type { Publish } from '#lib/events/events.ts'
 import type { Store, Stored } from '#lib/storage/store.ts'
@@ -22,24 +23,20 @@ export interface Hosts {
   remove(reference: string): Promise<void>
   /** Throws `unauthenticated` for a key that is not that of the host. */
   admitHeartbeat: Heartbeats['admit']
-  heartbeat: Heartbeats['take']
+  heartbeat: Heartbeats['accept']
 }
 
 interface Options {
   readonly store: Store
   readonly table: HostTable
   readonly publish: Publish
-  /** Allows addresses with http: that are not of this computer. */
-  readonly allowPlainHttp: boolean
 }
 
-const loopback = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/
-
 /** Creates the service of hosts over an open table. */
-export const createHosts = ({ store, table, publish, allowPlainHttp }: Options): Hosts => {
+export const createHosts = ({ store, table, publish }: Options): Hosts => {
   const checkUrl = (url: string): void => {
     const { protocol, hostname } = new URL(url)
-    if (protocol === 'https:' || allowPlainHttp || loopback.test(hostname)) return
+    if (protocol === 'https:' || isLoopbackHost(hostname)) return
     throw new ServiceError(
       'invalid',
       'url must begin with https://, because this service sends the rights of users there; http:// is for loopback only.',
@@ -48,11 +45,10 @@ export const createHosts = ({ store, table, publish, allowPlainHttp }: Options):
   }
   const toRecord = (host: StoredHost): HostRecord => toHostRecord(host, table.machinesOf(host.id).length)
   const change = async (reference: string, changes: Partial<StoredHost>): Promise<HostRecord> => {
-    const { id } = table.find(reference)
+    const found = table.find(reference)
     const apply = (host: StoredHost): StoredHost => ({ ...host, ...changes, updated_at: new Date().toISOString() })
-    const details = { ...changes }
-    const host = await table.hosts.update(id, apply, [publish(createHostEvent('UPDATED', table.find(id), details))])
-    table.refresh(id)
+    const host = await table.hosts.update(found.id, apply, [publish(createHostEvent('UPDATED', found, changes))])
+    table.refresh(found.id)
     return toRecord(host)
   }
 
@@ -73,7 +69,7 @@ export const createHosts = ({ store, table, publish, allowPlainHttp }: Options):
         labels,
         drained: false,
         key_hash: hash,
-        missed: false,
+        unreachable_published: false,
         created_at: now,
         updated_at: now,
       }
@@ -101,18 +97,18 @@ export const createHosts = ({ store, table, publish, allowPlainHttp }: Options):
       table.refresh(host.id)
     },
     admitHeartbeat: heartbeats.admit,
-    heartbeat: heartbeats.take,
+    heartbeat: heartbeats.accept,
   }
 }
 
 /** Publishes an event for each host that has become unreachable since the last call. */
-export const publishUnreachable = async ({ store, table, publish }: Omit<Options, 'allowPlainHttp'>): Promise<void> => {
-  const silent = table.list().filter((host: StoredHost & Stored) => isUnreachable(host) && !host.missed)
+export const publishUnreachable = async ({ store, table, publish }: Options): Promise<void> => {
+  const silent = table.list().filter((host: StoredHost & Stored) => isUnreachable(host) && !host.unreachable_published)
   for (const host of silent) {
     const since = new Date(host.heard_at!).toISOString()
     const event = publish(createHostEvent('UNREACHABLE', host, { unreachable_since: since }))
     // A heartbeat that comes meanwhile has another revision, and wins.
-    await store.commit([table.hosts.put({ ...host, missed: true }), event]).catch((error: unknown) => {
+    await store.commit([table.hosts.put({ ...host, unreachable_published: true }), event]).catch((error: unknown) => {
       if (!isFault(error, 'conflict')) throw error
     })
     table.refresh(host.id)

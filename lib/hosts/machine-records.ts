@@ -1,4 +1,4 @@
-import { describeUnreachable, isUnreachable, type StoredHost } from './stored-host.ts'
+import { describeSilence, type StoredHost } from './stored-host.ts'
 
 /** The record of a machine with the members that name its host as this service knows it. */
 export const toRecordOfHost = <T extends object>(
@@ -10,5 +10,5 @@ export const toRecordOfHost = <T extends object>(
 export const toStaleRecord = <T extends object>(record: T, host: StoredHost): T => ({
   ...toRecordOfHost(record, host),
   host_state: 'unreachable',
-  problem: isUnreachable(host) ? describeUnreachable(host) : `host ${host.name} does not answer`,
+  problem: describeSilence(host),
 })

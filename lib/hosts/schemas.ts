@@ -10,7 +10,7 @@ const HostName = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'must have letters, digits, dots, _ and - only')
   .refine(name => !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(name), 'must not look like a UUID')
 
-/** The address under which the service reaches a host. `checkHostUrl` checks the protocol. */
+/** The address under which the service reaches a host. The service of hosts checks that it is safe. */
 const HostUrl = z
   .string()
   .max(2048)

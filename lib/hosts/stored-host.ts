@@ -14,8 +14,8 @@ export const StoredHost = z.object({
   report: HostReport.optional(),
   /** Milliseconds since 1970. */
   heard_at: z.number().optional(),
-  /** The event that says that the host is unreachable was published. */
-  missed: z.boolean().default(false),
+  /** Whether the log has the event that the host is unreachable, since its last heartbeat. */
+  unreachable_published: z.boolean().default(false),
   /** The position in the host's event log up to which its events are in the log of this service. */
   cursor: z.string().optional(),
   machines_tag: z.string().optional(),
@@ -37,9 +37,11 @@ export const isUnreachable = ({ heard_at: heardAt }: Pick<StoredHost, 'heard_at'
 
 const formatTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
 
-/** Says that a host is unreachable, for records and messages. */
-export const describeUnreachable = ({ name, heard_at: heardAt }: Pick<StoredHost, 'name' | 'heard_at'>): string =>
-  heardAt === undefined ? `host ${name} was never heard` : `host ${name} unreachable since ${formatTime(heardAt)}`
+/** Says that a host does not answer, and since when if that is known, for records and messages. */
+export const describeSilence = ({ name, heard_at: heardAt }: Pick<StoredHost, 'name' | 'heard_at'>): string =>
+  heardAt !== undefined && isUnreachable({ heard_at: heardAt })
+    ? `host ${name} unreachable since ${formatTime(heardAt)}`
+    : `host ${name} does not answer`
 
 /** The record of a host. It leaves out the hash of the key. */
 export const toHostRecord = (host: StoredHost, machines: number): HostRecord => {

@@ -1,6 +1,6 @@
 import type * as host from './log.ts'
 
-// Takes the place of log.ts in the bundle of the edge, whose size the library of the log would take a tenth of.
+// Takes the place of log.ts in the bundle of the edge. The library that log.ts uses would be a tenth of that bundle.
 
 type Level = Parameters<typeof host.openLog>[0]
 
@@ -25,7 +25,7 @@ const writeLine = (level: Level, area: string, message: string, fields: Record<s
   )
 }
 
-/** Nobody listens to the lines of this log: the platform shows them. */
+/** Calls nobody, because the platform shows the lines. */
 export const onLogLine: typeof host.onLogLine = () => ({ [Symbol.dispose]: () => {} })
 
 /** Writes the log of the service to the log of the platform, as JSON lines. */

@@ -2,6 +2,7 @@ import type { Area } from './case.ts'
 import { catalogArea } from './cases/catalog.ts'
 import { contracts } from './cases/contract/area.ts'
 import { eventArea } from './cases/events.ts'
+import { hostArea } from './cases/hosts.ts'
 import { machineArea } from './cases/machines.ts'
 import { managerArea } from './cases/managers.ts'
 import { roleArea } from './cases/roles.ts'
@@ -16,6 +17,7 @@ import { userArea } from './cases/users.ts'
 export const writtenAreas: readonly Area[] = [
   catalogArea,
   eventArea,
+  hostArea,
   machineArea,
   managerArea,
   roleArea,

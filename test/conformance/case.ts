@@ -67,7 +67,7 @@ export interface Area {
   readonly needs?: readonly Need[]
   /** Whether the cases need a host: its machines, its disk or its network. */
   readonly withHost?: true
-  /** The runtimes that serve these endpoints; all when left out. */
-  readonly only?: readonly RuntimeName[]
+  /** Runtimes that these cases are not for, each with the reason. */
+  readonly leftOut?: Partial<Record<RuntimeName, string>>
   readonly cases: readonly Case[]
 }

@@ -1,4 +1,4 @@
-/** Kinds of texts that each run makes up anew. The first group of a pattern is what stays beside the mask. */
+/** Kinds of texts that each run makes up anew. */
 const kinds: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['JWT', /\beyJ[\w-]+\.[\w-]+\.[\w-]+/g],
   ['UUID', /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi],
@@ -6,15 +6,18 @@ const kinds: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['KEY', /\b[0-9A-F]{24}\b/g],
   ['MAC', /\b525400[0-9A-F]{6}\b/g],
   ['PAGE', /(?<=cursor=)[\w-]{20,}/g],
-  ['LOG', /\b[0-9a-f]{8}(?=-\d+(?![\w-]))/g],
+  ['CURSOR', /\b[0-9a-f]{8}-\d+(?![\w-])/g],
 ]
 
 /** Members whose values are made up, or tell the time. */
 const members =
-  /"(kid|n|encoded|secret|expires_at|uptime|Uptime|start_time|queue_depth|cpu_total|max_memory)": ?("(?:[^"\\]|\\.)*"|[\d.]+)/g
+  /"(kid|n|encoded|secret|expires_at|uptime|Uptime|start_time|queue_depth|cpu_total|max_memory|host|host_id|host_url)": ?("(?:[^"\\]|\\.)*"|[\d.]+)/g
 
-/** Members with numbers that depend on how long something took, or on how well made-up texts are compressed. */
-const measures = /"(rate|pack_size|value|total)": ?\d+/g
+/**
+ * Members with numbers that depend on how long something took, on how well made-up texts are compressed, or on how many entries
+ * were there before: those of a control begin with its host.
+ */
+const measures = /"(rate|pack_size|value|total|seq|next)": ?\d+/g
 
 const toMasked = (_: string, name: string): string => `"${name}":"MASKED"`
 

@@ -34,14 +34,14 @@ const retry = async <T>(send: () => Promise<T>, tries = 5): Promise<T> => {
   }
 }
 
-/** Reads server-sent events until there are so many with a cursor; gives their frames without comments. */
+/** Reads server-sent events until there are so many; gives their frames without comments and without the first cursor. */
 const readFrames = async (response: Response, count: number): Promise<string> => {
   let text = ''
   const frames = (): string[] =>
     text
       .split('\n\n')
       .slice(0, -1)
-      .filter(frame => frame.includes('id: '))
+      .filter(frame => frame.includes('data: '))
   if (!response.body) return text
   for await (const bytes of response.body.pipeThrough(new TextDecoderStream())) {
     text += bytes

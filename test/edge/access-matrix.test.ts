@@ -12,7 +12,7 @@ const routes = (table as readonly Route[])
   .toSorted((a, b) => Number(a.id === 'auth/sign-out') - Number(b.id === 'auth/sign-out'))
 
 test('every route of the edge admits and refuses every kind of caller as its contract says', async () => {
-  await using edge = await startEdge()
+  await using edge = await startEdge({ variables: { VMHOST_LOG: 'error' } })
   const root = await edge.signIn()
   const callers: Caller[] = []
   const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` })

@@ -37,18 +37,19 @@ const importKeys = async ({ keys }: KeySet, algorithm: string): Promise<Readonly
   return imported
 }
 
-/** Makes the keys of an issuer from its key set, or from the address of that. */
-export const createIssuerKeys = (jwks: KeySet | string, algorithm: string, fetchJson: FetchJson): IssuerKeys => {
-  if (typeof jwks !== 'string') {
-    let keys: Promise<ReadonlyMap<string, CryptoKey>> | undefined
-    return {
-      async find(keyId) {
-        if (keyId === undefined) return undefined
-        return (await (keys ??= importKeys(jwks, algorithm))).get(keyId)
-      },
-    }
+/** The keys of a key set that the settings have. They are imported at the first use. */
+const createFixedKeys = (keySet: KeySet, algorithm: string): IssuerKeys => {
+  let keys: Promise<ReadonlyMap<string, CryptoKey>> | undefined
+  return {
+    async find(keyId) {
+      if (keyId === undefined) return undefined
+      return (await (keys ??= importKeys(keySet, algorithm))).get(keyId)
+    },
   }
+}
 
+/** The keys of the key set at an address. They are fetched again when they are old, and for a key that is not known. */
+const createFetchedKeys = (url: string, algorithm: string, fetchJson: FetchJson): IssuerKeys => {
   let known: { readonly keys: ReadonlyMap<string, CryptoKey>; readonly at: number } | undefined
   let lastFetch = -Infinity
   let failure: unknown
@@ -56,7 +57,7 @@ export const createIssuerKeys = (jwks: KeySet | string, algorithm: string, fetch
   const fetchKeys = async (): Promise<void> => {
     lastFetch = Date.now()
     try {
-      known = { keys: await importKeys(KeySet.parse(await fetchJson(jwks)), algorithm), at: lastFetch }
+      known = { keys: await importKeys(KeySet.parse(await fetchJson(url)), algorithm), at: lastFetch }
       failure = undefined
     } catch (error) {
       failure = error
@@ -76,8 +77,12 @@ export const createIssuerKeys = (jwks: KeySet | string, algorithm: string, fetch
         'unavailable',
         // Anybody can cause this, so only the log has the address.
         'The keys of a trusted issuer cannot be fetched, so its users cannot be known here now. Try again later.',
-        { cause: new Error(`${jwks}: ${messageOf(failure)}`) },
+        { cause: new Error(`${url}: ${messageOf(failure)}`) },
       )
     },
   }
 }
+
+/** Makes the keys of an issuer from its key set, or from the address of that. */
+export const createIssuerKeys = (jwks: KeySet | string, algorithm: string, fetchJson: FetchJson): IssuerKeys =>
+  typeof jwks === 'string' ? createFetchedKeys(jwks, algorithm, fetchJson) : createFixedKeys(jwks, algorithm)

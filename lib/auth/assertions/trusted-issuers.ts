@@ -6,7 +6,7 @@ import { AssertionClaims, assertionLifetime, assertionType } from './assertion.t
 import { createIssuerKeys, type FetchJson, type IssuerKeys, type KeySet } from './issuer-keys.ts'
 import { createUsedAssertions } from './used-assertions.ts'
 
-/** A service whose assertions about its users are believed. */
+/** A service whose assertions about its users this service accepts. */
 export interface TrustedIssuer {
   /** The name that it gives itself. */
   readonly issuer: string
@@ -18,7 +18,7 @@ export interface TrustedIssuer {
   readonly algorithm: 'RS256' | 'RS384' | 'RS512'
 }
 
-/** The services whose assertions about their users are believed. */
+/** Makes principals of the assertions of other services. */
 export interface TrustedIssuers {
   /** The principal of an assertion; undefined when the credential is none. Throws `unauthenticated`, and `unavailable` when the keys of its issuer cannot be fetched. */
   principal(credential: Credential): Promise<Principal> | undefined
@@ -59,7 +59,7 @@ const toPrincipal = ({ iss, sub, username, email, roles, claims }: AssertionClai
   issuer: iss,
 })
 
-/** Believes the assertions of these issuers. Without issuers nothing is believed. */
+/** Accepts the assertions of these issuers and refuses all others. */
 export const createTrustedIssuers = ({ issuers, fetchJson, isLocalUser }: Options): TrustedIssuers => {
   const openedAt = Date.now() / 1000
   const used = createUsedAssertions(clockSkew)
@@ -83,7 +83,7 @@ export const createTrustedIssuers = ({ issuers, fetchJson, isLocalUser }: Option
       })
       return AssertionClaims.parse(payload)
     } catch (error) {
-      // Also the refusals and the failures to fetch keys that `findKey` has thrown.
+      // What `findKey` has thrown says more than the library would: the keys cannot be fetched, or have no such key.
       if (isFault(error, 'unavailable') || isFault(error, 'unauthenticated')) throw error
       throw refuse('it is not valid, expired, or for another service', error)
     }
@@ -93,7 +93,7 @@ export const createTrustedIssuers = ({ issuers, fetchJson, isLocalUser }: Option
     const now = Date.now() / 1000
     if (exp <= iat || exp - iat > assertionLifetime)
       throw refuse(`it is valid for more than ${assertionLifetime} seconds`)
-    if (iat > now + clockSkew) throw refuse('it is of the future; compare the clocks of both services')
+    if (iat > now + clockSkew) throw refuse('it is from the future; compare the clocks of both services')
   }
 
   const verify = async (token: string, credential: Credential): Promise<Principal> => {
@@ -105,7 +105,7 @@ export const createTrustedIssuers = ({ issuers, fetchJson, isLocalUser }: Option
     const isFirstUse = used.use(claims.jti, credential)
     if (credential.changes) {
       if (!isFirstUse) throw refuse('it was used before')
-      // What was used before the last start is not known any more.
+      // This service does not remember which assertions were used before its last start.
       if (claims.iat + clockSkew < openedAt) throw refuse('it is older than the start of this service')
     }
     return toPrincipal(claims)

@@ -3,8 +3,8 @@ import { assertionLifetime } from './assertion.ts'
 /** Remembers assertions that were used, so that a copy of one cannot make a change. */
 export interface UsedAssertions {
   /**
-   * Notes the use of an assertion by a request. Returns false if another request has used it before. The steps of one request ask
-   * more than once.
+   * Records that a request uses an assertion. Returns false if another request has used it before. One request may use it several
+   * times, because several steps of it authenticate.
    */
   use(id: string, request: object): boolean
 }

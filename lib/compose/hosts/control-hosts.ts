@@ -8,7 +8,7 @@ import { createHosts, publishUnreachable } from '#lib/hosts/hosts.ts'
 import type { Store } from '#lib/storage/store.ts'
 import type { Services } from '../services.ts'
 
-/** What a program hands in that controls hosts. */
+/** What a control hands in for its hosts. */
 export interface ControlHostPorts {
   readonly store: Store
   readonly publish: Publish
@@ -17,11 +17,9 @@ export interface ControlHostPorts {
   /** Its name in the setting `trusted_issuers` of its hosts. */
   readonly issuer: string
   readonly fetch: Fetch
-  /** Allows hosts with http: that are not on this computer. */
-  readonly allowPlainHttp: boolean
 }
 
-/** The services of a program that controls hosts. */
+/** The services of a control that concern its hosts. */
 export interface ControlHosts {
   readonly services: Pick<Services, 'hosts' | 'forwarding'>
   /** Publishes an event for each host that has become unreachable. Call it every 15 seconds, or when the program wakes. */
@@ -37,12 +35,11 @@ export const openControlHosts = async ({
   keys,
   issuer,
   fetch,
-  allowPlainHttp,
 }: ControlHostPorts): Promise<ControlHosts> => {
   const table = await openHostTable(store)
   return {
     services: {
-      hosts: createHosts({ store, table, publish, allowPlainHttp }),
+      hosts: createHosts({ store, table, publish }),
       forwarding: createForwarding({ table, fetch, sign: createSignAssertion({ keys, issuer }) }),
     },
     publishUnreachable: () => publishUnreachable({ store, table, publish }),

@@ -20,7 +20,7 @@ interface LinkedParts {
   readonly events: Events
 }
 
-/** Reports this host to the service that controls it, if the settings name one. */
+/** Reports this host to its control, if the settings name one. */
 export const openControlLink = (
   { control_url: controlUrl, control_key: key }: Pick<Config, 'control_url' | 'control_key'>,
   { machines, driver, facts, events }: LinkedParts,
@@ -38,13 +38,13 @@ export const openControlLink = (
     listMachines: machines.list,
     events,
     onProblem(problem) {
-      if (problem === undefined) log.info('The control service takes heartbeats again.')
-      else log.warning('The control service does not take heartbeats, which are retried: {problem}', { problem })
+      if (problem === undefined) log.info('The control accepts heartbeats again.')
+      else log.warning('The control does not accept heartbeats, which are retried: {problem}', { problem })
     },
   })
 }
 
-/** Milliseconds for the keys of an issuer. */
+/** Milliseconds that an issuer has to send its keys, and the most characters that they may have. */
 const timeout = 5_000
 const maxBytes = 256 * 1024
 
@@ -55,7 +55,7 @@ const fetchJson: FetchJson = async url => {
   return JSON.parse(bytes.toString('utf8'))
 }
 
-/** The services whose assertions this host believes; undefined if the settings name none. */
+/** The services whose assertions this host accepts; undefined if the settings name none. */
 export const readTrustedIssuers = ({
   trusted_issuers: issuers,
 }: Pick<Config, 'trusted_issuers'>):

@@ -1,14 +1,13 @@
 import * as z from 'zod'
+import { isLoopbackHost } from '#lib/calls/loopback.ts'
 import { KeySet } from '#lib/auth/assertions/issuer-keys.ts'
 import { hostKeyPattern } from '#lib/hosts/host-key.ts'
-
-const loopback = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/
 
 /** An address that credentials or keys may be exchanged with. */
 const isSafeAddress = (text: string): boolean => {
   if (!URL.canParse(text)) return false
   const { protocol, hostname } = new URL(text)
-  return protocol === 'https:' || (protocol === 'http:' && loopback.test(hostname))
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname))
 }
 
 const safeAddress = 'must be an address with https://; http:// on loopback only'
@@ -33,7 +32,7 @@ const TrustedIssuer = z.strictObject({
   algorithm: z.enum(['RS256', 'RS384', 'RS512']).default('RS256'),
 })
 
-/** The settings that connect a host with the service that controls it. */
+/** The settings that connect a host with its control. */
 export const controlSettings = {
   control_url: {
     schema: z
@@ -42,7 +41,7 @@ export const controlSettings = {
       .transform(text => new URL(text).origin)
       .optional(),
     default: undefined,
-    help: 'address of the service that controls this host; if unset, no service does',
+    help: 'address of the control of this host; if unset, it has none',
   },
   control_key: {
     schema: z.string().regex(hostKeyPattern, 'must be the key from the registration of this host').optional(),

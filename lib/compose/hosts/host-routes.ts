@@ -1,10 +1,10 @@
 import { routes } from '#functions/routes.gen.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 
-/** The services that only a program has that controls hosts. */
+/** The services that only a control has. */
 export const controlServiceNames = ['hosts', 'forwarding'] as const
 
-/** Whether only a program that controls hosts can serve a route. */
+/** Whether only a control can serve a route. */
 export const needsControl = ({ endpoint: { uses } }: Route): boolean =>
   uses.some(name => controlServiceNames.some(own => own === name))
 

@@ -17,7 +17,7 @@ export interface HibernatingClient extends Subscriber, Disposable {
   /** Sends the first message to a new client. */
   welcome(unknown: readonly string[]): void
   /** Tells the client that events before its cursor were removed unread. */
-  tellGap(): void
+  sendGap(): void
   /** Sends the events from the client's cursor on. */
   drain(): Promise<void>
   /** Closes the connection when its session has ended. */
@@ -36,45 +36,54 @@ interface Options {
   readonly sessions: Pick<SessionReferences, 'principal'>
   readonly onSent: (messages: number) => void
   /** Called when the bytes that the client has not confirmed become more or fewer. */
-  readonly onUnconfirmed: (change: number) => void
+  readonly onUnconfirmedChange: (change: number) => void
 }
 
 const batchSize = 64
 /** Bytes after which a client gets no more events before it confirms some. Answers may follow, up to as many bytes again. */
 const maxUnconfirmedBytes = 1 << 20
 /** Milliseconds that a client then has to confirm. */
-const patience = 10_000
+const confirmationTimeout = 10_000
+/** The `readyState` of a WebSocket over which messages can be sent. */
 const openState = 1
 
-/** Why a client is closed that reads too slowly, or does not tell that it reads. */
+/** Why a client is closed that reads too slowly, or does not confirm what it reads. */
 export const unconfirmedReason = 'Too much of what was sent is not confirmed; connect again with the last cursor.'
 
-/** Whom a client is before its session was looked up: somebody who may see nothing. */
+/** The principal of a client before its session is looked up. It may see nothing. */
 const nobody = { id: '', username: '', email: '', roles: [], claims: new Set<string>(), superUser: false }
 
-/** Lets other work run. */
-const takeTurns = (): Promise<void> => new Promise(resolve => void setTimeout(resolve, 0))
+/** Lets other work run between two batches. */
+const yieldToOtherWork = (): Promise<void> => new Promise(resolve => void setTimeout(resolve, 0))
 
 /**
  * Serves one WebSocket of a Durable Object. What it knows is written back to the socket. Its rights are looked up anew for
  * each batch of events.
  */
 export const createHibernatingClient = (options: Options): HibernatingClient => {
-  const { socket, hub, sessions, onSent, onUnconfirmed } = options
+  const { socket, hub, sessions, onSent, onUnconfirmedChange } = options
   const { id, userId, address, session, connectedAt } = options.state
   let { cursor, heardAt, unconfirmed, confirmed } = options.state
   const types = new Set<EventType>(options.state.types)
   const messages = createClientMessages(id)
   let principal: Principal | undefined
   let [isDraining, isMoreAvailable, isClosed] = [false, false, false]
-  onUnconfirmed(unconfirmed)
+  onUnconfirmedChange(unconfirmed)
 
   const isOpen = (): boolean => !isClosed && socket.readyState === openState
   const save = (): void => {
     if (isOpen())
       socket.serializeAttachment({
-        ...{ id, userId, address, session, connectedAt, heardAt, types: [...types] },
-        ...{ cursor: subscription.cursor(), unconfirmed, confirmed },
+        id,
+        userId,
+        address,
+        session,
+        connectedAt,
+        heardAt,
+        types: [...types],
+        cursor: subscription.cursor(),
+        unconfirmed,
+        confirmed,
       } satisfies ClientState)
   }
   const close = (code: number, reason: string): void => {
@@ -82,11 +91,11 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
     isClosed = true
     socket.close(code, cutReason(reason))
   }
-  let patienceTimer: ReturnType<typeof setTimeout> | undefined
+  let confirmationTimer: ReturnType<typeof setTimeout> | undefined
   const closeUnconfirmed = (): void => close(1013, unconfirmedReason)
   const countUnconfirmed = (change: number): void => {
     unconfirmed += change
-    onUnconfirmed(change)
+    onUnconfirmedChange(change)
   }
   const send = (text: string): void => {
     if (!isOpen()) return
@@ -106,7 +115,7 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
   const sendBatch = async (): Promise<boolean> => {
     if (!isOpen() || !(await findPrincipal()) || !isOpen()) return false
     if (unconfirmed > maxUnconfirmedBytes) {
-      patienceTimer ??= setTimeout(closeUnconfirmed, patience)
+      confirmationTimer ??= setTimeout(closeUnconfirmed, confirmationTimeout)
       return false
     }
     const frames = subscription.next(batchSize)
@@ -126,7 +135,7 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
     try {
       while (isMoreAvailable) {
         isMoreAvailable = false
-        while (await sendBatch()) await takeTurns()
+        while (await sendBatch()) await yieldToOtherWork()
       }
     } finally {
       isDraining = false
@@ -140,15 +149,15 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
     onBroadcast: ({ text }) => send(text.toString()),
   })
 
-  /** Counts what was sent after a confirmed event as unconfirmed, and no more. */
+  /** Counts only what was sent after the confirmed event as unconfirmed, as if all events had the same size. */
   const confirm = (seq: number): void => {
     const last = parseCursor(subscription.cursor()).seq
     if (seq <= confirmed || seq > last) return
     countUnconfirmed(-Math.ceil((unconfirmed * (seq - confirmed)) / (last - confirmed)))
     confirmed = seq
     if (unconfirmed > maxUnconfirmedBytes) return
-    clearTimeout(patienceTimer)
-    patienceTimer = undefined
+    clearTimeout(confirmationTimer)
+    confirmationTimer = undefined
     void drain()
   }
 
@@ -165,7 +174,7 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
       save()
       send(messages.welcome(types, subscription.cursor(), unknown))
     },
-    tellGap: () => send(messages.gap(subscription.cursor())),
+    sendGap: () => send(messages.gap(subscription.cursor())),
     drain,
     async checkSession() {
       if (isOpen()) await findPrincipal()
@@ -187,9 +196,9 @@ export const createHibernatingClient = (options: Options): HibernatingClient => 
     activity: () => ({ lastPing: 0, lastPong: heardAt, alive: isOpen(), queuedBytes: unconfirmed }),
     [Symbol.dispose]() {
       isClosed = true
-      clearTimeout(patienceTimer)
+      clearTimeout(confirmationTimer)
       subscription[Symbol.dispose]()
-      onUnconfirmed(-unconfirmed)
+      onUnconfirmedChange(-unconfirmed)
       unconfirmed = 0
     },
   }

@@ -25,7 +25,7 @@ export class PairHandshake implements Handshake {
     this.refusal = Response.json({ code, message }, { status: code })
   }
 
-  /** The runtime tells the object itself when a connection has closed. */
+  /** Does nothing: the runtime calls the Durable Object itself when a connection has closed. */
   onClosed(): void {}
 }
 

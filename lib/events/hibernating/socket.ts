@@ -29,8 +29,9 @@ export const ClientState = z.object({
   types: z.array(z.enum(eventTypes)),
   /** The position after the last event that was sent. */
   cursor: z.string(),
-  /** Milliseconds since 1970, and so is the time of the last message of the client. */
+  /** Milliseconds since 1970. */
   connectedAt: z.number(),
+  /** The time of the last message of the client, in milliseconds since 1970. */
   heardAt: z.number(),
   /** Bytes that were sent and that the client has not confirmed. */
   unconfirmed: z.number(),

@@ -44,8 +44,8 @@ interface Options {
 
 /** Milliseconds between two checks of all sessions. Events are sent only after a check of their own. */
 const checkInterval = 1_000
-/** Bytes of a message that a client may send. */
-const longestMessage = 64 * 1024
+/** The most characters of a message of a client. */
+const maxMessageLength = 64 * 1024
 /** Bytes that all clients together may leave unconfirmed. The memory of a Durable Object ends at 128 MB. */
 const maxUnconfirmedInAll = 32 << 20
 
@@ -56,20 +56,20 @@ export const createHibernatingSubscriptions = (options: Options): HibernatingSub
   const startedAt = Date.now()
   let [sent, unconfirmed] = [0, 0]
 
-  const onUnconfirmed = (change: number): void => {
+  const onUnconfirmedChange = (change: number): void => {
     unconfirmed += change
     if (change <= 0 || unconfirmed <= maxUnconfirmedInAll) return
     const [slowest] = [...clients.values()].toSorted((a, b) => b.activity().queuedBytes - a.activity().queuedBytes)
     slowest?.close(1013, unconfirmedReason)
   }
-  const add = (socket: HibernatingSocket, state: ClientState): { client: HibernatingClient; gap: boolean } => {
+  const addClient = (socket: HibernatingSocket, state: ClientState): { client: HibernatingClient; gap: boolean } => {
     const { cursor: after, gap } = events.resolveCursor(state.cursor)
     const onSent = (messages: number): void => void (sent += messages)
-    const client = createHibernatingClient({ socket, state, after, hub, sessions, onSent, onUnconfirmed })
+    const client = createHibernatingClient({ socket, state, after, hub, sessions, onSent, onUnconfirmedChange })
     clients.set(client.id, client)
     return { client, gap }
   }
-  const remove = (id: string): void => {
+  const removeClient = (id: string): void => {
     clients.get(id)?.[Symbol.dispose]()
     clients.delete(id)
   }
@@ -92,23 +92,23 @@ export const createHibernatingSubscriptions = (options: Options): HibernatingSub
   events.onCommit(checkAfterCommit)
   every(checkInterval, () => void checkSessions())
 
-  const kept = sockets.getWebSockets().flatMap(socket => {
+  const reopened = sockets.getWebSockets().flatMap(socket => {
     const state = readClientState(socket)
     if (state) return [{ socket, state }]
     socket.close(1012, 'Connect again with the last cursor.')
     return []
   })
-  for (const { socket, state } of kept.toSorted((a, b) => a.state.connectedAt - b.state.connectedAt)) {
-    const { client, gap } = add(socket, state)
-    if (gap) client.tellGap()
+  for (const { socket, state } of reopened.toSorted((a, b) => a.state.connectedAt - b.state.connectedAt)) {
+    const { client, gap } = addClient(socket, state)
+    if (gap) client.sendGap()
     void client.drain()
   }
 
   const admitNow = (socket: HibernatingSocket, state: ClientState, unknown: readonly string[], gap: boolean): void => {
     sockets.acceptWebSocket(socket)
-    const { client } = add(socket, state)
+    const { client } = addClient(socket, state)
     client.welcome(unknown)
-    if (gap) client.tellGap()
+    if (gap) client.sendGap()
     void client.drain()
   }
   const checkMayConnect = (caller: Principal): void => checkLimits([...clients.values()], caller, limits)
@@ -128,9 +128,16 @@ export const createHibernatingSubscriptions = (options: Options): HibernatingSub
         }
         const now = Date.now()
         const state: ClientState = {
-          ...{ id: crypto.randomUUID(), userId: caller.id, address, session, connectedAt: now, heardAt: now },
+          id: crypto.randomUUID(),
+          userId: caller.id,
+          address,
+          session,
+          connectedAt: now,
+          heardAt: now,
           types: [...new Set<EventType>([...types, 'global'])],
-          ...{ cursor: formatCursor(cursor), unconfirmed: 0, confirmed: cursor.seq },
+          cursor: formatCursor(cursor),
+          unconfirmed: 0,
+          confirmed: cursor.seq,
         }
         admitNow(PairHandshake.of(handshake).socket, state, unknown, gap)
       }
@@ -140,7 +147,7 @@ export const createHibernatingSubscriptions = (options: Options): HibernatingSub
       client.unsubscribe(types)
     },
     async clients() {
-      // After a sleep the names of users are not known before.
+      // After a sleep, the check is what finds the names of the users again.
       await checkSessions()
       return [...clients.values()].map(client => toClientRecord(client, client.activity()))
     },
@@ -148,11 +155,11 @@ export const createHibernatingSubscriptions = (options: Options): HibernatingSub
     onMessage(socket, data) {
       const client = clients.get(readClientState(socket)?.id ?? '')
       const text = typeof data === 'string' ? data : Buffer.from(data).toString('utf8')
-      if (text.length > longestMessage) client?.close(1009, '')
+      if (text.length > maxMessageLength) client?.close(1009, '')
       else client?.receive(text)
     },
     onClosed(socket) {
-      remove(readClientState(socket)?.id ?? '')
+      removeClient(readClientState(socket)?.id ?? '')
       // Without an answer to its close frame the client waits for the end of the connection.
       socket.close()
     },

@@ -6,7 +6,7 @@ import type { HostReport } from '../schemas.ts'
 import { type EventSource, readEventBatch } from './event-batch.ts'
 import { findMachineChanges, type KnownMachines } from './machine-changes.ts'
 
-/** Sends a heartbeat to the control service. Throws when the service does not take it. */
+/** Sends a heartbeat to the control. Throws when the control does not accept it. */
 export type SendHeartbeat = (heartbeat: Heartbeat, signal: AbortSignal) => Promise<HeartbeatReply>
 
 interface Options {
@@ -18,30 +18,30 @@ interface Options {
   readonly onProblem: (problem: string | undefined) => void
 }
 
-/** Milliseconds after an event until the heartbeat that tells it, so that events that come together are sent together. */
+/** Milliseconds between an event and the heartbeat with it, so that events that come together are sent together. */
 const eventDelay = 50
 /** Milliseconds until the first retry. Each further one takes twice as long, up to the usual interval. */
 const firstRetry = 1_000
 
 /**
- * Reports this host to the control service: every 15 seconds, and soon after each event. The control service says what it has
+ * Reports this host to the control: every 15 seconds, and soon after each event. The control says what it has
  * stored, and the next heartbeat goes on from there. So nothing is lost or repeated, whichever of the two restarts.
  */
 export const startAgent = ({ send, readReport, listMachines, events, onProblem }: Options): Disposable => {
   const closing = new AbortController()
-  /** What the control service has; undefined until it has answered once. */
+  /** What the control has; undefined until it has answered once. */
   let acknowledged: HeartbeatReply | undefined
   let known: KnownMachines | undefined
   let failures = 0
   let timer: NodeJS.Timeout | undefined
   let isSending = false
-  /** The head of the log at the last heartbeat. Commits without events are none of the agent's business. */
-  let toldHead = 0
+  /** The head of the log at the last heartbeat. A commit without an event does not move it, and causes no heartbeat. */
+  let sentHead = 0
 
-  /** Sends one heartbeat. Returns true when there is more to send. */
-  const beat = async (): Promise<boolean> => {
-    toldHead = events.head().seq
-    // The first heartbeat asks what the control service has.
+  /** Sends one heartbeat. Returns true if there is more to send. */
+  const sendHeartbeat = async (): Promise<boolean> => {
+    sentHead = events.head().seq
+    // The first heartbeat asks what the control has.
     const changes = acknowledged && findMachineChanges(listMachines(), known)
     const batch = acknowledged && readEventBatch(events, acknowledged.cursor)
     const isFirst = acknowledged === undefined
@@ -50,9 +50,9 @@ export const startAgent = ({ send, readReport, listMachines, events, onProblem }
       closing.signal,
     )
     if (changes && acknowledged.machines_tag === changes.known.tag) known = changes.known
-    // It has another state than this process has told it: it gets all machines.
+    // The control does not have what this process has sent, so it gets all machines.
     else if (acknowledged.machines_tag !== known?.tag) known = undefined
-    return isFirst || changes?.more === true || batch?.more === true || known === undefined
+    return isFirst || changes?.hasMore === true || batch?.hasMore === true || known === undefined
   }
   const schedule = (milliseconds: number): void => {
     if (closing.signal.aborted) return
@@ -63,10 +63,12 @@ export const startAgent = ({ send, readReport, listMachines, events, onProblem }
   const run = async (): Promise<void> => {
     isSending = true
     try {
-      const more = await beat()
+      const hasMore = await sendHeartbeat()
       if (failures > 0) onProblem(undefined)
       failures = 0
-      schedule(more || events.head().seq > toldHead ? eventDelay : (acknowledged?.interval ?? heartbeatInterval) * 1000)
+      schedule(
+        hasMore || events.head().seq > sentHead ? eventDelay : (acknowledged?.interval ?? heartbeatInterval) * 1000,
+      )
     } catch (error) {
       if (closing.signal.aborted) return
       if (failures === 0) onProblem(messageOf(error))
@@ -76,10 +78,10 @@ export const startAgent = ({ send, readReport, listMachines, events, onProblem }
       isSending = false
     }
   }
-  const watch = events.onCommit(() => {
+  const subscription = events.onCommit(() => {
     // While heartbeats fail, the retries have their own pace.
-    if (!isSending && failures === 0 && events.head().seq > toldHead) {
-      toldHead = events.head().seq
+    if (!isSending && failures === 0 && events.head().seq > sentHead) {
+      sentHead = events.head().seq
       schedule(eventDelay)
     }
   })
@@ -89,7 +91,7 @@ export const startAgent = ({ send, readReport, listMachines, events, onProblem }
     [Symbol.dispose]() {
       closing.abort()
       clearTimeout(timer)
-      watch[Symbol.dispose]()
+      subscription[Symbol.dispose]()
     },
   }
 }

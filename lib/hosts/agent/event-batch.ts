@@ -8,7 +8,7 @@ import type { Heartbeat, HostEvent } from '../heartbeat-schemas.ts'
 export interface EventBatch {
   readonly events: NonNullable<Heartbeat['events']>
   /** There are more events than fit into one heartbeat. */
-  readonly more: boolean
+  readonly hasMore: boolean
 }
 
 export type EventSource = Pick<Events, 'head' | 'resolveCursor' | 'entries'>
@@ -25,13 +25,13 @@ const toHostEvent = (event: NumberedEvent): HostEvent | undefined => {
 }
 
 /**
- * The events after the cursor that the control service has. Without one it gets the events from now on, because it gets the
+ * The events after the cursor that the control has. Without one it gets the events from now on, because it gets the
  * machines as they are now too. Gives undefined when there is nothing new.
  */
 export const readEventBatch = (source: EventSource, acknowledged: string | undefined): EventBatch | undefined => {
   if (acknowledged === undefined) {
     const head = formatCursor(source.head())
-    return { events: { after: head, next: head, entries: [] }, more: false }
+    return { events: { after: head, next: head, entries: [] }, hasMore: false }
   }
   const { cursor, gap } = source.resolveCursor(acknowledged)
   const found = source.entries(cursor, maxEvents)
@@ -54,6 +54,6 @@ export const readEventBatch = (source: EventSource, acknowledged: string | undef
       next: formatCursor({ ...cursor, seq }),
       entries,
     },
-    more: seq < source.head().seq,
+    hasMore: seq < source.head().seq,
   }
 }

@@ -1,15 +1,15 @@
 import type { PreparedBody } from '#lib/calls/prepared-body.ts'
 import type { Heartbeat, HostMachine } from '../heartbeat-schemas.ts'
 
-/** What of the machines a heartbeat says, and what the control service knows when it has taken that. */
+/** What a heartbeat says about the machines, and what the control knows once it has accepted the heartbeat. */
 export interface MachineChanges {
   readonly machines: NonNullable<Heartbeat['machines']>
   readonly known: KnownMachines
   /** There are more changes than fit into one heartbeat. */
-  readonly more: boolean
+  readonly hasMore: boolean
 }
 
-/** The machines as the control service knows them. */
+/** The machines as the control knows them. */
 export interface KnownMachines {
   readonly tag: string
   /** The records as text, by the ids of the machines. */
@@ -21,7 +21,7 @@ export interface KnownMachines {
 /** About the most bytes of the records in one heartbeat. */
 const maxLength = 1_000_000
 
-/** The difference between the machines and those that the control service knows; undefined when there is none. */
+/** The difference between the machines and those that the control knows; undefined when there is none. */
 export const findMachineChanges = (
   list: PreparedBody,
   known: KnownMachines | undefined,
@@ -32,7 +32,7 @@ export const findMachineChanges = (
   const records = new Map<string, string>()
   const changed: HostMachine[] = []
   let length = 0
-  let more = false
+  let hasMore = false
   for (const record of all) {
     const text = JSON.stringify(record)
     const before = known?.records.get(record.ID)
@@ -41,14 +41,14 @@ export const findMachineChanges = (
       changed.push(record)
       length += Buffer.byteLength(text)
     }
-    if (before !== text && !isSent) more = true
+    if (before !== text && !isSent) hasMore = true
     const after = isSent ? text : before
     if (after !== undefined) records.set(record.ID, after)
   }
   const tag = crypto.randomUUID()
   return {
     machines: { tag, ids: all.map(({ ID }) => ID), changed },
-    known: { tag, records, etag: more ? undefined : list.etag },
-    more,
+    known: { tag, records, etag: hasMore ? undefined : list.etag },
+    hasMore,
   }
 }

@@ -10,7 +10,7 @@ interface Options {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>
 }
 
-/** Milliseconds that the control service has for its reply. */
+/** Milliseconds that the control has for its reply. */
 const timeout = 20_000
 
 /** Node says only "fetch failed"; the cause has the reason. */

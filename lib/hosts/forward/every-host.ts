@@ -1,7 +1,7 @@
 import type { Principal } from '#lib/access/principal.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { HostTable } from '../host-table.ts'
-import { describeUnreachable, isUnreachable, type StoredHost } from '../stored-host.ts'
+import { describeSilence, type StoredHost } from '../stored-host.ts'
 import type { AskHost, HostRequest } from './host-client.ts'
 import { unwrapReply } from './host-refusal.ts'
 
@@ -24,9 +24,7 @@ interface Options {
 const createSilentError = (host: StoredHost): ServiceError =>
   new ServiceError(
     'unavailable',
-    isUnreachable(host) || host.heard_at === undefined
-      ? describeUnreachable(host)
-      : `host ${host.name} does not answer`,
+    host.heard_at === undefined ? `host ${host.name} has sent no heartbeat yet` : describeSilence(host),
   )
 
 export const createAskEveryHost = ({ table, ask }: Options): AskEveryHost => {

@@ -30,14 +30,14 @@ export const createFindMachineHost = ({ table, ask }: Options): FindMachineHost 
     signal: AbortSignal | undefined,
   ): Promise<readonly StoredHost[]> => {
     const path = toServedPath(`/v1/machines/${encodeSegment(reference)}/status`)
-    // The question is that of this service. The rights of the user are checked when the request is sent.
-    const asking = { ...user, roles: [], superUser: false, claims: new Set(['LIST_VM']) }
+    // This service asks for itself, whatever the user may see. The host checks the rights of the user when it gets the request.
+    const asker = { ...user, roles: [], superUser: false, claims: new Set(['LIST_VM']) }
     const found = await Promise.all(
       table
         .list()
         .filter(table.isAnswering)
         .map(async host => {
-          const reply = await ask(host, asking, { method: 'GET', path, signal, timeout: fanOutTimeout }).catch(() => {
+          const reply = await ask(host, asker, { method: 'GET', path, signal, timeout: fanOutTimeout }).catch(() => {
             signal?.throwIfAborted()
             return undefined
           })

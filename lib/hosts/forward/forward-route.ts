@@ -2,24 +2,19 @@ import * as z from 'zod'
 import type { Fault } from '#lib/errors.ts'
 import type { Endpoint, Route } from '#lib/http/endpoint.ts'
 import type { Services } from '#lib/http/services.ts'
-import { findOpenBody, isPlaced } from './forwarded-request.ts'
+import { findBodyForHost, needsPlacement } from './forwarded-request.ts'
 import { LicenseRecord } from '#lib/license/license.ts'
 
 /** The services that only a host has. Endpoints that use one of them are forwarded to a host. */
-export const hostOnlyServices: ReadonlySet<string> = new Set([
-  'machines',
-  'transfers',
-  'catalogCache',
-  'ssh',
-  'license',
-])
+export const hostServiceNames = ['machines', 'transfers', 'catalogCache', 'ssh', 'license'] as const
 
 /** Whether a route needs a host. */
-export const needsHost = ({ endpoint: { uses } }: Route): boolean => uses.some(name => hostOnlyServices.has(name))
+export const needsHost = ({ endpoint: { uses } }: Route): boolean =>
+  uses.some(name => hostServiceNames.some(own => own === name))
 
-const HostName = z.string().min(1).max(128).optional()
-
-const hostQuery = { host: HostName.meta({ description: 'Id or name of the host that gets the request' }) }
+const hostQuery = {
+  host: z.string().min(1).max(128).optional().meta({ description: 'Id or name of the host that gets the request' }),
+}
 const placementQuery = {
   ...hostQuery,
   host_labels: z
@@ -41,7 +36,7 @@ const forwardFaults: readonly Fault[] = ['not-found', 'conflict', 'upstream', 't
 
 const HostProblem = z.object({ host: z.string(), problem: z.string() })
 const HostLicense = LicenseRecord.extend({ host: z.string() })
-const WithHost = { host: z.string().meta({ description: 'Name of the host' }) }
+const hostMember = { host: z.string().meta({ description: 'Name of the host' }) }
 
 type Handle = (route: Route) => Endpoint['handle']
 
@@ -73,10 +68,11 @@ const ownHandlers: Readonly<Record<string, Handle>> = {
       forwarding.removeFromCaches(route, context),
 }
 
-const toReply = ({ id, endpoint: { reply } }: Route): z.ZodType => {
+/** The schema of the reply: lists that join the replies of several hosts name the host of each item. */
+const toReplySchema = ({ id, endpoint: { reply } }: Route): z.ZodType => {
   if (id === 'license/show') return z.union([LicenseRecord, z.array(z.union([HostLicense, HostProblem]))])
   if (id === 'catalog-cache/list' && reply instanceof z.ZodArray && reply.element instanceof z.ZodObject)
-    return z.array(reply.element.extend(WithHost))
+    return z.array(reply.element.extend(hostMember))
   return reply
 }
 
@@ -88,23 +84,23 @@ const toReply = ({ id, endpoint: { reply } }: Route): z.ZodType => {
 export const forwardRoute = (route: Route): Route => {
   if (!needsHost(route)) return route
   const { id, endpoint } = route
-  const placed = isPlaced(route)
-  const openBody = findOpenBody(route)
-  const toHost: Handle =
+  const isPlaced = needsPlacement(route)
+  const openBody = findBodyForHost(route)
+  const forward: Handle =
     original =>
     (context, { forwarding }) =>
-      forwarding.toHost(original, context)
+      forwarding.forward(original, context)
   const uses: readonly (keyof Services)[] = ['forwarding']
   return {
     id,
     endpoint: {
       ...endpoint,
       uses,
-      query: addMembers(endpoint.query, placed ? placementQuery : hostQuery),
+      query: addMembers(endpoint.query, isPlaced ? placementQuery : hostQuery),
       ...(openBody && { body: openBody.safeExtend(hostQuery) }),
-      reply: toReply(route),
+      reply: toReplySchema(route),
       faults: [...(endpoint.faults ?? []), ...forwardFaults],
-      handle: (ownHandlers[id] ?? toHost)(route),
+      handle: (ownHandlers[id] ?? forward)(route),
     },
   }
 }

@@ -44,14 +44,14 @@ const readHeaders = (context: RequestContext): Readonly<Record<string, string>> 
   }
 }
 
-/** Whether a request makes something new on a host, so that the host can be chosen. */
-export const isPlaced = ({ id, endpoint: { effect, params, uses } }: Route): boolean =>
+/** Whether a request makes something new, so that the caller or this service chooses the host. */
+export const needsPlacement = ({ id, endpoint: { effect, params, uses } }: Route): boolean =>
   effect === 'change' && !uses.includes('catalogCache') && (!params || id.startsWith('catalog-managers/'))
 
-/** The body of a request that can name its host there too; undefined where `host` is a member of the endpoint itself. */
-export const findOpenBody = (route: Route): z.ZodObject | undefined => {
+/** The schema of a body that can name the host too; undefined where `host` is a member of the endpoint itself. */
+export const findBodyForHost = (route: Route): z.ZodObject | undefined => {
   const { body } = route.endpoint
-  return isPlaced(route) && body instanceof z.ZodObject && !('host' in body.shape) ? body : undefined
+  return needsPlacement(route) && body instanceof z.ZodObject && !('host' in body.shape) ? body : undefined
 }
 
 /**
@@ -60,8 +60,8 @@ export const findOpenBody = (route: Route): z.ZodObject | undefined => {
  */
 export const toForwardedRequest = (route: Route, context: RequestContext): ForwardedRequest => {
   const { host, host_labels, ...query }: HostChoice & Record<string, unknown> = Object(context.query)
-  const isOwn = findOpenBody(route) === undefined
-  const { host: hostOfBody, ...body }: HostChoice & Record<string, unknown> = isOwn ? {} : Object(context.body)
+  const mayNameHost = findBodyForHost(route) !== undefined
+  const { host: hostOfBody, ...body }: HostChoice & Record<string, unknown> = mayNameHost ? Object(context.body) : {}
   const params = definedEntries(context.params)
   const path = findPath(
     route,
@@ -74,7 +74,7 @@ export const toForwardedRequest = (route: Route, context: RequestContext): Forwa
     method: context.method === 'HEAD' ? 'GET' : context.method,
     path: toServedPath(path.replace(/\{(\w+)\}/g, (_, name: string) => encodeSegment(String(values[name])))),
     query: new URLSearchParams(definedEntries(query).map(([name, value]) => [name, String(value)])),
-    body: context.body === undefined ? undefined : isOwn ? context.body : body,
+    body: mayNameHost && context.body !== undefined ? body : context.body,
     headers: readHeaders(context),
   }
 }

@@ -24,7 +24,7 @@ import type { SignAssertion } from '#lib/auth/assertions/sign-assertion.ts'
  */
 export interface Forwarding {
   /** Sends the request to the host that it names, to that of its machine, or to one that can take a new machine. */
-  toHost(route: Route, context: RequestContext): Promise<unknown>
+  forward(route: Route, context: RequestContext): Promise<unknown>
   listMachines(context: RequestContext): Promise<PreparedBody>
   /** The record of a machine, as an array of one. */
   showMachine(route: Route, context: RequestContext): Promise<unknown>
@@ -46,7 +46,7 @@ const readTimeout = 30_000
 /** Milliseconds that a host has for a change whose caller waits. */
 const changeTimeout = 900_000
 
-/** What the body of a forwarded request says about its host. */
+/** What the body of a forwarded request says about the host that it needs. */
 interface PlacedBody {
   readonly uuid?: string | undefined
   readonly architecture?: string | undefined
@@ -67,8 +67,7 @@ export const createForwarding = ({ table, fetch, sign }: Options): Forwarding =>
     const { id }: { id?: string } = Object(params)
     const { uuid, architecture }: PlacedBody = Object(body)
     const machine = endpoint.path.startsWith('/v1/machines/') ? id : uuid
-    const abort = endpoint.effect === 'read' ? signal : undefined
-    if (machine !== undefined) return findMachineHost(machine, caller!, abort)
+    if (machine !== undefined) return findMachineHost(machine, caller!, endpoint.effect === 'read' ? signal : undefined)
     return placeMachine(table, { labels: choice.host_labels, architecture })
   }
 
@@ -83,7 +82,7 @@ export const createForwarding = ({ table, fetch, sign }: Options): Forwarding =>
       ? followJob({ host, user, started, progress })
       : started
   }
-  const toHost = async (route: Route, context: RequestContext) => {
+  const send = async (route: Route, context: RequestContext) => {
     const request = toForwardedRequest(route, context)
     const host = await chooseHost(route, context, request)
     if (context.progress.id !== undefined && route.endpoint.job)
@@ -104,18 +103,16 @@ export const createForwarding = ({ table, fetch, sign }: Options): Forwarding =>
   }
 
   return {
-    toHost: async (route, context) => (await toHost(route, context)).body,
+    forward: async (route, context) => (await send(route, context)).body,
     listMachines: async context =>
       mergeMachines(await askForRead(context, toServedPath('/v1/machines')), table.machinesOf),
     async showMachine(route, context) {
-      const { host, body } = await toHost(route, context)
+      const { host, body } = await send(route, context)
       return Array.isArray(body) ? body.map((record: object) => toRecordOfHost(record, host)) : body
     },
     async readLicenses(route, context) {
       const { path, choice } = toForwardedRequest(route, context)
-      return choice.host === undefined
-        ? listByHost(await askForRead(context, path))
-        : (await toHost(route, context)).body
+      return choice.host === undefined ? listByHost(await askForRead(context, path)) : (await send(route, context)).body
     },
     listCaches: async context => mergeCaches(await askForRead(context, toServedPath('/v1/catalog/cache'))),
     async removeFromCaches(route, context) {

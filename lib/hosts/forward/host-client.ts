@@ -2,7 +2,7 @@ import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { SignAssertion } from '#lib/auth/assertions/sign-assertion.ts'
 import type { HostTable } from '../host-table.ts'
-import { describeUnreachable, isUnreachable, type StoredHost } from '../stored-host.ts'
+import { describeSilence, isUnreachable, type StoredHost } from '../stored-host.ts'
 import { readLimited } from './read-limited.ts'
 
 /** A request to a host. */
@@ -45,14 +45,12 @@ interface Options {
 }
 
 /** The error for a host that does not answer. It names the host and says what to do. */
-export const createHostDownError = (host: StoredHost, cause?: unknown): ServiceError => {
-  const why = isUnreachable(host) ? describeUnreachable(host) : `host ${host.name} does not answer`
-  return new ServiceError(
+const createHostDownError = (host: StoredHost, cause?: unknown): ServiceError =>
+  new ServiceError(
     'unavailable',
-    `The ${why}. Start vmhost there and check the network to ${host.url}, or use another host with ?host=NAME.`,
+    `The ${describeSilence(host)}. Start vmhost there and check the network to ${host.url}, or use another host with ?host=NAME.`,
     { cause },
   )
-}
 
 /** The most bytes of a reply. All of it is in memory for a moment. */
 const mostReplyBytes = 16 * 1024 * 1024

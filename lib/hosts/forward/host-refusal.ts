@@ -41,15 +41,14 @@ const readExtra = ({ body }: HostReply): Readonly<Record<string, unknown>> => {
 const hostFaults: ReadonlySet<Fault> = new Set(['internal', 'upstream', 'unavailable', 'timeout', 'no-space'])
 
 /**
- * The refusal of a host as a refusal of this service. A host that does not believe this service, or fails, is no mistake of the
- * caller.
+ * The refusal of a host as a refusal of this service. The caller made no mistake if the host does not trust this service, or fails.
  */
 export const toHostRefusal = (host: StoredHost, reply: HostReply): ServiceError => {
   const message = readMessage(reply)
   if (reply.status === 401)
     return new ServiceError(
       'upstream',
-      `The host ${host.name} does not believe this service: ${message} Its setting trusted_issuers must have the issuer and the keys of this service, and the audience ${host.id}.`,
+      `The host ${host.name} does not trust this service: ${message} Its setting trusted_issuers must have the issuer and the keys of this service, and the audience ${host.id}.`,
     )
   if (reply.status < 400)
     return new ServiceError('upstream', `The host ${host.name} does not answer as vmhost does: ${message}.`)

@@ -57,7 +57,9 @@ interface Options {
   readonly getHost: (id: string) => StoredHost | undefined
 }
 
+/** Milliseconds between two reads of a job. */
 const pollInterval = 1_000
+/** Milliseconds that a host has for the reply to one of them. */
 const timeout = 10_000
 /** The most bytes of a job with its result, which is stored. */
 export const maxJobBytes = 256 * 1024
@@ -80,24 +82,25 @@ const createStepReporter = (progress: ProgressReporter): ((job: HostJob) => void
       last.set(name, state)
       const isNew = before !== state
       if (isNew && state === 'skipped') progress.skip(name, message ?? '')
-      if (isNew && before === undefined && (state === 'running' || state === 'completed')) progress.begin(name)
-      if (isNew && before === 'pending' && (state === 'running' || state === 'completed')) progress.begin(name)
+      const hasBegun = state === 'running' || state === 'completed'
+      if (hasBegun && (before === undefined || before === 'pending')) progress.begin(name)
       if (state === 'running' && value !== undefined && total !== undefined) progress.advance(name, value, total)
       if (isNew && state === 'completed') progress.end(name)
     }
   }
 }
 
-/** Waits a moment, or until the signal is aborted. */
+/** Waits until the job is to be read again, or until the signal is aborted. It leaves no listener, because jobs are long. */
 const waitForNextPoll = (signal: AbortSignal | undefined): Promise<void> =>
   new Promise(resolve => {
-    const timer = setTimeout(resolve, pollInterval)
-    const onAbort = (): void => {
+    const finish = (): void => {
       clearTimeout(timer)
+      signal?.removeEventListener('abort', finish)
       resolve()
     }
-    if (signal?.aborted) onAbort()
-    signal?.addEventListener('abort', onAbort, { once: true })
+    const timer = setTimeout(finish, pollInterval)
+    if (signal?.aborted) finish()
+    else signal?.addEventListener('abort', finish)
   })
 
 export const createFollowHostJob =
@@ -126,7 +129,7 @@ export const createFollowHostJob =
       // A shutdown of this service ends no work on hosts: the next start goes on to follow it.
       if (isFault(signal!.reason, 'unavailable')) return
       const reply = await ask(host, follower, { method: 'POST', path: `${path}/cancel`, timeout })
-      // Conflict: it has ended already.
+      // A job that has ended already cannot be cancelled.
       if (reply.status >= 400 && reply.status !== toStatus('conflict')) throw toHostRefusal(host, reply)
     }
 

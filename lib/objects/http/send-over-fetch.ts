@@ -55,7 +55,7 @@ export const createFetchFetcher: CreateFetcher = ({
     checkLiteralAddress(url)
     const source = body && body.size > 0 ? trackBody(body) : undefined
     const aborting = new AbortController()
-    // Both abort the request, and with it the reading of the reply.
+    // The caller's signal and the idle watch abort the request, and with it the reading of the reply.
     const abort = (): void => aborting.abort(new Error('the request was aborted'))
     signal?.addEventListener('abort', abort, { once: true })
     const end = (): void => {

@@ -4,7 +4,7 @@ import type { LogReader } from '../log.ts'
 import { cutIntoPieces, joinPieces, type Piece } from './pieces.ts'
 import type { LogRow } from '../rows.ts'
 
-/** After so many entries the bounds of a log are stored. They show later that none is missing at its ends. */
+/** The number of entries after which the bounds of a log are stored. They show later that none is missing at its ends. */
 const boundsInterval = 1_000
 
 interface Bounds {
@@ -17,7 +17,7 @@ export interface DurableObjectLogs extends LogReader {
   write(row: LogRow): void
 }
 
-/** Opens the tables of the logs, and makes them at the first time. Reading throws when entries are damaged or missing. */
+/** Opens the tables of the logs, and creates them the first time. Reading throws when entries are damaged or missing. */
 export const openDurableObjectLogs = ({ run, prepare }: DurableObjectSql): DurableObjectLogs => {
   run(
     'CREATE TABLE IF NOT EXISTS entries (log TEXT, seq INTEGER, piece INTEGER, value BLOB NOT NULL, PRIMARY KEY (log, seq, piece)) WITHOUT ROWID',

@@ -26,7 +26,7 @@ export const maxRowSize = 2_000_000
 
 const encoder = new TextEncoder()
 
-const sizeOf = (value: SqlValue): number => {
+const measureSize = (value: SqlValue): number => {
   if (typeof value === 'string') return encoder.encode(value).length
   return value instanceof Object ? value.byteLength : 8
 }
@@ -34,7 +34,7 @@ const sizeOf = (value: SqlValue): number => {
 /** Opens the SQLite database of a Durable Object for queries. */
 export const openDurableObjectSql = ({ sql }: Pick<DurableObjectStorage, 'sql'>): DurableObjectSql => ({
   run(query, ...bindings) {
-    const size = bindings.reduce<number>((sum, value) => sum + sizeOf(value), 0)
+    const size = bindings.reduce<number>((sum, value) => sum + measureSize(value), 0)
     if (size > maxRowSize) throw new Error(`A row of ${size} bytes is above the limit of the platform, ${maxRowSize}.`)
     sql.exec(query, ...bindings)
   },

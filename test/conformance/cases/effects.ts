@@ -25,10 +25,17 @@ export const answers = (status: number, request: Ask, as = 'root', reply?: unkno
   ...(reply !== undefined && { reply }),
 })
 
+/** Types of events of which a runtime has more or fewer, or later ones, than another. */
+const lateTypes: Readonly<Record<string, Pick<Effect, 'eventually' | 'varies'>>> = {
+  job_manager: { varies: 'how often a job reports its progress depends on how long it takes' },
+  pdfm: { eventually: true, varies: 'a control hears of the machines of a host with its next heartbeat' },
+  catalog_cache: { eventually: true, varies: 'a control hears of the cache of a host with its next heartbeat' },
+}
+
 /** The event log has this event. */
 export const published = (types: string, message: string, body: object = {}): Effect => ({
   ...shows(`/v1/events?types=${types}&limit=1000`, { events: has({ message, body }) }),
-  ...(types === 'job_manager' && { varies: 'how often a job reports its progress depends on how long it takes' }),
+  ...lateTypes[types],
 })
 
 /** The latest entry of the audit about an operation says that it was done. */

@@ -272,7 +272,10 @@ const elsewhere: readonly Case[] = [
 
 export const transferArea: Area = {
   name: 'transfers',
-  withHost: true,
+  leftOut: {
+    workerd:
+      'a control forwards transfers to a host, and what they push, pull and import is in the catalog of that host, not in its own',
+  },
   needs: ['bucket', 'guests', 'other service'],
   people: { puller: { claims: ['LIST_CATALOG_MANIFEST', 'PULL_CATALOG_MANIFEST', 'LIST_CACHE'] } },
   cases: [...preparation, ...pushes, ...pulls, ...caches, ...importCases(catalog, 'catalog/'), ...elsewhere],

@@ -28,7 +28,7 @@ const report = {
   capacity: { cpus: 4, memory: 8_000, free_memory: 4_000 },
 }
 
-/** A host as the control service sees it: the endpoints of a host over machines that only have a name. */
+/** A host as the control sees it: the endpoints of a host over machines that only have a name. */
 interface FakeHost {
   readonly app: App
   readonly machines: Map<string, string>
@@ -254,7 +254,7 @@ describe('a request that needs a host', () => {
     })
   })
 
-  test('to a host that does not believe this service is a failure of the host, not of the credentials', async () => {
+  test('to a host that does not trust this service is a failure of the host, not of the credentials', async () => {
     const a = await addHost('a')
     a.machines.set(id(1), 'one')
     await beat('a')

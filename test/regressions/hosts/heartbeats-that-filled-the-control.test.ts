@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { PreparedBody } from '#lib/calls/prepared-body.ts'
 import { findMachineChanges } from '#lib/hosts/agent/machine-changes.ts'
-import { bodyLimit } from '#lib/hosts/heartbeat-schemas.ts'
+import { maxHeartbeatBytes } from '#lib/hosts/heartbeat-schemas.ts'
 import { type Control, openControl } from '../../support/hosts/control.ts'
 import { type ControlClient, openClient } from '../../support/hosts/control-client.ts'
 
@@ -89,7 +89,7 @@ test('a heartbeat about machines with texts of many bytes is not too large for t
     Description: '機'.repeat(8_000),
   }))
   const changes = findMachineChanges(new PreparedBody(JSON.stringify(records), '"1"'), undefined)!
-  expect(changes.more).toBe(true)
+  expect(changes.hasMore).toBe(true)
   // The events of the same heartbeat may be as many bytes.
-  expect(Buffer.byteLength(JSON.stringify(changes.machines))).toBeLessThan(bodyLimit / 2)
+  expect(Buffer.byteLength(JSON.stringify(changes.machines))).toBeLessThan(maxHeartbeatBytes / 2)
 })

@@ -58,7 +58,6 @@ export const openControl = async ({ store: given, fetch = refuseNetwork }: Optio
     keys: identityKeys,
     issuer: controlIssuer,
     fetch,
-    allowPlainHttp: false,
   })
   const services: Partial<Services> = {
     ...identity.services,

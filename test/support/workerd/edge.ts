@@ -92,7 +92,7 @@ export const startEdge = async ({ variables = {}, network = ['public'] }: Option
     },
     processorTime: () => worker.processorTime(),
     async [Symbol.asyncDispose]() {
-      await worker[Symbol.asyncDispose]()
+      await worker.kill()
       folder[Symbol.dispose]()
     },
   }
