@@ -44,7 +44,7 @@ export const openControlLink = (
   })
 }
 
-/** Milliseconds that an issuer has to send its keys, and the most characters that they may have. */
+/** Milliseconds that an issuer has to send its keys, and the most bytes that they may have. */
 const timeout = 5_000
 const maxBytes = 256 * 1024
 
