@@ -43,6 +43,8 @@ const grace = 2_000
 const require = createRequire(import.meta.url)
 const { default: program } = require('workerd') as { default: string }
 
+const freeLoopbackPort = '127.0.0.1:0'
+
 const text = (value: string): string => JSON.stringify(value)
 const list = (items: readonly string[]): string => `[${items.join(', ')}]`
 
@@ -71,7 +73,7 @@ const describeConfig = (options: WorkerdOptions, files: readonly string[]): stri
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = ${list(services)},
-  sockets = [(name = "http", address = ${text(options.address ?? '127.0.0.1:0')}, http = (), service = "script")],
+  sockets = [(name = "http", address = ${text(options.address ?? freeLoopbackPort)}, http = (), service = "script")],
 );
 const script :Workerd.Worker = (
   modules = ${list(files.map(name => `(name = ${text(name)}, ${name.endsWith('.json') ? 'text' : 'esModule'} = embed ${text(name)})`))},
@@ -127,7 +129,7 @@ export const startWorkerd = async (options: WorkerdOptions): Promise<Workerd> =>
       child.once('exit', code => reject(new Error(`workerd ended with ${code}`)))
     })
     return {
-      url: `http://127.0.0.1:${port}`,
+      url: `http://${(options.address ?? freeLoopbackPort).replace(/:\d+$/, '')}:${port}`,
       ended,
       processorTime: () => readProcessorTime(child.pid!),
       kill,
