@@ -4,13 +4,12 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { routes } from '#functions/routes.gen.ts'
 import { toServedPath } from '#lib/calls/paths.ts'
+import { hostRoutes } from '#lib/compose/hosts/host-routes.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 import { listMethodPaths } from '#lib/http/method-table.ts'
 import { newFolder } from '../support/folder.ts'
 import { connectionTo, startHost } from '../support/transfers.ts'
 import { newState, rootPassword, type Service, startService } from '../support/service.ts'
-
-const table: readonly Route[] = routes
 
 const build = (folder: string, ...args: readonly string[]): string =>
   execFileSync(process.execPath, ['build/bundle.ts', '--folder', folder, ...args], { encoding: 'utf8', stdio: 'pipe' })
@@ -24,6 +23,16 @@ const packagesIn = (folder: string): string[] =>
 /** The paths of some routes, each with its method, as a client calls them. */
 const callsTo = (list: readonly Route[]): string[] =>
   list.flatMap(({ endpoint }) => listMethodPaths(endpoint).map(([method, path]) => `${method} ${toServedPath(path)}`))
+
+/** Texts that are in a build that has the endpoint. */
+const summaryOf = ({ endpoint }: Route): string => `summary:${JSON.stringify(endpoint.summary)}`
+const rowOf = ({ id }: Route): string => `id:${JSON.stringify(id)}`
+
+/** Gives a function that tells whether a text is in one of the files of a folder. */
+const readFiles = (folder: string, pattern: string): ((text: string) => boolean) => {
+  const texts = globSync(join(folder, pattern)).map(file => readFileSync(file, 'utf8'))
+  return text => texts.some(file => file.includes(text))
+}
 
 const sshPackages = ['asn1', 'bcrypt-pbkdf', 'safer-buffer', 'ssh2', 'tweetnacl']
 
@@ -52,7 +61,7 @@ const examples = [
   },
   {
     name: 'machines-without-ssh',
-    served: table.map(({ id }) => id).filter(id => id !== 'ssh/execute'),
+    served: hostRoutes.map(({ id }) => id).filter(id => id !== 'ssh/execute'),
     excluded: ['ssh/execute'],
     packages: sshPackages,
     driver: 'v86',
@@ -67,8 +76,8 @@ describe.each(examples)(
     const state = newState()
     let service: Service
     let ids: ReadonlySet<string>
-    const within = (): Route[] => table.filter(({ id }) => ids.has(id))
-    const without = (): Route[] => table.filter(({ id }) => !ids.has(id))
+    const within = (): Route[] => hostRoutes.filter(({ id }) => ids.has(id))
+    const without = (): Route[] => hostRoutes.filter(({ id }) => !ids.has(id))
 
     beforeAll(async () => {
       build(folder.path, '--config', config)
@@ -93,17 +102,21 @@ describe.each(examples)(
     })
 
     test('has no text of the handlers that it leaves out, and no library that only they use', () => {
-      const files = globSync(join(folder.path, '**/*.{mjs,json}')).map(file => readFileSync(file, 'utf8'))
-      const present = (text: string): boolean => files.some(file => file.includes(text))
-      const summaryOf = ({ endpoint }: Route): string => `summary:${JSON.stringify(endpoint.summary)}`
+      // The client can call every service, so it has all endpoints whatever is built beside it.
+      const present = readFiles(folder.path, '{,chunks/}!(client).{mjs,json}')
       const pathsOf = ({ endpoint }: Route): string[] =>
         listMethodPaths(endpoint).map(([, path]) => JSON.stringify(path))
-      const rowOf = ({ id }: Route): string => `id:${JSON.stringify(id)}`
       // The same marks are there of what is served, so their absence means something.
       expect(within().filter(route => !present(rowOf(route)) || !present(summaryOf(route)))).toEqual([])
       const kept = new Set(within().flatMap(pathsOf))
       const marks = without().flatMap(route => [rowOf(route), summaryOf(route), ...pathsOf(route)])
       expect(marks.filter(mark => !kept.has(mark)).filter(present)).toEqual([])
+      const presentAtEdge = readFiles(folder.path, 'edge/*.mjs')
+      const { rows }: { rows: { id: string }[] } = JSON.parse(readFileSync(join(folder.path, 'endpoints.json'), 'utf8'))
+      const builtIds = new Set(rows.map(({ id }) => id))
+      expect(within().filter(route => !presentAtEdge(rowOf(route)))).toEqual([])
+      const leftOut = routes.filter(({ id }) => !builtIds.has(id))
+      expect(leftOut.flatMap(route => [rowOf(route), summaryOf(route)]).filter(presentAtEdge)).toEqual([])
       const all = packagesIn(resolve('dist'))
       const left = new Set(packagesIn(folder.path))
       expect(all.filter(one => !left.has(one)).sort()).toEqual(packages)

@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Route } from '#lib/http/endpoint.ts'
 import { listMethodPaths } from '#lib/http/method-table.ts'
 import { toServedPath } from '#lib/calls/paths.ts'
 import { listStatuses } from '#lib/http/endpoint-statuses.ts'
-import { routes as table } from '#functions/routes.gen.ts'
+import { hostRoutes as routes } from '#lib/compose/hosts/host-routes.ts'
 import { exchangeBytes, isWhole, readReply } from '../support/raw-exchange.ts'
 import { newState, rootPassword, type Service, startService } from '../support/service.ts'
 import { bodyChanges, changes, parameterChanges } from '../support/unsound-requests.ts'
 
-const routes = table as readonly Route[]
 // It makes a pair of keys each time, and reads nothing of its request.
 const slow = new Set(['auth/rotate-key'])
 const pairs = routes.flatMap(({ id, endpoint }) =>
