@@ -1,5 +1,5 @@
 import type { Principal } from '#lib/access/principal.ts'
-import { messageOf, ServiceError } from '#lib/errors.ts'
+import { ServiceError } from '#lib/errors.ts'
 import type { HostTable } from '../host-table.ts'
 import { describeSilence, type StoredHost } from '../stored-host.ts'
 import type { AskHost, HostRequest } from './host-client.ts'
@@ -34,7 +34,9 @@ export const createAskEveryHost = ({ table, ask }: Options): AskEveryHost => {
       return { host, body: unwrapReply(host, await ask(host, user, request)) }
     } catch (error) {
       request.signal?.throwIfAborted()
-      return { host, error: error instanceof ServiceError ? error : new ServiceError('upstream', messageOf(error)) }
+      // Any other error is a defect of this service, which no host should be blamed for.
+      if (!(error instanceof ServiceError)) throw error
+      return { host, error }
     }
   }
   return (user, request, only) =>
