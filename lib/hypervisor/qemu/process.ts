@@ -158,7 +158,8 @@ export const launchQemu = async (
   let failure: unknown
   // QEMU waits for the recorder before it accepts commands.
   const recording = recordSerialOutput(AbortSignal.any([deadline, exitSignal])).catch((error: unknown) => {
-    failure = error
+    // The recording ends with QEMU, and then the reason is that of QEMU.
+    if (!exitSignal.aborted) failure = error
   })
   while (!exitSignal.aborted) {
     const qmp = await connectControl(context, onEvent).catch(() => undefined)
