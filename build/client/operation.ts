@@ -3,7 +3,8 @@ import { toServedPath } from '#lib/calls/paths.ts'
 import type { Endpoint, Method, Path, Route } from '#lib/http/endpoint.ts'
 import { getSuccessStatus } from '#lib/http/endpoint-statuses.ts'
 import { listMethodPaths } from '#lib/http/method-table.ts'
-import { printComment, printMember, printObject, printType, type Schema } from './schema-type.ts'
+import type { Schema } from '#lib/http/openapi/schema-type.ts'
+import { printComment, printMember, printObject, printType } from './schema-type.ts'
 
 /** The parts of an operation of the OpenAPI document that are read here. */
 export interface DocumentedOperation {

@@ -1,18 +1,6 @@
 /** Prints JSON Schemas as TypeScript. */
 
-/** The parts of a JSON Schema that say what type a value has. */
-export interface Schema {
-  readonly type?: string | readonly string[]
-  readonly enum?: readonly unknown[]
-  readonly const?: unknown
-  readonly $ref?: string
-  readonly description?: string
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly required?: readonly string[]
-  readonly items?: Schema
-  readonly additionalProperties?: Schema | boolean
-  readonly anyOf?: readonly Schema[]
-}
+import type { Schema } from '#lib/http/openapi/schema-type.ts'
 
 /** `request`: what callers make, so members may be undefined and arrays readonly. */
 export type Side = 'request' | 'reply'

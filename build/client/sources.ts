@@ -4,7 +4,8 @@ import type { Route } from '#lib/http/endpoint.ts'
 import { describeRoutes } from '#lib/http/openapi/document.ts'
 import { type DocumentedPaths, printComponent, printOperation, type PrintedOperation } from './operation.ts'
 import { packTable } from './pack-table.ts'
-import { listReferences, printComment, type Schema } from './schema-type.ts'
+import type { Schema } from '#lib/http/openapi/schema-type.ts'
+import { listReferences, printComment } from './schema-type.ts'
 
 const written = '// Written by build/client.ts. Do not edit; run `npm run routes`.\n'
 

@@ -6,7 +6,10 @@ import type { TrustedIssuers } from './assertions/trusted-issuers.ts'
 interface Options {
   readonly sessions: Pick<Sessions, 'principal'>
   readonly apiKeys: Pick<ApiKeys, 'principal'>
-  /** Without it assertions of other services are refused as any other unknown token. */
+  /**
+   * Undefined when no other service is trusted, so that no request pays for reading whether its token is an assertion. An assertion
+   * is then refused like any other unknown token.
+   */
   readonly trustedIssuers: TrustedIssuers | undefined
 }
 

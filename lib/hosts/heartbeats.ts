@@ -32,7 +32,7 @@ export const createHeartbeats = ({ store, table, publish }: Options): Heartbeats
   const authenticate = async (hostId: string, key: string | null): Promise<void> => {
     const given = parseHostKey(key ?? '')
     const host = table.get(hostId.toLowerCase())
-    const matches = await matchesSecret(given?.secret ?? '', host?.key_hash ?? unmatchableHash)
+    const matches = matchesSecret(given?.secret ?? '', host?.key_hash ?? unmatchableHash)
     if (!host || !matches || given?.hostId !== host.id)
       throw new ServiceError('unauthenticated', 'This is not the key of a registered host. Register the host again.')
   }

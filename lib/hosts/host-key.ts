@@ -1,8 +1,7 @@
-const toHex = (bytes: Uint8Array): string => [...bytes].map(byte => byte.toString(16).padStart(2, '0')).join('')
+import { hash as digest, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** SHA-256 of a secret, in hexadecimal. The secrets of hosts are random and long, so they need no slow hash. */
-const hashSecret = async (secret: string): Promise<string> =>
-  toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(secret))))
+const hashSecret = (secret: string): string => digest('sha256', secret)
 
 /** The key of a host: its id and a secret. The host learns its id from the key. */
 interface HostKey {
@@ -11,9 +10,9 @@ interface HostKey {
 }
 
 /** Makes the key of a host, which is shown once, and the hash that is stored. */
-export const createHostKey = async (hostId: string): Promise<{ readonly key: string; readonly hash: string }> => {
-  const secret = toHex(crypto.getRandomValues(new Uint8Array(32)))
-  return { key: `${hostId}.${secret}`, hash: await hashSecret(secret) }
+export const createHostKey = (hostId: string): { readonly key: string; readonly hash: string } => {
+  const secret = randomBytes(32).toString('hex')
+  return { key: `${hostId}.${secret}`, hash: hashSecret(secret) }
 }
 
 /** The form of the key of a host. */
@@ -26,9 +25,7 @@ export const parseHostKey = (key: string): HostKey | undefined => {
 }
 
 /** Whether a secret has this hash. The comparison of digests takes the same time wherever they differ. */
-export const matchesSecret = async (secret: string, hash: string): Promise<boolean> => {
-  const given = await hashSecret(secret)
-  let difference = given.length ^ hash.length
-  for (let at = 0; at < given.length; at += 1) difference |= given.charCodeAt(at) ^ hash.charCodeAt(at)
-  return difference === 0
+export const matchesSecret = (secret: string, hash: string): boolean => {
+  const [given, stored] = [Buffer.from(hashSecret(secret)), Buffer.from(hash)]
+  return given.length === stored.length && timingSafeEqual(given, stored)
 }

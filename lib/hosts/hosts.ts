@@ -60,7 +60,7 @@ export const createHosts = ({ store, table, publish }: Options): Hosts => {
     async register({ name, url, labels }) {
       checkUrl(url)
       const id = crypto.randomUUID()
-      const { key, hash } = await createHostKey(id)
+      const { key, hash } = createHostKey(id)
       const now = new Date().toISOString()
       const host: StoredHost = {
         id,

@@ -1,16 +1,4 @@
-/** The parts of a JSON Schema that are used here. */
-interface Schema {
-  readonly type?: string | readonly string[]
-  readonly enum?: readonly unknown[]
-  readonly const?: unknown
-  readonly $ref?: string
-  readonly description?: string
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly required?: readonly string[]
-  readonly items?: Schema
-  readonly additionalProperties?: Schema | boolean
-  readonly anyOf?: readonly Schema[]
-}
+import type { Schema } from './schema-type.ts'
 
 const nullSchema = { type: 'null' }
 
