@@ -25,7 +25,9 @@ export interface EndpointTable {
 /** The module through which a service that only a host has reaches the host. */
 const hostModules: Readonly<Partial<Record<keyof Services, string>>> = {
   machines: 'lib/compose/open-driver.ts',
-  transfers: 'lib/transfers/transfers.ts',
+  images: 'lib/images/images.ts',
+  pools: 'lib/machines/machines.ts',
+  tunnels: 'lib/platform/web-sockets.ts',
   catalogCache: 'lib/transfers/cache/cache.ts',
   ssh: 'lib/compose/open-ssh.ts',
   // A license names the processors and the memory of its host.

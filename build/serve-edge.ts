@@ -32,6 +32,8 @@ const {
   folder: values.folder,
   // The platform reaches public addresses only. Hosts and storages of a test are often on this computer.
   network: values['private-network'] ? ['public', 'private', 'local'] : ['public'],
+  // On the platform it says who the client is; here the client itself would say it.
+  removedHeaders: ['CF-Connecting-IP'],
   variables: { ...(generated !== undefined && { VMHOST_ROOT_PASSWORD: generated }), ...settings },
 })
 console.log(`The edge is served at ${url}, with its state in ${values.folder}.

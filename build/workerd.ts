@@ -22,6 +22,8 @@ export interface WorkerdOptions {
   readonly folder?: string
   /** Where to listen; any free port of the loopback by default. */
   readonly address?: string
+  /** Headers that are removed from every request, because clients must not set them. */
+  readonly removedHeaders?: readonly string[]
   /** Which addresses the script may reach: only public ones by default, as on the platform. */
   readonly network?: readonly string[]
 }
@@ -32,6 +34,8 @@ export interface Workerd extends AsyncDisposable {
   readonly ended: Promise<number | null>
   /** Milliseconds of processor time that the process has used. Linux alone tells that. */
   processorTime(): number
+  /** Bytes of memory that the process has now. Linux alone tells that. */
+  memory(): number
   /** Ends the process without any grace. */
   kill(): Promise<void>
 }
@@ -50,7 +54,8 @@ const list = (items: readonly string[]): string => `[${items.join(', ')}]`
 
 /** A Cap'n Proto text: the script, its bindings, its disk and its network. */
 const describeConfig = (options: WorkerdOptions, files: readonly string[]): string => {
-  const { durableObjects = {}, entrypoints = {}, variables = {}, network = ['public'] } = options
+  const { durableObjects = {}, entrypoints = {}, variables = {}, network = ['public'], removedHeaders = [] } = options
+  const removed = removedHeaders.map(name => `(name = ${text(name)})`)
   const bindings = [
     ...Object.entries(durableObjects).map(
       ([name, className]) => `(name = ${text(name)}, durableObjectNamespace = ${text(className)})`,
@@ -73,7 +78,7 @@ const describeConfig = (options: WorkerdOptions, files: readonly string[]): stri
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = ${list(services)},
-  sockets = [(name = "http", address = ${text(options.address ?? freeLoopbackPort)}, http = (), service = "script")],
+  sockets = [(name = "http", address = ${text(options.address ?? freeLoopbackPort)}, http = (injectRequestHeaders = ${list(removed)}), service = "script")],
 );
 const script :Workerd.Worker = (
   modules = ${list(files.map(name => `(name = ${text(name)}, ${name.endsWith('.json') ? 'text' : 'esModule'} = embed ${text(name)})`))},
@@ -91,6 +96,9 @@ const readProcessorTime = (pid: number): number => {
   const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ').slice(11, 13)
   return (Number(user) + Number(system)) * 10
 }
+
+/** Linux counts resident memory in pages, of 4 KB on the platforms of workerd: the second field. */
+const readMemory = (pid: number): number => Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4_096
 
 /** Serves a script with workerd, the runtime of the platform. Throws when it ends before it listens. */
 export const startWorkerd = async (options: WorkerdOptions): Promise<Workerd> => {
@@ -132,6 +140,7 @@ export const startWorkerd = async (options: WorkerdOptions): Promise<Workerd> =>
       url: `http://${(options.address ?? freeLoopbackPort).replace(/:\d+$/, '')}:${port}`,
       ended,
       processorTime: () => readProcessorTime(child.pid!),
+      memory: () => readMemory(child.pid!),
       kill,
       [Symbol.asyncDispose]: end,
     }

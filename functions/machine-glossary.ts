@@ -1,4 +1,6 @@
 import type { recordTemplate } from '#lib/machines/record-template.ts'
+import { poolGlossary } from './pool-glossary.ts'
+import { waitGlossary } from './wait-glossary.ts'
 
 /** Ends the description of a setting that only other hypervisors have. */
 const fixed = 'of other hypervisors; every machine here has the same value'
@@ -55,7 +57,9 @@ const members: Readonly<Record<keyof typeof recordTemplate | 'problem', string>>
   problem: 'What is wrong with the machine; absent if nothing is',
 }
 
-/** Descriptions of the members of a machine's record for the OpenAPI document. */
-export const machineGlossary: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(members).map(([name, text]) => [`Machine.${name}`, text]),
-)
+/** Descriptions of machines for the OpenAPI document: the members of the record, and what consoles and waits have. */
+export const machineGlossary: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.entries(members).map(([name, text]) => [`Machine.${name}`, text])),
+  ...poolGlossary,
+  ...waitGlossary,
+}

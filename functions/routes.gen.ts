@@ -23,6 +23,7 @@ import rolesShow from './roles/show.ts'
 import rolesListClaims from './roles/list-claims.ts'
 import rolesAddClaim from './roles/add-claim.ts'
 import rolesRemoveClaim from './roles/remove-claim.ts'
+import authCreateTicket from './auth/create-ticket.ts'
 import authSignOut from './auth/sign-out.ts'
 import authSignIn from './auth/sign-in.ts'
 import authValidateOwnToken from './auth/validate-own-token.ts'
@@ -102,8 +103,15 @@ import hostsShow from './hosts/show.ts'
 import hostsUpdate from './hosts/update.ts'
 import hostsDrain from './hosts/drain.ts'
 import hostsHeartbeat from './hosts/heartbeat.ts'
+import hostsPack from './hosts/pack.ts'
 import hostsUndrain from './hosts/undrain.ts'
 import licenseShow from './license/show.ts'
+import imagesList from './images/list.ts'
+import imagesCreate from './images/create.ts'
+import imagesDelete from './images/delete.ts'
+import imagesShow from './images/show.ts'
+import imagesShowUpload from './images/show-upload.ts'
+import imagesUpload from './images/upload.ts'
 import jobsList from './jobs/list.ts'
 import jobsCleanUp from './jobs/clean-up.ts'
 import jobsDelete from './jobs/delete.ts'
@@ -114,15 +122,34 @@ import machinesCreate from './machines/create.ts'
 import machinesDelete from './machines/delete.ts'
 import machinesShow from './machines/show.ts'
 import machinesClone from './machines/clone.ts'
+import machinesDeleteCloudInit from './machines/delete-cloud-init.ts'
+import machinesShowCloudInit from './machines/show-cloud-init.ts'
+import machinesConsole from './machines/console.ts'
+import machinesExecute from './machines/execute.ts'
+import machinesReadFile from './machines/read-file.ts'
+import machinesWriteFile from './machines/write-file.ts'
+import machinesListForwards from './machines/list-forwards.ts'
+import machinesAddForward from './machines/add-forward.ts'
+import machinesRemoveForward from './machines/remove-forward.ts'
 import machinesPause from './machines/pause.ts'
 import machinesReset from './machines/reset.ts'
 import machinesRestart from './machines/restart.ts'
 import machinesResume from './machines/resume.ts'
+import machinesScreen from './machines/screen.ts'
+import machinesScreenshot from './machines/screenshot.ts'
 import machinesSet from './machines/set.ts'
 import machinesStart from './machines/start.ts'
 import machinesStatus from './machines/status.ts'
 import machinesStop from './machines/stop.ts'
 import machinesSuspend from './machines/suspend.ts'
+import machinesTunnel from './machines/tunnel.ts'
+import machinesWait from './machines/wait.ts'
+import poolsList from './pools/list.ts'
+import poolsCreate from './pools/create.ts'
+import poolsDelete from './pools/delete.ts'
+import poolsShow from './pools/show.ts'
+import poolsUpdate from './pools/update.ts'
+import poolsClaim from './pools/claim.ts'
 import sshExecute from './ssh/execute.ts'
 import userConfigsList from './user-configs/list.ts'
 import userConfigsCreate from './user-configs/create.ts'
@@ -164,6 +191,7 @@ export const routes = [
   { id: 'roles/list-claims', endpoint: rolesListClaims }, // GET /v1/auth/roles/{id}/claims
   { id: 'roles/add-claim', endpoint: rolesAddClaim }, // POST /v1/auth/roles/{id}/claims
   { id: 'roles/remove-claim', endpoint: rolesRemoveClaim }, // DELETE /v1/auth/roles/{id}/claims/{claim}
+  { id: 'auth/create-ticket', endpoint: authCreateTicket }, // POST /v1/auth/tickets
   { id: 'auth/sign-out', endpoint: authSignOut }, // DELETE /v1/auth/token
   { id: 'auth/sign-in', endpoint: authSignIn }, // POST /v1/auth/token
   { id: 'auth/validate-own-token', endpoint: authValidateOwnToken }, // GET /v1/auth/token/validate
@@ -243,8 +271,15 @@ export const routes = [
   { id: 'hosts/update', endpoint: hostsUpdate }, // PUT /v1/hosts/{id}
   { id: 'hosts/drain', endpoint: hostsDrain }, // PUT /v1/hosts/{id}/drain
   { id: 'hosts/heartbeat', endpoint: hostsHeartbeat }, // PUT /v1/hosts/{id}/heartbeat
+  { id: 'hosts/pack', endpoint: hostsPack }, // GET /v1/hosts/{id}/packs/{job}
   { id: 'hosts/undrain', endpoint: hostsUndrain }, // PUT /v1/hosts/{id}/undrain
   { id: 'license/show', endpoint: licenseShow }, // GET /v1/hypervisor_desktop/key, GET /v1/parallels_desktop/key
+  { id: 'images/list', endpoint: imagesList }, // GET /v1/images
+  { id: 'images/create', endpoint: imagesCreate }, // POST /v1/images
+  { id: 'images/delete', endpoint: imagesDelete }, // DELETE /v1/images/{id}
+  { id: 'images/show', endpoint: imagesShow }, // GET /v1/images/{id}
+  { id: 'images/show-upload', endpoint: imagesShowUpload }, // GET /v1/images/{name}/upload
+  { id: 'images/upload', endpoint: imagesUpload }, // PUT /v1/images/{name}/upload
   { id: 'jobs/list', endpoint: jobsList }, // GET /v1/jobs
   { id: 'jobs/clean-up', endpoint: jobsCleanUp }, // DELETE /v1/jobs/cleanup
   { id: 'jobs/delete', endpoint: jobsDelete }, // DELETE /v1/jobs/{id}
@@ -255,15 +290,34 @@ export const routes = [
   { id: 'machines/delete', endpoint: machinesDelete }, // DELETE /v1/machines/{id}
   { id: 'machines/show', endpoint: machinesShow }, // GET /v1/machines/{id}
   { id: 'machines/clone', endpoint: machinesClone }, // PUT /v1/machines/{id}/clone
+  { id: 'machines/delete-cloud-init', endpoint: machinesDeleteCloudInit }, // DELETE /v1/machines/{id}/cloud-init
+  { id: 'machines/show-cloud-init', endpoint: machinesShowCloudInit }, // GET /v1/machines/{id}/cloud-init
+  { id: 'machines/console', endpoint: machinesConsole }, // GET /v1/machines/{id}/console
+  { id: 'machines/execute', endpoint: machinesExecute }, // PUT /v1/machines/{id}/execute
+  { id: 'machines/read-file', endpoint: machinesReadFile }, // GET /v1/machines/{id}/files
+  { id: 'machines/write-file', endpoint: machinesWriteFile }, // PUT /v1/machines/{id}/files
+  { id: 'machines/list-forwards', endpoint: machinesListForwards }, // GET /v1/machines/{id}/forwards
+  { id: 'machines/add-forward', endpoint: machinesAddForward }, // POST /v1/machines/{id}/forwards
+  { id: 'machines/remove-forward', endpoint: machinesRemoveForward }, // DELETE /v1/machines/{id}/forwards/{forward}
   { id: 'machines/pause', endpoint: machinesPause }, // GET /v1/machines/{id}/pause, PUT /v1/machines/{id}/pause
   { id: 'machines/reset', endpoint: machinesReset }, // GET /v1/machines/{id}/reset, PUT /v1/machines/{id}/reset
   { id: 'machines/restart', endpoint: machinesRestart }, // GET /v1/machines/{id}/restart, PUT /v1/machines/{id}/restart
   { id: 'machines/resume', endpoint: machinesResume }, // GET /v1/machines/{id}/resume, PUT /v1/machines/{id}/resume
+  { id: 'machines/screen', endpoint: machinesScreen }, // GET /v1/machines/{id}/screen
+  { id: 'machines/screenshot', endpoint: machinesScreenshot }, // GET /v1/machines/{id}/screenshot
   { id: 'machines/set', endpoint: machinesSet }, // PUT /v1/machines/{id}/set
   { id: 'machines/start', endpoint: machinesStart }, // GET /v1/machines/{id}/start, PUT /v1/machines/{id}/start
   { id: 'machines/status', endpoint: machinesStatus }, // GET /v1/machines/{id}/status
   { id: 'machines/stop', endpoint: machinesStop }, // GET /v1/machines/{id}/stop, PUT /v1/machines/{id}/stop
   { id: 'machines/suspend', endpoint: machinesSuspend }, // GET /v1/machines/{id}/suspend, PUT /v1/machines/{id}/suspend
+  { id: 'machines/tunnel', endpoint: machinesTunnel }, // GET /v1/machines/{id}/tunnel
+  { id: 'machines/wait', endpoint: machinesWait }, // GET /v1/machines/{id}/wait
+  { id: 'pools/list', endpoint: poolsList }, // GET /v1/pools
+  { id: 'pools/create', endpoint: poolsCreate }, // POST /v1/pools
+  { id: 'pools/delete', endpoint: poolsDelete }, // DELETE /v1/pools/{name}
+  { id: 'pools/show', endpoint: poolsShow }, // GET /v1/pools/{name}
+  { id: 'pools/update', endpoint: poolsUpdate }, // PUT /v1/pools/{name}
+  { id: 'pools/claim', endpoint: poolsClaim }, // POST /v1/pools/{name}/claim
   { id: 'ssh/execute', endpoint: sshExecute }, // POST /v1/ssh/execute
   { id: 'user-configs/list', endpoint: userConfigsList }, // GET /v1/user/configs
   { id: 'user-configs/create', endpoint: userConfigsCreate }, // POST /v1/user/configs

@@ -36,11 +36,14 @@ export const nameOperation = ({ id }: Route): readonly [area: string, name: stri
 
 const parametersOf = (path: string): readonly string[] => [...path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)
 
-/** The pair that the client uses: a GET that changes something has a PUT beside it, and the longest path names the most. */
+/**
+ * The pair that the client uses: a GET that changes something has a PUT beside it, unless it opens a WebSocket; and the longest
+ * path names the most.
+ */
 const choosePair = (endpoint: Endpoint): readonly [Method, Path] => {
-  const { effect, method } = endpoint
+  const { effect, media, method } = endpoint
   const pairs = listMethodPaths(endpoint)
-  const wanted = effect === 'change' && method === 'GET' ? 'PUT' : method
+  const wanted = effect === 'change' && method === 'GET' && media !== 'websocket' ? 'PUT' : method
   const extending = pairs.filter(([one, path]) => one === wanted && path.startsWith(endpoint.path))
   const longest = extending.toSorted(([, one], [, other]) => other.length - one.length)[0]
   if (!longest) throw new Error(`${endpoint.method} ${endpoint.path} changes something and has no PUT`)
@@ -106,7 +109,7 @@ const replyOf = (endpoint: Endpoint, { responses }: DocumentedOperation): string
   const { media, job } = endpoint
   if (media === 'websocket') return 'WebSocket'
   if (media === 'text/plain') return 'string'
-  if (media === 'text/event-stream') return 'ReadableStream<Uint8Array>'
+  if (media === 'text/event-stream' || media === 'image/png' || media === '*/*') return 'ReadableStream<Uint8Array>'
   if (job?.detached) return 'Job'
   const status = getSuccessStatus(endpoint)
   const schema = responses[String(status)]?.content?.['application/json']?.schema ?? {}
@@ -137,7 +140,9 @@ export const printOperation = (route: Route, paths: DocumentedPaths): PrintedOpe
   const members = parts.map(({ name: part, schema, isRequired }) =>
     printMember(part, schema, { isRequired, side: 'request', indent: '  ' }),
   )
-  const argument = `request${parts.some(({ isRequired }) => isRequired) ? '' : '?'}: ${type}`
+  if (endpoint.bodyMedia) members.push('  readonly body: ReadableStream<Uint8Array> | Blob | Uint8Array<ArrayBuffer>\n')
+  const isNeeded = endpoint.bodyMedia !== undefined || parts.some(({ isRequired }) => isRequired)
+  const argument = `request${isNeeded ? '' : '?'}: ${type}`
   const reply = replyOf(endpoint, operation)
   const [servedMethod, servedPath] = placeOperation(route)
   const comment = printComment(`${operation.summary}. ${operation.description} \`${method} ${servedPath}\``, '    ')

@@ -14,7 +14,7 @@ export default endpoint({
   uses: ['hosts'],
   params: HostReference,
   // A heartbeat is large, and strangers must not have it read.
-  admit: ({ params, header }, { hosts }) => hosts.admitHeartbeat(params.id, header(hostKeyHeader)),
+  admit: ({ params, header }, { hosts }) => hosts.admit(params.id, header(hostKeyHeader)),
   body: Heartbeat,
   bodyLimit: maxHeartbeatBytes,
   faults: ['unauthenticated', 'conflict', 'no-space'],

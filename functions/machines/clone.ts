@@ -17,7 +17,10 @@ export default endpoint({
   audited: ['clone_name'],
   faults: hypervisorFaults,
   reply: ClonedMachine,
-}).handle(async ({ params, query, body, progress }, { machines }) => ({
-  id: await machines.clone(params.id, body.clone_name, { ...query, progress }),
-  status: 'Success',
-}))
+}).handle(async ({ caller, params, query, body, progress }, { machines }) => {
+  let consistency: z.infer<typeof ClonedMachine>['consistency']
+  const onConsistency = (reached: NonNullable<typeof consistency>): void => void (consistency = reached)
+  const options = { ...query, maker: caller, progress, onConsistency }
+  const id = await machines.clone(params.id, body.clone_name, options)
+  return { id, status: 'Success', ...(consistency && { consistency }) }
+})

@@ -41,9 +41,8 @@ export const claimTable = [
     group: 'VMs',
     resource: 'VM',
     user: false,
-    names: ['CREATE_VM', 'UPDATE_VM', 'UPDATE_VM_STATES', 'DELETE_VM'],
+    names: ['CREATE_VM', 'UPDATE_VM', 'UPDATE_VM_STATES', 'DELETE_VM', 'EXECUTE_COMMAND_VM'],
   },
-  { group: 'VMs', resource: 'VM', user: false, planned: true, names: ['EXECUTE_COMMAND_VM'] },
   {
     group: 'VMs',
     resource: 'Snapshot',
@@ -70,6 +69,7 @@ export const claimTable = [
       'REVERT_OWN_VM_SNAPSHOT',
     ],
   },
+  { group: 'VMs', resource: 'Image', user: false, names: ['LIST_IMAGE', 'CREATE_IMAGE', 'DELETE_IMAGE'] },
   { group: 'VMs', resource: 'Packer Template', user: true, planned: true, names: ['LIST_PACKER_TEMPLATE'] },
   {
     group: 'VMs',

@@ -1,13 +1,19 @@
 /** The Levenshtein distance: the number of changed, added or removed letters between two texts. */
 const computeEditDistance = (a: string, b: string): number => {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at)
+  // The distances between the letters of `a` so far and each beginning of `b`, the empty one left out.
+  let row = Array.from(b, (_, at) => at + 1)
+  let distance = b.length
   for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1]
-    for (const [j, other] of [...b].entries())
-      next.push(Math.min(next[j]! + 1, row[j + 1]! + 1, row[j]! + Number(letter !== other)))
+    let [diagonal, left] = [i, i + 1]
+    const next = row.map((above, j) => {
+      left = Math.min(left + 1, above + 1, diagonal + Number(letter !== b[j]))
+      diagonal = above
+      return left
+    })
     row = next
+    distance = left
   }
-  return row.at(-1)!
+  return distance
 }
 
 /** A longer text is not a misspelled name, and comparing it with every name would be expensive. */

@@ -1,5 +1,6 @@
 import type { MaybePromise } from '#lib/async/maybe-promise.ts'
 import type { Principal } from './principal.ts'
+import type { SessionReference } from './session-reference.ts'
 
 /** The credentials that a request carries. */
 export interface Credential {
@@ -9,8 +10,15 @@ export interface Credential {
   readonly apiKey: string | undefined
   /** Identifies the connection. The last token of a connection is recognized without computing its digest. */
   readonly connection?: object | undefined
+  /** The session of the ticket that the request came with. It takes precedence over the others. */
+  readonly session?: SessionReference | undefined
   /** The request can change something. */
   readonly changes?: boolean
+  /**
+   * Milliseconds since 1970 at which the handler of the request has begun, for a check that comes later. A credential for one request
+   * stays good for it, however long it takes.
+   */
+  readonly admittedAt?: number
 }
 
 /** Finds the principal of a credential; undefined for a request without one. Throws `unauthenticated` for a bad credential. */

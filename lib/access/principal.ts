@@ -11,4 +11,8 @@ export interface Principal {
   readonly apiKeyId?: string
   /** The service that has signed in the user and speaks for the user here. Undefined for a user of this service. */
   readonly issuer?: string
+  /** Id of the assertion with which the issuer speaks for the user in this request. */
+  readonly assertion?: string
+  /** SHA-256 (lower-case hex) of the body that the issuer has signed with its statement about the user. */
+  readonly bodyDigest?: string
 }

@@ -25,3 +25,9 @@ export interface SessionReferences {
   /** The present principal of a session. Throws `unauthenticated` when the session has ended. */
   principal(reference: SessionReference): Promise<Principal>
 }
+
+/**
+ * Uses up a ticket for a WebSocket at this place (see `formatTicketTarget`), and returns the session that it was issued to. Throws
+ * `unauthenticated` for a ticket that is unknown, used, expired, or for another place.
+ */
+export type RedeemTicket = (ticket: string, target: string) => SessionReference

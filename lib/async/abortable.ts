@@ -34,7 +34,7 @@ export const abortableAfterGrace = async <T>(
   const graceEnded = new AbortController()
   let timer: NodeJS.Timeout | undefined
   const startGracePeriod = (): void =>
-    void (timer = setTimeout(() => graceEnded.abort(toError(signal!.reason)), gracePeriod))
+    void (timer = setTimeout(() => graceEnded.abort(toError(signal?.reason)), gracePeriod))
   if (signal?.aborted) startGracePeriod()
   else signal?.addEventListener('abort', startGracePeriod)
   try {

@@ -46,6 +46,10 @@ export interface ProgressReporter<Step extends string = string> {
   setMessage(step: Step, message: string): void
 }
 
+/** Returns the signal of a reporter, or else a new one that is never aborted: on a shared one, listeners would remain. */
+export const getSignal = ({ signal = new AbortController().signal }: Pick<ProgressReporter, 'signal'>): AbortSignal =>
+  signal
+
 const ignore = (): void => {}
 
 /** For work whose progress nobody watches and that nobody cancels. */

@@ -58,7 +58,7 @@ export const openAudit = ({ store, log, every, retention }: Options): Audit => {
     let upTo = Math.max(0, entries.head() - retention.entries)
     for (;;) {
       const old = entries.read(Math.max(upTo, entries.first() - 1), batchSize).filter(({ at }) => at < limit)
-      if (old.length > 0) upTo = old.at(-1)!.seq
+      upTo = old.at(-1)?.seq ?? upTo
       if (old.length < batchSize) break
       await new Promise(resolve => setImmediate(resolve))
     }

@@ -28,9 +28,11 @@ const readTarget = ({ params }: RequestContext): Record<string, string> | undefi
   return found.length > 0 ? Object.fromEntries(found.map(([key, text]) => [key, truncate(String(text))])) : undefined
 }
 
-/** The members of the body that the endpoint allows in the audit. */
-const readDetails = ({ body, route }: RequestContext): Record<string, unknown> | undefined => {
-  const found = pickMembers(body, route!.endpoint.audited)
+/** The members of the query and of the body that the endpoint allows in the audit. */
+const readDetails = (context: RequestContext): Record<string, unknown> | undefined => {
+  const { query, body } = context
+  const { audited } = context.requireRoute().endpoint
+  const found = [query, body].flatMap(part => pickMembers(part, audited))
   return found.length > 0 ? limitDetails(Object.fromEntries(found)) : undefined
 }
 
@@ -43,7 +45,7 @@ const readId = (value: unknown): string | undefined => {
 export const createHttpAudit = (audit: Pick<Audit, 'admit' | 'record'>): HttpAudit => ({
   admit: audit.admit,
   record(context, { requestId, status, value, error }) {
-    const { address, method, route } = context
+    const { address, method } = context
     const user: Pick<Principal, 'id' | 'username' | 'apiKeyId' | 'issuer'> | undefined = context.caller ?? context.actor
     const target = readTarget(context)
     const details = readDetails(context)
@@ -55,7 +57,7 @@ export const createHttpAudit = (audit: Pick<Audit, 'admit' | 'record'>): HttpAud
       ...(user?.issuer !== undefined && { issuer: user.issuer }),
       ...(user?.apiKeyId !== undefined && { api_key_id: user.apiKeyId }),
       address,
-      operation: route!.id,
+      operation: context.requireRoute().id,
       method,
       ...(target && { target }),
       ...(details && { details }),

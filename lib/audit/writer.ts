@@ -68,13 +68,13 @@ export const createAuditWriter = ({ store, entries, log }: Options): AuditWriter
   const flushNow = async (essential: boolean): Promise<void> => {
     clearTimeout(timer)
     timer = undefined
-    const facts = queue
-    queue = []
-    // In small batches, so that other commits come in between.
-    for (let at = 0; at < facts.length; at += batchSize) {
-      if (await commit(facts.slice(at, at + batchSize), essential)) continue
+    // In small batches, so that other commits come in between. A change that is written meanwhile takes the rest of the queue
+    // with it, before its own entry.
+    while (queue.length > 0) {
+      const batch = queue.splice(0, batchSize)
+      if (await commit(batch, essential)) continue
       unwritten = 0
-      return requeue(facts.slice(at))
+      return requeue([...batch, ...queue.splice(0)])
     }
     unwritten = 0
   }

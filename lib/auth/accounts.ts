@@ -67,6 +67,12 @@ export const createAccounts = ({ directory, passwords, rules, confirmation }: Op
     await users.update(id, change, [publish(createUserEvent('UPDATED', id))], { essential: true })
   }
 
+  const confirmRoot = async (id: string, password: string): Promise<void> => {
+    const root = await users.get(id)
+    // Without a user there is nothing to confirm: the next start creates root again.
+    if (root) await confirmation.confirm(root, password)
+  }
+
   return {
     find: directory.find,
     get: users.get,
@@ -87,12 +93,12 @@ export const createAccounts = ({ directory, passwords, rules, confirmation }: Op
         const id = crypto.randomUUID()
         const newPassword = password ?? rules.generate()
         await createRoot(id, newPassword)
-        if (password !== undefined) await confirmation.confirm((await users.get(id))!, password)
+        if (password !== undefined) await confirmRoot(id, password)
         return { id, ...(password === undefined && { newPassword }) }
       }
       if (password !== undefined && !(await confirmation.isConfirmed(root, password))) {
         if (!(await passwords.verify(password, root.password))) await setPassword(root, password)
-        await confirmation.confirm((await users.get(root.id))!, password)
+        await confirmRoot(root.id, password)
       }
       return { id: root.id }
     },

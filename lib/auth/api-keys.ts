@@ -28,9 +28,9 @@ export interface ApiKeys {
   /** Deletes the key. Throws as `revoke` does. */
   remove(reference: string, caller: Principal): Promise<void>
   /** The principal that a credential (base64 of `key:secret`) acts as. Throws `unauthenticated`. */
-  principal(credential: string): Promise<Principal>
+  principal(credential: string): Promise<KeyPrincipal>
   /** The principal that the key of this id acts as. Throws `unauthenticated` when it is revoked, expired or gone. */
-  principalOf(id: string): Promise<Principal>
+  principalOf(id: string): Promise<KeyPrincipal>
   /** Gives the writes that delete all keys of a user, for the commit that deletes the user. */
   prepareRemoval(userId: string): Promise<readonly Write[]>
 }
@@ -52,8 +52,11 @@ export const parseCredential = (credential: string): { readonly key: string; rea
     : { key: normalizeName(text.slice(0, separator)), secret: text.slice(separator + 1) }
 }
 
+/** The principal that an API key acts as. */
+export type KeyPrincipal = Principal & { readonly apiKeyId: string }
+
 /** The rights of a key: all those of its owner, or the claims of the key that the owner still holds. */
-const narrowPrincipal = (owner: Principal, { id, claims }: ApiKey): Principal =>
+const narrowPrincipal = (owner: Principal, { id, claims }: ApiKey): KeyPrincipal =>
   claims === undefined
     ? { ...owner, apiKeyId: id }
     : {
@@ -108,15 +111,15 @@ export const createApiKeys = ({ store, publish, accounts, directory, rootId, pep
   }
 
   // Stored keys and principals are immutable, so the principal of a key can be cached by both.
-  const principalCache = new WeakMap<Principal, WeakMap<StoredKey, Principal>>()
-  const getCachedPrincipal = (owner: Principal, key: StoredKey): Principal => {
+  const principalCache = new WeakMap<Principal, WeakMap<StoredKey, KeyPrincipal>>()
+  const getCachedPrincipal = (owner: Principal, key: StoredKey): KeyPrincipal => {
     const known = principalCache.get(owner)?.get(key)
     if (known) return known
     const made = narrowPrincipal(owner, key)
-    principalCache.set(owner, (principalCache.get(owner) ?? new WeakMap<StoredKey, Principal>()).set(key, made))
+    principalCache.set(owner, (principalCache.get(owner) ?? new WeakMap<StoredKey, KeyPrincipal>()).set(key, made))
     return made
   }
-  const authorizeKey = async (key: StoredKey): Promise<Principal> => {
+  const authorizeKey = async (key: StoredKey): Promise<KeyPrincipal> => {
     if (key.revoked) throw createUnauthenticatedError('The API key has been revoked.')
     if (key.expires_at !== undefined && Date.parse(key.expires_at) <= Date.now())
       throw createUnauthenticatedError('The API key has expired.')

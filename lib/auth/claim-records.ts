@@ -21,7 +21,10 @@ const actionOfWord: Readonly<Record<string, string>> = {
   CONFIGURE: 'configure',
 }
 
-const findAction = (name: string): string => actionOfWord[name.split('_').find(word => word in actionOfWord) ?? 'LIST']!
+const findAction = (name: string): string => {
+  const word = name.split('_').find(part => Object.hasOwn(actionOfWord, part))
+  return (word && actionOfWord[word]) ?? 'read'
+}
 
 const serviceClaims: ReadonlyMap<string, ClaimRecord> = new Map(
   claimTable.flatMap(({ group, resource, names }) =>

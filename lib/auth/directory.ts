@@ -36,14 +36,34 @@ const createInitialRoles = (): readonly Role[] =>
     claims: [...roleClaims[name]],
   }))
 
-/** Opens the directory of a store. A store without roles gets those of a new installation. */
+const claimsOfRole = new Map<string, readonly string[]>(Object.entries(roleClaims))
+
+/**
+ * The roles as a newer version of the service has them: each has the claims that are new, as in a new installation. Nobody can change
+ * SUPER_USER, so its claims are those that the last version knew. So operators can take a claim away for good.
+ */
+const addNewClaims = (stored: readonly (Role & Stored)[]): readonly (Role & Stored)[] => {
+  const known = stored.find(({ name, internal }) => internal && name === 'SUPER_USER')?.claims
+  if (!known) return []
+  const added = roleClaims.SUPER_USER.filter(claim => !known.includes(claim))
+  return stored.flatMap(role => {
+    const own = claimsOfRole.get(role.name) ?? []
+    const missing = added.filter(claim => own.includes(claim) && !role.claims.includes(claim))
+    return missing.length > 0 ? [{ ...role, claims: [...role.claims, ...missing] }] : []
+  })
+}
+
+/** Opens the directory of a store. A store without roles gets those of a new installation, one of an older version the new claims. */
 export const openDirectory = async (store: Store, publish: Publish): Promise<Directory> => {
   const users = store.collection('users', User, {
     unique: { email: user => user.email.toLowerCase(), username: user => user.username.toLowerCase() },
   })
   const roles = store.collection('roles', Role, { unique: { name: role => role.name } })
   const claims = store.collection('claims', CustomClaim, { unique: { name: claim => claim.name } })
-  if ((await roles.list()).length === 0) await store.commit(createInitialRoles().map(role => roles.put(role)))
+  const stored = await roles.list()
+  const changed = stored.length === 0 ? createInitialRoles() : addNewClaims(stored)
+  // A damaged store can be read, so that its rights apply as they are.
+  if (changed.length > 0 && !store.failure) await store.commit(changed.map(role => roles.put(role)))
 
   let rolesByName: ReadonlyMap<string, Role & Stored> = new Map()
   let existingClaims: ReadonlySet<string> = new Set()

@@ -5,6 +5,7 @@ import type { ChangeOwnPassword } from './own-password.ts'
 import type { Roles } from './roles.ts'
 import type { Sessions } from './sessions.ts'
 import type { SignIn } from './sign-in.ts'
+import type { Tickets } from './tickets/tickets.ts'
 import type { Tokens } from './tokens.ts'
 import type { Users } from './users.ts'
 
@@ -14,6 +15,7 @@ export interface IdentityServices {
   /** Validates tokens. On the host this also checks that the token's user still exists and has not signed out. */
   readonly tokenVerifier: Pick<Tokens, 'verify'>
   readonly sessions: Pick<Sessions, 'end'>
+  readonly tickets: Pick<Tickets, 'issue'>
   readonly changeOwnPassword: ChangeOwnPassword
   readonly keys: Pick<KeyRing, 'rotate' | 'publicKeys'>
   readonly users: Users

@@ -5,7 +5,7 @@ import { createAccounts } from './accounts.ts'
 import { createApiKeys } from './api-keys.ts'
 import { createAuthenticate } from './authenticate.ts'
 import type { Authenticate } from '#lib/access/credential.ts'
-import type { SessionReferences } from '#lib/access/session-reference.ts'
+import type { RedeemTicket, SessionReferences } from '#lib/access/session-reference.ts'
 import { createClaims } from './claim-list.ts'
 import { openDirectory } from './directory.ts'
 import type { KeyRing } from './key-ring.ts'
@@ -18,19 +18,20 @@ import type { Passwords } from './passwords.ts'
 import type { Principal } from '#lib/access/principal.ts'
 import { openRevocations } from './revocations.ts'
 import { createRoles } from './roles.ts'
-import { createRootConfirmation } from './root-confirmation.ts'
+import { createRootConfirmation, type RootPasswordUse } from './root-confirmation.ts'
 import { createSessionReferences } from './session-references.ts'
 import { createSessions } from './sessions.ts'
 import { createSignIn } from './sign-in.ts'
+import { createTickets } from './tickets/tickets.ts'
 import { createTokens } from './tokens.ts'
-import { createTrustedIssuers, type TrustedIssuer } from './assertions/trusted-issuers.ts'
+import { createTrustedIssuers, type TrustedServices } from './assertions/trusted-issuers.ts'
 import { createUsers } from './users.ts'
-import type { FetchJson } from './assertions/issuer-keys.ts'
 
 /** Users, credentials and rights: the services of identity, and the authentication of requests. */
 export interface Identity {
   readonly services: IdentityServices
   readonly authenticate: Authenticate
+  readonly redeemTicket: RedeemTicket
   /** The sessions of connections that outlive the memory of the program. */
   readonly sessionReferences: SessionReferences
   /**
@@ -59,9 +60,11 @@ interface Options {
     readonly tokenLifetime: number
   }
   /** Other services whose assertions about their users are accepted; none when left out. */
-  readonly trusted?: { readonly issuers: readonly TrustedIssuer[]; readonly fetchJson: FetchJson } | undefined
+  readonly trusted?: TrustedServices | undefined
   /** Becomes root's password, if it is given. */
   readonly rootPassword: string | undefined
+  /** At each start when left out. */
+  readonly rootPasswordUse?: RootPasswordUse | undefined
   /** Each gives the writes that delete a user's documents in another collection, for the commit that deletes the user. */
   readonly onRemoveUser?: readonly ((userId: string) => Promise<readonly Write[]>)[]
 }
@@ -69,13 +72,14 @@ interface Options {
 /** Opens the identity of a store and makes sure that root exists. Throws `invalid` for a root password that is too weak. */
 export const openIdentity = async (options: Options): Promise<Identity> => {
   const { store, publish, passwords, keys, pepper, sha256, policy, trusted, rootPassword, onRemoveUser = [] } = options
+  const { rootPasswordUse = 'at each start' } = options
   const rules = createPasswordRules(policy.password)
   const directory = await openDirectory(store, publish)
   const accounts = createAccounts({
     directory,
     passwords,
     rules,
-    confirmation: createRootConfirmation(store, pepper),
+    confirmation: createRootConfirmation(store, pepper, rootPasswordUse),
   })
   const { id: rootId, newPassword } = await accounts.ensureRoot(rootPassword)
   const lockout = await openLockout(store, policy.lockout)
@@ -83,6 +87,8 @@ export const openIdentity = async (options: Options): Promise<Identity> => {
   const tokens = createTokens({ keys, lifetime: policy.tokenLifetime, sha256 })
   const revocations = await openRevocations(store)
   const sessions = createSessions({ tokens, revocations, directory, apiKeys })
+  const sessionReferences = createSessionReferences({ sessions, apiKeys })
+  const tickets = createTickets(sessionReferences)
   const users = createUsers({
     directory,
     passwords,
@@ -96,6 +102,7 @@ export const openIdentity = async (options: Options): Promise<Identity> => {
       signIn: createSignIn({ accounts, apiKeys, passwords, lockout, tokens }),
       tokenVerifier: sessions,
       sessions,
+      tickets,
       changeOwnPassword: createChangeOwnPassword({ accounts, passwords, lockout, rules }),
       keys,
       apiKeys,
@@ -104,11 +111,13 @@ export const openIdentity = async (options: Options): Promise<Identity> => {
       claims: createClaims(directory),
     },
     authenticate: createAuthenticate({
+      sessionReferences,
       sessions,
       apiKeys,
       trustedIssuers: trusted && createTrustedIssuers({ ...trusted, isLocalUser: id => !!directory.users.getSync(id) }),
     }),
-    sessionReferences: createSessionReferences({ sessions, apiKeys }),
+    redeemTicket: tickets.redeem,
+    sessionReferences,
     async actingFor({ id, apiKeyId }) {
       if (apiKeyId !== undefined)
         return apiKeys.principalOf(apiKeyId).catch((error: unknown) => {
@@ -119,7 +128,14 @@ export const openIdentity = async (options: Options): Promise<Identity> => {
       if (!principal) throw new ServiceError('forbidden', 'Who asked for this is not a user any more.')
       return principal
     },
-    root: async () => (await accounts.principal(rootId))!,
+    async root() {
+      const root = await accounts.principal(rootId)
+      if (root) return root
+      throw new ServiceError(
+        'conflict',
+        'The user root does not exist any more. Restart the service, which creates it.',
+      )
+    },
     newPassword,
   }
 }

@@ -32,7 +32,8 @@ export const computeLockEnd = (
 export const groupAddress = (address: string): string => {
   if (!isIPv6(address)) return address
   if (address.startsWith('::ffff:')) return address.slice('::ffff:'.length)
-  const [head = '', tail] = address.split('%')[0]!.split('::')
+  const [withoutZone = ''] = address.split('%')
+  const [head = '', tail] = withoutZone.split('::')
   const left = head === '' ? [] : head.split(':')
   const right = tail === undefined || tail === '' ? [] : tail.split(':')
   const zeros = tail === undefined ? 0 : 8 - left.length - right.length

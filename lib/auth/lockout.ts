@@ -80,7 +80,8 @@ export const openLockout = async (store: Store, policy: LockoutPolicy): Promise<
     const failures = { count: getFailures(subject).count + 1, at: Date.now() }
     if (subject.startsWith('name ')) {
       unstoredFailures.delete(subject)
-      if (unstoredFailures.size >= maxUnknownNames) unstoredFailures.delete(unstoredFailures.keys().next().value!)
+      if (unstoredFailures.size >= maxUnknownNames)
+        for (const oldest of unstoredFailures.keys().take(1)) unstoredFailures.delete(oldest)
       unstoredFailures.set(subject, failures)
       return
     }
@@ -117,7 +118,8 @@ export const openLockout = async (store: Store, policy: LockoutPolicy): Promise<
     }
   }
   const release = (subject: string): void => {
-    const semaphore = semaphores.get(subject)!
+    const semaphore = semaphores.get(subject)
+    if (!semaphore) return
     semaphore.running -= 1
     if (semaphore.running === 0) semaphores.delete(subject)
     // All waiting attempts check again, because the number that may run can have changed by more than one.

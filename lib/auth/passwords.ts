@@ -1,7 +1,5 @@
-import type { Worker } from 'node:worker_threads'
 import { ServiceError } from '#lib/errors.ts'
-import { type HashMethod, detectHashMethod, createDummyHash, defaultCost } from './hash-methods.ts'
-import type { StartWorker } from '#lib/platform/workers.ts'
+import { createDummyHash, defaultCost, detectHashMethod, type HashMethod } from './hash-methods.ts'
 
 export interface Passwords {
   hash(password: string): Promise<string>
@@ -9,90 +7,59 @@ export interface Passwords {
   verify(password: string, hash: string | undefined): Promise<boolean>
   /** Whether a hash was made with another method or cost than the configured one. */
   isOutdated(hash: string): boolean
-  /** The number of jobs that are waiting or running. */
+  /** The number of passwords that are waiting or being hashed. */
   pending(): number
   close(): Promise<void>
 }
 
-/** A job for the thread: to compare the password with a hash, or to hash it when there is none. */
-export interface HashJob {
-  readonly id: number
-  readonly password: string
-  readonly hash: string | undefined
-  readonly method: HashMethod
-}
-
-export interface HashResult {
-  readonly id: number
-  readonly value: string | boolean
+/** Hashes passwords where nobody waits for anything else, because a hash takes a third of a second. */
+export interface PasswordHasher {
+  hash(password: string, method: HashMethod): Promise<string>
+  /** Whether the password has this hash. */
+  matches(password: string, hash: string): Promise<boolean>
 }
 
 interface Options {
-  readonly startWorker: StartWorker
+  readonly hasher: PasswordHasher & Partial<AsyncDisposable>
   /** How new passwords are hashed; bcrypt at its default cost when left out. */
   readonly method?: HashMethod
-  /** The most jobs that may wait. More are refused with `unavailable`. */
+  /** The most passwords that may wait. More are refused with `unavailable`. */
   readonly maxQueued?: number
 }
 
-/** Hashes passwords in a worker thread, because a hash takes a third of a second. The thread starts at first use. */
+/** Creates passwords that the hasher hashes. */
 export const createPasswords = ({
-  startWorker,
+  hasher,
   method = { kind: 'bcrypt', cost: defaultCost.bcrypt },
   maxQueued = 64,
 }: Options): Passwords => {
   const dummyHash = createDummyHash(method)
-  const pending = new Map<number, PromiseWithResolvers<string | boolean>>()
-  let worker: Worker | undefined
-  let lastId = 0
-
-  const rejectAll = (): void => {
-    worker = undefined
-    for (const { reject } of pending.values()) reject(new ServiceError('unavailable', 'Signing in failed; try again.'))
-    pending.clear()
-  }
-  const startThread = (): Worker => {
-    const started = startWorker('passwords')
-    started.on('message', ({ id, value }: HashResult) => {
-      pending.get(id)?.resolve(value)
-      pending.delete(id)
-      // An idle thread must not keep the process alive.
-      if (pending.size === 0) started.unref()
-    })
-    started.once('error', rejectAll)
-    started.once('exit', rejectAll)
-    return started
-  }
-  const enqueue = (password: string, hash: string | undefined): Promise<string | boolean> => {
-    if (pending.size >= maxQueued)
+  let pending = 0
+  const run = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (pending >= maxQueued)
       throw new ServiceError(
         'unavailable',
         'Too many people are signing in at this moment; try again in some seconds.',
-        {
-          headers: { 'Retry-After': '5' },
-        },
+        { headers: { 'Retry-After': '5' } },
       )
-    worker ??= startThread()
-    worker.ref()
-    const id = (lastId += 1)
-    const deferred = Promise.withResolvers<string | boolean>()
-    pending.set(id, deferred)
-    worker.postMessage({ id, password, hash, method } satisfies HashJob)
-    return deferred.promise
+    pending += 1
+    try {
+      return await work()
+    } catch (cause) {
+      throw new ServiceError('unavailable', 'Signing in failed; try again.', { cause })
+    } finally {
+      pending -= 1
+    }
   }
-
   return {
-    hash: async password => String(await enqueue(password, undefined)),
-    async verify(password, hash) {
-      return (await enqueue(password, hash ?? dummyHash)) === true && hash !== undefined
-    },
+    hash: password => run(() => hasher.hash(password, method)),
+    verify: async (password, hash) =>
+      (await run(() => hasher.matches(password, hash ?? dummyHash))) && hash !== undefined,
     isOutdated(hash) {
       const { kind, cost } = detectHashMethod(hash)
       return kind !== method.kind || cost !== method.cost
     },
-    pending: () => pending.size,
-    async close() {
-      await worker?.terminate()
-    },
+    pending: () => pending,
+    close: async () => hasher[Symbol.asyncDispose]?.(),
   }
 }

@@ -5,9 +5,12 @@ import type { Store, Stored } from '#lib/storage/store.ts'
 import { digestSize } from './hash-methods.ts'
 import type { User } from './directory-schemas.ts'
 
-/** Remembers that root has the configured password, because a start should not cost as much as a sign-in. */
+/**
+ * Remembers that the configured password was applied to root. A start should not cost as much as a sign-in, and where starts are no
+ * deed of the operator, a password that root has set since then stays.
+ */
 export interface RootConfirmation {
-  /** Whether this password was confirmed and neither it nor the stored password has changed since then. */
+  /** Whether this password was confirmed and is still to count as applied. */
   isConfirmed(root: User, password: string): Promise<boolean>
   /** Remembers that root has this password. A failure has no effect but that the next start compares again. */
   confirm(root: User, password: string): Promise<void>
@@ -23,12 +26,19 @@ const iterations = 100_000
 
 const stretch = promisify(pbkdf2)
 
-export const createRootConfirmation = (store: Store, pepper: Uint8Array): RootConfirmation => {
+/**
+ * When a configured password is applied: at each start at which root has another one, or once, which is until another value is
+ * configured.
+ */
+export type RootPasswordUse = 'at each start' | 'once'
+
+export const createRootConfirmation = (store: Store, pepper: Uint8Array, use: RootPasswordUse): RootConfirmation => {
   const confirmations = store.collection('root-confirmations', Confirmation)
-  // The stored hash is the salt. It changes with each change of the password, also to the same one.
-  const computeDigest = async ({ password: hash = '' }: User, password: string): Promise<string> =>
+  // The stored hash changes with each change of the password, also to the same one; the id never does.
+  const getSalt = ({ id, password: hash = '' }: User): string => (use === 'once' ? id : hash)
+  const computeDigest = async (root: User, password: string): Promise<string> =>
     createHmac('sha256', pepper)
-      .update(await stretch(password, hash, iterations, digestSize, 'sha256'))
+      .update(await stretch(password, getSalt(root), iterations, digestSize, 'sha256'))
       .digest('base64url')
   return {
     async isConfirmed(root, password) {

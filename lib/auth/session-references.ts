@@ -12,7 +12,8 @@ const createMissingError = (): ServiceError => new ServiceError('unauthenticated
 
 /** References the sessions of tokens and API keys, for connections that outlive the memory of the program. */
 export const createSessionReferences = ({ sessions, apiKeys }: Options): SessionReferences => ({
-  async refer({ bearer, apiKey, connection }) {
+  async refer({ session, bearer, apiKey, connection }) {
+    if (session) return session
     if (bearer !== undefined) {
       const { uid, jti, exp, gen, api_key_id } = await sessions.verify(bearer, connection)
       const from = { ...(gen !== undefined && { gen }), ...(api_key_id !== undefined && { api_key_id }) }

@@ -1,7 +1,7 @@
 import type { Stored } from '#lib/storage/store.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import type { Accounts } from './accounts.ts'
-import { type ApiKeys, parseCredential } from './api-keys.ts'
+import { type ApiKeys, type KeyPrincipal, parseCredential } from './api-keys.ts'
 import type { User } from './directory-schemas.ts'
 import type { Lockout } from './lockout.ts'
 import type { Passwords } from './passwords.ts'
@@ -57,10 +57,10 @@ export const createSignIn = ({ accounts, apiKeys, passwords, lockout, tokens }: 
     if (passwords.isOutdated(user.password)) await accounts.rehash(user, password).catch(() => undefined)
     return user
   }
-  const checkApiKey = async (credential: string, address: string): Promise<Principal> => {
+  const checkApiKey = async (credential: string, address: string): Promise<KeyPrincipal> => {
     const given = parseCredential(credential)
     if (!given) throw createInvalidRequestError('api_key must be base64 of KEY:SECRET.')
-    let found: Principal | undefined
+    let found: KeyPrincipal | undefined
     let failure: unknown
     await lockout.guard({ userId: undefined, identifier: `api key ${given.key}`, address }, async () => {
       found = await apiKeys.principal(credential).catch((error: unknown) => {
@@ -82,7 +82,7 @@ export const createSignIn = ({ accounts, apiKeys, passwords, lockout, tokens }: 
     if (apiKey) {
       const principal = await checkApiKey(apiKey, address)
       setActor(principal)
-      return issue(principal, { api_key_id: principal.apiKeyId! })
+      return issue(principal, { api_key_id: principal.apiKeyId })
     }
     const identifier = email || username
     if (!identifier) throw createInvalidRequestError('Either email, username or api_key must be provided.')

@@ -74,7 +74,7 @@ export const createTokens = ({ keys, lifetime, sha256 }: Options): Tokens => {
 
   const cache = (key: string, claims: TokenClaims): void => {
     // A Map iterates in the order of insertion, so the first key is the least recently used one.
-    if (verified.size >= maxCached) verified.delete(verified.keys().next().value!)
+    if (verified.size >= maxCached) for (const oldest of verified.keys().take(1)) verified.delete(oldest)
     verified.set(key, claims)
   }
 

@@ -41,5 +41,3 @@ export class AcceptedJob {
     this.job = job
   }
 }
-
-/** Waits for the result of a job. Gives undefined when it takes longer than the limit. Throws the job's error. */

@@ -9,4 +9,6 @@ export interface IdempotentRequest {
   readonly content: unknown
   /** The reply holds a secret that is shown once, so it must not be stored. */
   readonly secret: boolean
+  /** The work completes what an interrupted first request has begun, so it runs again instead of a refusal. */
+  readonly resumable?: boolean
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from '#lib/errors.ts'
+import { compilePattern } from '#lib/calls/linear-pattern.ts'
 
 /** Whether a filter matches an item of a list. */
 export type Filter = (item: unknown) => boolean
@@ -11,10 +12,8 @@ export interface ParsedFilter {
 
 const usage = 'Write X-Filter as PROPERTY=PATTERN or PROPERTY=PATTERN,i, with a regular expression of RE2'
 const maxLength = 512
-/** Limit for the instructions of a compiled pattern: nested repeats make millions out of a short text. */
-const maxProgramSize = 1_000
 /** Limit for instructions times characters of one filter: about half a second at worst. */
-const maxSteps = 50_000_000
+const maxSteps = 12_500_000
 
 const createInvalidFilterError = (why: string): ServiceError =>
   new ServiceError('invalid', `The filter is not valid: ${why}. ${usage}.`)
@@ -57,22 +56,16 @@ export const parseFilter = async (header: string, isField: (path: string) => boo
   if (!isField(path)) throw createInvalidFilterError(`the listed items have no property ${property.trim()}`)
   if (options.length > 1 || (options.length === 1 && options[0]?.trim() !== 'i'))
     throw createInvalidFilterError('the only option, after a comma, is i')
-  // Loaded on demand: filters are rare and the library is large.
-  const { RE2JS, RE2JSException } = await import('re2js')
-  try {
-    const expression = RE2JS.compile(pattern, options.length === 1 ? RE2JS.CASE_INSENSITIVE : 0)
-    const size = expression.programSize()
-    if (size > maxProgramSize) throw createInvalidFilterError('its pattern repeats too much')
-    let stepsLeft = maxSteps
-    return item => {
-      const text = toText(readPath(item, path))
-      if (text === undefined) return false
-      stepsLeft -= size * text.length
-      if (stepsLeft < 0) throw createInvalidFilterError('there is too much text for its pattern; use a shorter pattern')
-      return expression.matcher(text).find()
-    }
-  } catch (error) {
-    if (error instanceof RE2JSException) throw createInvalidFilterError(error.message)
-    throw error
+  const expression = await compilePattern(pattern, {
+    ignoresCase: options.length === 1,
+    createError: createInvalidFilterError,
+  })
+  let stepsLeft = maxSteps
+  return item => {
+    const text = toText(readPath(item, path))
+    if (text === undefined) return false
+    stepsLeft -= expression.size * text.length
+    if (stepsLeft < 0) throw createInvalidFilterError('there is too much text for its pattern; use a shorter pattern')
+    return expression.find(text)
   }
 }

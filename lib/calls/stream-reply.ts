@@ -2,10 +2,13 @@
 export class StreamReply {
   readonly type: string
   readonly body: ReadableStream<Uint8Array> | string
+  /** Headers of this reply only. */
+  readonly headers: Readonly<Record<string, string>>
 
-  constructor(type: string, body: ReadableStream<Uint8Array> | string) {
+  constructor(type: string, body: ReadableStream<Uint8Array> | string, headers: StreamReply['headers'] = {}) {
     this.type = type
     this.body = body
+    this.headers = headers
   }
 
   /** Cancels the body for a HEAD request, so that its resources are released. Gives the empty body. */

@@ -1,6 +1,6 @@
 /**
- * A request to become a WebSocket that was not answered yet. Each program has a kind of its own, which its gateway of
- * events completes.
+ * A request to become a WebSocket that has no answer yet. Node and the edge each have an implementation, which completes the
+ * handshake.
  */
 export interface Handshake {
   /** Whether the client has gone away. */
@@ -9,6 +9,11 @@ export interface Handshake {
   refuse(status: number, message: string): void
   /** Calls a listener when the connection has closed. */
   onClosed(listener: () => void): void
+  /**
+   * Completes the handshake with a WebSocket that another service has accepted; its messages pass between both sides from then on.
+   * Only runtimes have it that can do so.
+   */
+  passOn?(socket: object): void
 }
 
 /** A reply that turns the connection into a WebSocket. */

@@ -126,7 +126,7 @@ export const changeManifest = (
   const applyChange = async (): Promise<ManifestRow> => {
     using timeLimit = createProviderTimeLimit()
     // Found by its id: a tag in the reference may name another manifest by now.
-    const before = findManifests(inventory, call.caller, { catalogId: found.id })[0]!
+    const [before] = findManifests(inventory, call.caller, { catalogId: found.id })
     checkIfMatch([before], call.ifMatch)
     if (change.updatesMetadata) await refuseHiddenObjects(context, call.caller, before)
     await change.check?.(before, AbortSignal.any([timeLimit.signal, call.signal]))

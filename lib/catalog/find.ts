@@ -30,7 +30,7 @@ export const findManifests = (
   caller: Principal,
   { catalogId, version, architecture: architectureName }: CatalogReference,
   ignoreTags = false,
-): readonly ManifestRow[] => {
+): readonly [ManifestRow, ...ManifestRow[]] => {
   const wanted = normalizeCatalogId(catalogId)
   const versions = inventory.listVersions(wanted)
   const single =
@@ -38,12 +38,14 @@ export const findManifests = (
   const visible = (single ? [single] : versions).filter(createVisibilityCheck(caller))
   const architecture = architectureName && (parseArchitecture(architectureName) ?? architectureName)
   const candidates = visible.filter(manifest => architecture === undefined || manifest.architecture === architecture)
-  const found = version === undefined ? candidates : selectVersion(candidates, version, ignoreTags)
-  if (found.length > 0) return found
+  const [first, ...others] = version === undefined ? candidates : selectVersion(candidates, version, ignoreTags)
+  if (first) return [first, ...others]
   const reference = [catalogId, version, architectureName].filter(part => part !== undefined).join(' ')
   throw new ServiceError('not-found', `There is no manifest ${reference} in the catalog.`)
 }
 
 /** Finds the manifest of a complete reference. Throws `not-found`. */
-export const findManifest = (inventory: Inventory, caller: Principal, reference: ManifestReference): ManifestRow =>
-  findManifests(inventory, caller, reference)[0]!
+export const findManifest = (inventory: Inventory, caller: Principal, reference: ManifestReference): ManifestRow => {
+  const [manifest] = findManifests(inventory, caller, reference)
+  return manifest
+}

@@ -31,6 +31,7 @@ const findLowerBound = (list: readonly ListPosition[], position: ListPosition): 
   let [low, high] = [0, list.length]
   while (low < high) {
     const middle = (low + high) >> 1
+    // The middle of a range that is not empty is in it.
     if (comparePositions(list[middle]!, position) < 0) low = middle + 1
     else high = middle
   }
@@ -63,8 +64,8 @@ export const openInventory = async (manifests: Collection<StoredManifest>): Prom
     *listAfter(position) {
       const start = findLowerBound(sorted, position)
       // A generator, because a page needs few of the remaining manifests.
-      for (let at = sorted[start]?.id === position.id ? start + 1 : start; at < sorted.length; at += 1)
-        yield sorted[at]!
+      let at = sorted[start]?.id === position.id ? start + 1 : start
+      for (let manifest = sorted[at]; manifest; at += 1, manifest = sorted[at]) yield manifest
     },
     listVersions: catalogId => byCatalogId.get(catalogId) ?? [],
     get: id => byId.get(id),

@@ -72,10 +72,12 @@ export const encodeManifest = async (contents: ContentStore, manifest: ManifestR
 export const encodeFoundManifests = (
   contents: ContentStore,
   manifests: readonly ManifestRow[],
-): Promise<PreparedBody | PreparedParts> =>
-  manifests.length === 1
-    ? encodeManifest(contents, manifests[0]!)
+): Promise<PreparedBody | PreparedParts> => {
+  const [first, ...others] = manifests
+  return first && others.length === 0
+    ? encodeManifest(contents, first)
     : encodeManifests(contents, manifests, formatCommonETag(manifests))
+}
 
 const rightsDigests = new WeakMap<Principal, string>()
 
@@ -108,8 +110,8 @@ export const listManifests = (
     if (found.length > limit) break
   }
   const page = found.slice(0, limit)
-  const next =
-    found.length > page.length && new URLSearchParams({ limit: String(limit), cursor: encodeCursor(page.at(-1)!) })
+  const last = found.length > page.length ? page.at(-1) : undefined
+  const next = last && new URLSearchParams({ limit: String(limit), cursor: encodeCursor(last) })
   // The ETag depends only on what the caller can see, so it does not reveal changes of hidden manifests.
   const etag = `"${digestTexts(digestRights(caller), filter?.text ?? '', next ? 'more' : '', ...page.map(formatETag))}"`
   return encodeManifests(

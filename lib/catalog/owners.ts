@@ -62,6 +62,31 @@ export const createHiddenCheck = (context: OwnerContext, caller: Principal, stor
   return createOwnerCheck(context, hidden, storage)
 }
 
+/**
+ * Lists the objects in a storage whose paths begin with `prefix` and that belong to manifests that the caller may not see. For a
+ * host that writes there and cannot ask this catalog.
+ */
+export const listHiddenPaths = async (
+  { inventory, storages }: OwnerContext,
+  caller: Principal,
+  storage: Storage,
+  prefix: string,
+): Promise<readonly string[]> => {
+  const canSee = createVisibilityCheck(caller)
+  const start = join(await storages.getStorageKey(storage), prefix)
+  const found = new Set<string>()
+  for (const manifest of inventory.list()) {
+    const ownerStorage = getStorage(manifest)
+    if (canSee(manifest) || ownerStorage?.type !== storage.type) continue
+    const ownerKey = await storages.getStorageKey(ownerStorage)
+    for (const path of listObjectPaths(manifest)) {
+      const location = join(ownerKey, path)
+      if (location.startsWith(start)) found.add(prefix + location.slice(start.length))
+    }
+  }
+  return [...found].toSorted()
+}
+
 /** Makes the check whether an object is a chunk, or belongs to another manifest too, whoever may see that. */
 export const createOtherOwnersCheck = (
   context: OwnerContext,

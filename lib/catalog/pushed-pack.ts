@@ -1,7 +1,7 @@
 import { ServiceError } from '#lib/errors.ts'
 import { sidecarSuffix } from './manifest-objects.ts'
 import { maxSidecarSize, parseSidecar, type Sidecar } from '#lib/packs/sidecar.ts'
-import { readBytes } from '#lib/objects/port/bytes.ts'
+import { readBytes } from '#lib/async/read-bytes.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
 
 /** Reads the sidecar of a pack; undefined when there is none, or when it is not valid. */

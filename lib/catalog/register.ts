@@ -213,6 +213,7 @@ const commitRegistration = async (
       changedIds: [next, ...demoted].map(({ id }) => id),
     }
   })
+  // The caller holds the lock of the manifest, so nobody has removed it meanwhile.
   return findRegistered(context, request)!
 }
 

@@ -1,3 +1,4 @@
+import { createKeyCounts } from '#lib/async/key-counts.ts'
 import { ServiceError } from '#lib/errors.ts'
 
 /** Opens a stream for a caller. Throws `unavailable` for a caller who has too many open, and what `open` throws. */
@@ -11,21 +12,12 @@ export type OpenLimited = (
  * stream counts until it is read to its end, fails or is cancelled.
  */
 export const createStreamLimit = (maxStreams = 64): OpenLimited => {
-  const counts = new Map<string, number>()
-  const changeCount = (caller: string, by: number): void => {
-    const count = (counts.get(caller) ?? 0) + by
-    if (count === 0) counts.delete(caller)
-    else counts.set(caller, count)
-  }
+  const streams = createKeyCounts()
   return async (caller, open) => {
-    if ((counts.get(caller) ?? 0) >= maxStreams)
+    if (streams.get(caller) >= maxStreams)
       throw new ServiceError('unavailable', `You are already reading ${maxStreams} packs; read one to its end first.`)
-    changeCount(caller, 1)
-    let isCounted = true
-    const release = (): void => {
-      if (isCounted) changeCount(caller, -1)
-      isCounted = false
-    }
+    const counted = streams.add(caller)
+    const release = (): void => counted[Symbol.dispose]()
     try {
       const reader = (await open()).getReader()
       return new ReadableStream(

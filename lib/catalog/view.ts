@@ -62,5 +62,7 @@ export const digestTexts = (...texts: readonly string[]): string =>
   createHash('sha256').update(texts.join('\n')).digest('base64url').slice(0, 16)
 
 /** The ETag of manifests that are in one reply. */
-export const formatCommonETag = (manifests: readonly ManifestRow[]): string =>
-  manifests.length === 1 ? formatETag(manifests[0]!) : `"${digestTexts(...manifests.map(formatETag))}"`
+export const formatCommonETag = (manifests: readonly ManifestRow[]): string => {
+  const [first, ...others] = manifests.map(formatETag)
+  return first !== undefined && others.length === 0 ? first : `"${digestTexts(...manifests.map(formatETag))}"`
+}

@@ -312,12 +312,93 @@ export interface CatalogManifest {
   virtual_machine_contents: CatalogContentItem[]
 }
 
+export interface CatalogManifestInput {
+  /** UUID of the manifest */
+  id: string
+  /** Catalog id, case-insensitive */
+  catalog_id: string
+  /** Catalog id, architecture and version in one name */
+  name: string
+  /** Text for people */
+  description: string
+  /** Version, such as 1.0.2-beta */
+  version: string
+  /** x86_64 or arm64 */
+  architecture: 'x86_64' | 'arm64'
+  /** Type of the machine; decides which hypervisors run it */
+  type: 'pvm' | 'macvm' | 'qemu' | 'embedded'
+  /** Tags; latest marks the newest version */
+  tags: readonly string[]
+  /** Claims; a user needs one of them to see the manifest */
+  required_claims: readonly string[]
+  /** Roles; a user needs one of them to see the manifest */
+  required_roles: readonly string[]
+  minimum_requirements: MinimumSpecRequirementInput
+  /** Whether the pack is compressed */
+  is_compressed: boolean
+  /** Bytes of the machine */
+  size: number
+  /** Bytes of the pack; for a machine in chunks, of the chunk index and of the compressed chunks */
+  pack_size: number
+  /** SHA-256 of the pack */
+  pack_sha256: string
+  /** Folder on the provider */
+  path: string
+  /** Object name of the pack on the provider */
+  pack_filename: string
+  /** Object name of the description on the provider */
+  metadata_filename: string
+  /** Path of the machine in the pack */
+  pack_relative_path: string
+  /** Number of downloads */
+  download_count: number
+  /** Time of the last download (RFC 3339) */
+  last_downloaded_at?: string | null | undefined
+  /** User of the last download */
+  last_downloaded_user: string
+  /** Whether it is tainted: nobody can use it for now */
+  tainted: boolean
+  /** Time when it was tainted (RFC 3339) */
+  tainted_at?: string | null | undefined
+  /** User who tainted it */
+  tainted_by: string
+  /** User who untainted it */
+  untainted_by: string
+  /** Whether it was revoked and can never be used again */
+  revoked: boolean
+  /** Time of the revocation (RFC 3339) */
+  revoked_at?: string | null | undefined
+  /** User who revoked it */
+  revoked_by: string
+  /** Time of creation (RFC 3339) */
+  created_at: string
+  /** Time of the last change (RFC 3339) */
+  updated_at: string
+  provider: CatalogManifestProviderInput
+  /** Object name of the pack on the provider; the same as pack_filename */
+  pack_path: string
+  /** Object name of the description on the provider; the same as metadata_filename */
+  metadata_path: string
+  /** Contents of the pack */
+  pack_contents: readonly CatalogContentItemInput[]
+  /** Files of the machine */
+  virtual_machine_contents: readonly CatalogContentItemInput[]
+}
+
 /** Values that could open the storage are masked */
 export interface CatalogManifestProvider {
   /** Kind of provider */
   type: string
   /** Settings of the provider */
   meta: Record<string, string>
+}
+
+/** Values that could open the storage are masked */
+export interface CatalogManifestProviderInput {
+  /** Kind of provider */
+  type: string
+  /** Settings of the provider */
+  meta: Record<string, string | null>
 }
 
 export interface Claim {
@@ -368,11 +449,32 @@ export interface ClaimWithUsers {
   users: Holder[]
 }
 
+export interface ClaimedMachine {
+  /** UUID of the machine */
+  id: string
+  /** Name of the machine */
+  name: string
+  /** Name of the user who has claimed it */
+  owner: string
+  /** Name of the pool */
+  pool: string
+  /** State of the machine */
+  current_state: 'stopped' | 'running' | 'paused' | 'suspended' | 'invalid' | 'starting' | 'stopping' | 'restarting' | 'resetting' | 'pausing' | 'suspending' | 'resuming' | 'cloning' | 'configuring' | 'deleting'
+  /** The first IP address; - if the machine has none */
+  ip_configured: string
+  /** The labels of the machine */
+  labels: Record<string, string>
+  /** The time at which the service deletes the machine */
+  expires_at?: string
+}
+
 export interface ClonedMachine {
   /** UUID of the new machine */
   id: string
   /** Success */
   status: 'Success'
+  /** Of a clone of a running machine: filesystem if its guest wrote its caches to its disks for it, crash if the disks are as after a power cut */
+  consistency?: 'filesystem' | 'crash'
 }
 
 export interface CollectedGarbage {
@@ -399,6 +501,12 @@ export interface CreatedMachine {
   network?: string
   /** What its network can reach */
   message?: string
+  /** The time at which the service deletes the machine */
+  expires_at?: string
+  /** With the query `until`: whether the condition was met, or why the wait has ended before: the time was over, or the machine has stopped or was deleted */
+  until?: 'met' | 'timeout' | 'stopped' | 'gone'
+  /** With the query `until`: its first IP address; - without one */
+  ip_configured?: string
 }
 
 export interface Event {
@@ -450,6 +558,19 @@ export interface EventPage {
   gap?: true
 }
 
+export interface Forward {
+  /** PROTOCOL:ADDRESS:PORT of the host */
+  id: string
+  /** tcp or udp */
+  protocol: 'tcp' | 'udp'
+  /** Address of the host that the port is opened on; 127.0.0.1 if left out */
+  host_address: string
+  /** Port of the host, 1024 or higher */
+  host_port: number
+  /** Port of the guest */
+  guest_port: number
+}
+
 export interface HeartbeatReply {
   /** Position in the event log of the host */
   cursor?: string
@@ -485,6 +606,8 @@ export interface Host {
     memory: number
     /** Memory in MB that nobody uses */
     free_memory: number
+    /** Space in MB on the disk of its machines; left out by an earlier version of the service */
+    free_disk?: number
   }
   /** UUID of the host; the audience of the assertions that the service sends to it */
   id: string
@@ -508,6 +631,42 @@ export interface Host {
   created_at: string
   /** Time of the last change (RFC 3339) */
   updated_at: string
+}
+
+export interface Image {
+  /** UUID, given by the service */
+  id: string
+  /** Name that people read */
+  name: string
+  /** disk: for disks of machines; iso: for CD-ROM drives */
+  kind: 'disk' | 'iso'
+  /** Text for people */
+  description: string
+  /** Where it was pulled from, without credentials and query */
+  source_url?: string
+  /** The format in which it came; disks are stored as qcow2 */
+  format: 'raw' | 'qcow2' | 'vmdk' | 'vhdx' | 'ova' | 'iso'
+  /** SHA-256 of what was pulled or uploaded */
+  sha256: string
+  /** SHA-256 of the stored file */
+  digest: string
+  /** Bytes of the disk as a guest sees it */
+  virtual_size: number
+  /** Bytes of the stored file */
+  size: number
+  /** The firmware that machines of this image get */
+  firmware?: 'bios' | 'uefi'
+  /** Time of creation (RFC 3339) */
+  created_at: string
+  /** Id of the user */
+  created_by: string
+}
+
+export interface ImageUpload {
+  /** Name that people read */
+  name: string
+  /** Bytes that are there; the next range begins here */
+  offset: number
 }
 
 export interface ImportResult {
@@ -771,74 +930,6 @@ export interface Machine {
     'System serial number': string
     'Board Manufacturer': string
   }
-  /** CPUs, memory, disks, network cards and other devices */
-  Hardware: {
-    cpu: {
-      /** Number of virtual CPUs */
-      cpus: number
-      auto: string
-      'VT-x': boolean
-      hotplug: boolean
-      accl: string
-      mode: string
-      /** Type of the value */
-      type: string
-    }
-    memory: {
-      /** Size of the machine in bytes */
-      size: string
-      auto: string
-      hotplug: boolean
-    }
-    video: {
-      'adapter-type': string
-      /** Size of the machine in bytes */
-      size: string
-      '3d-acceleration': string
-      'vertical-sync': string
-      'high-resolution': string
-      'high-resolution-in-guest': string
-      'native-scaling-in-guest': string
-      'automatic-video-memory': string
-    }
-    memory_quota: {
-      auto: string
-    }
-    hdd0: {
-      enabled: boolean
-      /** TCP port */
-      port: string
-      image: string
-      /** Type of the value */
-      type: string
-      /** Size of the machine in bytes */
-      size: string
-      'online-compact': string
-    }
-    cdrom0: {
-      enabled: boolean
-      /** TCP port */
-      port: string
-      image: string
-      /** State */
-      state: string
-    }
-    usb: {
-      enabled: boolean
-    }
-    net0: {
-      enabled: boolean
-      /** Type of the value */
-      type: string
-      mac: string
-      card: string
-    }
-    sound0: {
-      enabled: boolean
-      output: string
-      mixer: string
-    }
-  }
   /** Folders of the host of other hypervisors; every machine here has the same value */
   'Host Shared Folders': Record<string, unknown>
   /** Sharing of other hypervisors; every machine here has the same value */
@@ -907,8 +998,141 @@ export interface Machine {
       ip: string
     }[]
   }
-  /** What is wrong with the machine; absent if nothing is */
+  /** CPUs, memory, disks, network cards and other devices */
+  Hardware: {
+    cpu: {
+      /** Number of virtual CPUs */
+      cpus: number
+      auto: string
+      'VT-x': boolean
+      hotplug: boolean
+      accl: string
+      mode: string
+      /** Type of the value */
+      type: string
+    }
+    memory: {
+      /** Size of the machine in bytes */
+      size: string
+      auto: string
+      hotplug: boolean
+    }
+    video: {
+      'adapter-type': string
+      /** Size of the machine in bytes */
+      size: string
+      '3d-acceleration': string
+      'vertical-sync': string
+      'high-resolution': string
+      'high-resolution-in-guest': string
+      'native-scaling-in-guest': string
+      'automatic-video-memory': string
+    }
+    memory_quota: {
+      auto: string
+    }
+    hdd0: {
+      enabled: boolean
+      /** TCP port */
+      port: string
+      image: string
+      /** Type of the value */
+      type: string
+      /** Size of the machine in bytes */
+      size: string
+      'online-compact': string
+    }
+    cdrom0: {
+      enabled: boolean
+      /** TCP port */
+      port: string
+      image: string
+      /** State */
+      state: string
+    }
+    usb: {
+      enabled: boolean
+    }
+    net0: {
+      enabled: boolean
+      /** Type of the value */
+      type: string
+      mac: string
+      card: string
+    }
+    sound0: {
+      enabled: boolean
+      output: string
+      mixer: string
+    }
+    [name: string]: unknown
+  }
+  /** The problem of the machine */
   problem?: string
+  /** The id of the user who made the machine */
+  owner?: string
+  /** Names and values that lists can select by */
+  labels?: Record<string, string>
+  /** true: the service deletes the machine when it has stopped */
+  ephemeral?: boolean
+  /** The time at which the service deletes the machine */
+  expires_at?: string
+  /** What the machine may take of its host */
+  limits?: {
+    /** Percent of one CPU of the host; 150 is one and a half */
+    cpu_percent?: number
+    /** Of each disk, reads and writes together */
+    disk_bytes_per_second?: number
+    /** Of each disk, reads and writes together */
+    disk_operations_per_second?: number
+    /** Of each network card, in each direction */
+    network_bytes_per_second?: number
+  }
+  /** Whether the service starts the machine at its own start */
+  autostart?: {
+    /** True: the service starts the machine when it starts itself */
+    enabled: boolean
+    /** Machines with a lower number start first */
+    order: number
+    /** Seconds to wait before this machine is started */
+    delay: number
+  }
+  /** on-crash: the service starts the machine again when its hypervisor process has crashed */
+  restart?: 'never' | 'on-crash'
+}
+
+export interface MachineCloudInitStatus {
+  /** not started: the guest has no cloud-init, or it has not begun since the boot. error: it has ended, with errors */
+  status: 'not started' | 'disabled' | 'running' | 'done' | 'error'
+  /** What it does now: init-local, init, modules-config, … */
+  stage?: string
+  /** Where it has found what it is told */
+  datasource?: string
+  /** What has failed so far, in the words of the guest */
+  errors: string[]
+  /** By the clock of the guest */
+  started_at?: string
+  /** By the clock of the guest */
+  finished_at?: string
+}
+
+export interface MachineExecuteResult {
+  /** What it has written to its standard output */
+  stdout: string
+  /** What it has written to its standard error */
+  stderr: string
+  /** 128 and the number of the signal after a signal; -1 after the timeout */
+  exit_code: number
+  /** The signal that has ended the command */
+  signal?: number
+  /** Whether it has written more than max_output to it */
+  stdout_truncated: boolean
+  /** Whether it has written more than max_output to it */
+  stderr_truncated: boolean
+  /** Whether it was killed after the timeout */
+  timed_out: boolean
+  /** Why the command failed; left out when it succeeded */
+  error?: string
 }
 
 export interface MachineOperationResult {
@@ -940,6 +1164,8 @@ export interface MachineSetResult {
       /** Value after the change */
       to: string | number
     }
+    /** With dry_run: when the change takes effect */
+    effect?: 'now' | 'at the next start'
   }[]
 }
 
@@ -952,6 +1178,30 @@ export interface MachineStatus {
   ip_configured: string
   /** The problem of the machine, if it has one */
   problem?: string
+}
+
+export interface MachineWait {
+  /** UUID, given by the service */
+  id: string
+  /** met, or why the wait has ended before: the time was over, the machine was stopped and the condition needs its guest, or the machine was deleted */
+  result: 'met' | 'timeout' | 'stopped' | 'gone'
+  /** State of the machine; left out when it is gone */
+  current_state?: 'stopped' | 'running' | 'paused' | 'suspended' | 'invalid' | 'starting' | 'stopping' | 'restarting' | 'resetting' | 'pausing' | 'suspending' | 'resuming' | 'cloning' | 'configuring' | 'deleting'
+  /** The first IP address; - if the machine has none */
+  ip_configured: string
+  /** Of a wait for serial output or for events: where the next such wait goes on */
+  cursor?: string
+  /** Output or events after the cursor of the request are not kept any more, so they were not searched */
+  gap?: true
+}
+
+export interface MachineWrittenFile {
+  /** Folder on the provider */
+  path: string
+  /** Bytes */
+  size: number
+  /** The SHA-256 of what was written, in hexadecimal digits */
+  sha256: string
 }
 
 export interface MinimumSpecRequirement {
@@ -970,6 +1220,156 @@ export interface MinimumSpecRequirementInput {
   memory?: number | null | undefined
   /** MB */
   disk?: number | null | undefined
+}
+
+export interface Pool {
+  /** UUID, given by the service */
+  id: string
+  /** Name of the pool */
+  name: string
+  /** What the machines are made of */
+  from: {
+    /** Name or digest of a registered image */
+    image?: string
+    /** Id or name of a machine: the machines of the pool are its copies */
+    machine?: string
+  }
+  /** What the machines are like, without what is for the guests alone */
+  template: {
+    /** MB of that disk, if it is to be larger than the image */
+    disk_size?: number
+    /** Text for people */
+    description?: string
+    /** Number of virtual CPUs */
+    cpus?: number
+    /** MB */
+    memory?: number
+    /** Disks, in the order of attachment */
+    disks?: ({
+      /** Absolute path of an existing image on the host; the machine uses it in place */
+      path: string
+      /** The bus of the disk; virtio when left out. Guests without drivers for virtio need ide. */
+      bus?: 'virtio' | 'ide'
+    } | {
+      /** MB */
+      size: number
+      /** The bus of the disk; virtio when left out. Guests without drivers for virtio need ide. */
+      bus?: 'virtio' | 'ide'
+    } | {
+      /** Name or digest of a registered image: the disk has its content */
+      image: string
+      /** Size of the machine in bytes */
+      size?: number
+      /** The bus of the disk; virtio when left out. Guests without drivers for virtio need ide. */
+      bus?: 'virtio' | 'ide'
+    })[]
+    /** Absolute path of a kernel on the host, booted directly: Linux or multiboot on QEMU, only multiboot on the embedded driver */
+    kernel?: string
+    /** Absolute path of an initial RAM disk for the kernel */
+    initrd?: string
+    /** Command line of the kernel */
+    cmdline?: string
+    /** The mode of its only network card: isolated, nat, bridge:NAME or network:NAME; isolated if left out */
+    network?: string
+    /** Its network cards, in place of `network`; an empty list gives it none */
+    networks?: {
+      /** isolated, nat, bridge:NAME or network:NAME */
+      mode: string
+      /** Model of the card: virtio or e1000 */
+      card?: 'virtio' | 'e1000'
+    }[]
+    /** Names and values that lists can select by */
+    labels?: Record<string, string>
+    /** true: the service deletes the machine when it has stopped, and at its own start if the machine does not run */
+    ephemeral?: boolean
+    /** Whether the service starts the machine at its own start */
+    autostart?: {
+      /** True: the service starts the machine when it starts itself */
+      enabled: boolean
+      /** Machines with a lower number start first */
+      order: number
+      /** Seconds to wait before this machine is started */
+      delay: number
+    }
+    /** on-crash: the service starts the machine again when its hypervisor process has crashed */
+    restart?: 'never' | 'on-crash'
+    /** The board; q35 when left out, and pc for a multiboot kernel */
+    machine_type?: 'pc' | 'q35'
+    /** bios when left out */
+    firmware?: 'bios' | 'uefi'
+    /** True for a screen; none when left out */
+    display?: boolean
+    /** The number that the CPUs can grow to while the machine runs; `cpus` when left out */
+    max_cpus?: number
+    /** MB that the memory can grow to while the machine runs; `memory` when left out */
+    max_memory?: number
+    /** Device classes in the order in which the firmware tries them; disks, then CD-ROMs, when left out */
+    boot_order?: ('hdd' | 'cdrom' | 'net')[]
+    /** CD-ROM drives with the ISO files in them: files of the host by path, or registered images by name or digest. A drive with neither is empty */
+    cdroms?: {
+      /** Folder on the provider */
+      path?: string
+      /** Name or digest of a registered ISO image */
+      image?: string
+    }[]
+    /** Folders of the host that the guest can mount by their names (9p) */
+    shared_folders?: {
+      /** Name that people read */
+      name: string
+      /** Folder on the provider */
+      path: string
+      /** ro: the guest can only read the folder */
+      mode: 'ro' | 'rw'
+      /** False: the machine keeps the folder, and its guest does not get it */
+      enabled: boolean
+      /** Text for people */
+      description: string
+    }[]
+    /** What the machine may take of its host */
+    limits?: {
+      /** Percent of one CPU of the host; 150 is one and a half */
+      cpu_percent?: number
+      /** Of each disk, reads and writes together */
+      disk_bytes_per_second?: number
+      /** Of each disk, reads and writes together */
+      disk_operations_per_second?: number
+      /** Of each network card, in each direction */
+      network_bytes_per_second?: number
+    }
+    /** Public keys that may sign in as the default user of the guest */
+    ssh_keys?: string[]
+    /** The host name of the guest; default: the name of the machine, if it can be one */
+    hostname?: string
+  }
+  /** The condition that a machine fulfils when it is ready */
+  until?: string
+  /** The number of machines that are kept ready */
+  min: number
+  /** The most machines, with those that are claimed */
+  max: number
+  /** Seconds after which a ready machine that nobody has claimed is replaced */
+  idle_ttl: number
+  /** Time of creation (RFC 3339) */
+  created_at: string
+  /** Id of the user who defined the pool */
+  created_by: string
+  /** The number of claims that wait for a machine */
+  waiting: number
+  /** Why machines cannot be made at present */
+  problem?: string
+  /** The machines of the pool, the oldest first */
+  members: {
+    /** UUID of the machine */
+    id: string
+    /** Name that the machine was made with */
+    name: string
+    /** preparing, ready, claimed, or leaving: it is being deleted */
+    state: 'preparing' | 'ready' | 'claimed' | 'leaving'
+    /** Time at which this state began (RFC 3339) */
+    since: string
+    /** Name of the user who has claimed the machine */
+    claimed_by?: string
+  }[]
 }
 
 export interface PullResult {
@@ -992,6 +1392,43 @@ export interface PullResult {
   manifest: CatalogManifest
 }
 
+/** Only a control sends this, signed. The host then pulls this pack and asks no catalog */
+export interface PullSourceInput {
+  manifest: CatalogManifestInput
+  /** Address of the catalog; that of the control when left out */
+  catalog?: string | null | undefined
+  /** Where the pack is. When left out, the host reads the pack through the control */
+  storage?: {
+    /** Type of the value */
+    type: string
+    /** Settings of the provider */
+    meta: Record<string, string | null>
+  } | undefined
+  /** MD5 of the pack, if the manifest has no SHA-256 */
+  md5?: string | null | undefined
+  /** The job of the control under which the host reads the pack */
+  job?: string | null | undefined
+}
+
+/** Only a control sends this, signed. The host then uploads the pack and replies with what the control registers */
+export interface PushTargetInput {
+  /** Id of the manifest if it is new */
+  id: string
+  /** The manifest that the push replaces */
+  existing?: {
+    /** UUID, given by the service */
+    id?: string | null | undefined
+    /** Object name of the pack on the provider */
+    pack_filename: string
+    /** SHA-256 of the pack */
+    pack_sha256: string
+    /** Whether it was revoked and can never be used again */
+    revoked: boolean
+  } | undefined
+  /** Objects that the push must not overwrite */
+  hidden: readonly string[]
+}
+
 export interface RegisteredHost {
   /** Version of the service on the host */
   version?: string
@@ -1007,6 +1444,8 @@ export interface RegisteredHost {
     memory: number
     /** Memory in MB that nobody uses */
     free_memory: number
+    /** Space in MB on the disk of its machines; left out by an earlier version of the service */
+    free_disk?: number
   }
   /** UUID of the host; the audience of the assertions that the service sends to it */
   id: string
@@ -1181,6 +1620,13 @@ export interface SystemHealth {
   }[]
 }
 
+export interface Ticket {
+  /** Goes into the query of the WebSocket, as `ticket` */
+  ticket: string
+  /** Thirty seconds from now */
+  expires_at: string
+}
+
 export interface Token {
   /** E-mail address of the user */
   email: string
@@ -1302,6 +1748,14 @@ export interface AuthCreateApiKeyRequest extends ChangeOptions {
     updated_at?: unknown
     /** Ignored: the service says that */
     revoked_at?: unknown
+  }
+}
+
+/** The request of `api.auth.createTicket`. */
+export interface AuthCreateTicketRequest extends ChangeOptions {
+  body: {
+    /** Path of the WebSocket below /api, with its query */
+    path: string
   }
 }
 
@@ -1606,6 +2060,8 @@ export interface CatalogPullRequest extends ChangeOptions {
     provider_metadata?: Record<string, string | null> | null | undefined
     /** true: start the machine after the pull */
     start_after_pull?: boolean | null | undefined
+    /** Only from a control to its host: where the pack of this pull is */
+    source?: PullSourceInput | null | undefined
   }
 }
 
@@ -1630,6 +2086,8 @@ export interface CatalogPullAsyncRequest extends ChangeOptions {
     provider_metadata?: Record<string, string | null> | null | undefined
     /** true: start the machine after the pull */
     start_after_pull?: boolean | null | undefined
+    /** Only from a control to its host: where the pack of this pull is */
+    source?: PullSourceInput | null | undefined
   }
 }
 
@@ -1678,6 +2136,8 @@ export interface CatalogPushRequest extends ChangeOptions, WaitOptions {
     suspend?: boolean | null | undefined
     /** false: an existing manifest is not replaced */
     override_existing?: boolean | null | undefined
+    /** Only from a control to its host: what this push replaces, and where the pack goes */
+    target?: PushTargetInput | null | undefined
   }
 }
 
@@ -1726,6 +2186,8 @@ export interface CatalogPushAsyncRequest extends ChangeOptions {
     suspend?: boolean | null | undefined
     /** false: an existing manifest is not replaced */
     override_existing?: boolean | null | undefined
+    /** Only from a control to its host: what this push replaces, and where the pack goes */
+    target?: PushTargetInput | null | undefined
   }
 }
 
@@ -2158,6 +2620,8 @@ export interface CatalogManagersCatalogPullRequest extends ChangeOptions {
     provider_metadata?: Record<string, string | null> | null | undefined
     /** true: start the machine after the pull */
     start_after_pull?: boolean | null | undefined
+    /** Only from a control to its host: where the pack of this pull is */
+    source?: PullSourceInput | null | undefined
   }
 }
 
@@ -2186,6 +2650,8 @@ export interface CatalogManagersCatalogPullAsyncRequest extends ChangeOptions {
     provider_metadata?: Record<string, string | null> | null | undefined
     /** true: start the machine after the pull */
     start_after_pull?: boolean | null | undefined
+    /** Only from a control to its host: where the pack of this pull is */
+    source?: PullSourceInput | null | undefined
   }
 }
 
@@ -2238,6 +2704,8 @@ export interface CatalogManagersCatalogPushRequest extends ChangeOptions {
     suspend?: boolean | null | undefined
     /** false: an existing manifest is not replaced */
     override_existing?: boolean | null | undefined
+    /** Only from a control to its host: what this push replaces, and where the pack goes */
+    target?: PushTargetInput | null | undefined
   }
 }
 
@@ -2290,6 +2758,8 @@ export interface CatalogManagersCatalogPushAsyncRequest extends ChangeOptions {
     suspend?: boolean | null | undefined
     /** false: an existing manifest is not replaced */
     override_existing?: boolean | null | undefined
+    /** Only from a control to its host: what this push replaces, and where the pack goes */
+    target?: PushTargetInput | null | undefined
   }
 }
 
@@ -2696,7 +3166,13 @@ export interface HostsHeartbeatRequest extends CallOptions {
       memory: number
       /** Memory in MB that nobody uses */
       free_memory: number
+      /** Space in MB on the disk of its machines; left out by an earlier version of the service */
+      free_disk?: number | null | undefined
     }
+    /** Names this run of the host in assertions that are for it */
+    nonce?: string | null | undefined
+    /** Ids of the assertions under which WebSockets to its machines are open */
+    connections?: readonly string[] | null | undefined
     /** Left out when the machines are as the service knows them */
     machines?: {
       /** Names this state of the machines */
@@ -2725,7 +3201,7 @@ export interface HostsHeartbeatRequest extends CallOptions {
         /** UUID, given by the service */
         id: string
         /** Type of the event: its subject */
-        event_type: 'pdfm'
+        event_type: 'pdfm' | 'catalog_cache'
         /** Time of the event (RFC 3339) */
         timestamp: string
         /** What the service did, for people */
@@ -2739,6 +3215,22 @@ export interface HostsHeartbeatRequest extends CallOptions {
 
 /** The request of `api.hosts.list`. */
 export interface HostsListRequest extends CallOptions, FilterOptions {
+}
+
+/** The request of `api.hosts.pack`. */
+export interface HostsPackRequest extends CallOptions {
+  params: {
+    /** UUID or name of the host, in any case */
+    id: string
+    /** The job of this service under which the host pulls the pack */
+    job: string
+  }
+  query: {
+    /** The pack, its sidecar, or a chunk of it */
+    content: 'pack' | 'pieces' | 'chunk'
+    /** With content=chunk: the chunk */
+    sha256?: string | undefined
+  }
 }
 
 /** The request of `api.hosts.show`. */
@@ -2769,6 +3261,63 @@ export interface HostsUpdateRequest extends ChangeOptions {
     /** Names with values. A request can ask for a host with some of them: host_labels=zone=a */
     labels?: Record<string, string | null> | null | undefined
   }
+}
+
+/** The request of `api.images.create`. */
+export interface ImagesCreateRequest extends ChangeOptions {
+  body: {
+    /** Name that people read */
+    name: string
+    /** Where the service fetches the file */
+    url?: string | null | undefined
+    /** true: the file is what was uploaded under this name; sha256 must be its digest */
+    upload?: true | null | undefined
+    /** The SHA-256 that the file must have */
+    sha256?: string | null | undefined
+    /** Address of a SHA256SUMS file, which names the last part of url */
+    checksums_url?: string | null | undefined
+    /** Text for people */
+    description?: string | null | undefined
+    /** The firmware that machines of this image get */
+    firmware?: 'bios' | 'uefi' | null | undefined
+  }
+}
+
+/** The request of `api.images.delete`. */
+export interface ImagesDeleteRequest extends ChangeOptions {
+  params: {
+    /** Name in any case, id, or SHA-256 */
+    id: string
+  }
+}
+
+/** The request of `api.images.list`. */
+export interface ImagesListRequest extends CallOptions, FilterOptions {
+}
+
+/** The request of `api.images.show`. */
+export interface ImagesShowRequest extends CallOptions {
+  params: {
+    /** Name in any case, id, or SHA-256 */
+    id: string
+  }
+}
+
+/** The request of `api.images.showUpload`. */
+export interface ImagesShowUploadRequest extends CallOptions {
+  params: {
+    /** Name of the image to be */
+    name: string
+  }
+}
+
+/** The request of `api.images.upload`. */
+export interface ImagesUploadRequest extends CallOptions {
+  params: {
+    /** Name of the image to be */
+    name: string
+  }
+  readonly body: ReadableStream<Uint8Array> | Blob | Uint8Array<ArrayBuffer>
 }
 
 /** The request of `api.jobs.cancel`. */
@@ -2807,6 +3356,24 @@ export interface JobsShowRequest extends CallOptions {
 export interface LicenseShowRequest extends CallOptions {
 }
 
+/** The request of `api.machines.addForward`. */
+export interface MachinesAddForwardRequest extends ChangeOptions, WaitOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+  body: {
+    /** tcp or udp */
+    protocol?: 'tcp' | 'udp' | null | undefined
+    /** Address of the host that the port is opened on; 127.0.0.1 if left out */
+    host_address?: string | null | undefined
+    /** The port of the host */
+    host_port: number
+    /** Port of the guest */
+    guest_port: number
+  }
+}
+
 /** The request of `api.machines.clone`. */
 export interface MachinesCloneRequest extends ChangeOptions, WaitOptions {
   params: {
@@ -2823,11 +3390,37 @@ export interface MachinesCloneRequest extends ChangeOptions, WaitOptions {
   }
 }
 
+/** The request of `api.machines.console`. */
+export interface MachinesConsoleRequest extends ChangeOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+  query?: {
+    /** false replies with the output so far as text, and needs no WebSocket */
+    follow?: 'true' | 'false' | undefined
+    /** The first byte to send, counted from the first that the guest has ever written; a negative one counts from the end */
+    offset?: number | undefined
+    /** claim makes this the connection that writes, and is refused with 409 while there is another one; take-over takes the place of the other one */
+    writer?: 'claim' | 'take-over' | undefined
+    /** With follow=false: a regular expression of RE2. The reply has the lines that match, as OFFSET:LINE */
+    search?: string | undefined
+  } | undefined
+}
+
 /** The request of `api.machines.create`. */
-export interface MachinesCreateRequest extends ChangeOptions {
+export interface MachinesCreateRequest extends ChangeOptions, WaitOptions {
+  query?: {
+    /** Starts the new machine and waits: running, stopped, ip (it has an address), agent (its guest agent has answered), port:NUMBER (the guest accepts connections to it), serial:PATTERN (its serial output matches a regular expression of RE2) or event:TYPE (VM_STATE_CHANGED, VM_UPDATED, VM_REMOVED) */
+    until?: string | undefined
+  } | undefined
   body: {
     /** Name of the machine, unique on the host, case-insensitive */
     name: string
+    /** Name or digest of a registered image: the first disk has its content */
+    image?: string | null | undefined
+    /** MB of that disk, if it is to be larger than the image */
+    disk_size?: number | null | undefined
     /** Text for people */
     description?: string | null | undefined
     /** Number of virtual CPUs */
@@ -2838,9 +3431,20 @@ export interface MachinesCreateRequest extends ChangeOptions {
     disks?: readonly ({
       /** Absolute path of an existing image on the host; the machine uses it in place */
       path: string
+      /** The bus of the disk; virtio when left out. Guests without drivers for virtio need ide. */
+      bus?: 'virtio' | 'ide' | null | undefined
     } | {
       /** MB */
       size: number
+      /** The bus of the disk; virtio when left out. Guests without drivers for virtio need ide. */
+      bus?: 'virtio' | 'ide' | null | undefined
+    } | {
+      /** Name or digest of a registered image: the disk has its content */
+      image: string
+      /** Size of the machine in bytes */
+      size?: number | null | undefined
+      /** The bus of the disk; virtio when left out. Guests without drivers for virtio need ide. */
+      bus?: 'virtio' | 'ide' | null | undefined
     })[] | null | undefined
     /** Absolute path of a kernel on the host, booted directly: Linux or multiboot on QEMU, only multiboot on the embedded driver */
     kernel?: string | null | undefined
@@ -2848,6 +3452,94 @@ export interface MachinesCreateRequest extends ChangeOptions {
     initrd?: string | null | undefined
     /** Command line of the kernel */
     cmdline?: string | null | undefined
+    /** The mode of its only network card: isolated, nat, bridge:NAME or network:NAME; isolated if left out */
+    network?: string | null | undefined
+    /** Its network cards, in place of `network`; an empty list gives it none */
+    networks?: readonly {
+      /** isolated, nat, bridge:NAME or network:NAME */
+      mode: string
+      /** Model of the card: virtio or e1000 */
+      card?: 'virtio' | 'e1000' | null | undefined
+    }[] | null | undefined
+    /** Ports of the host that lead to ports of the guest */
+    forwards?: readonly {
+      /** tcp or udp */
+      protocol?: 'tcp' | 'udp' | null | undefined
+      /** Address of the host that the port is opened on; 127.0.0.1 if left out */
+      host_address?: string | null | undefined
+      /** The port of the host */
+      host_port: number
+      /** Port of the guest */
+      guest_port: number
+    }[] | null | undefined
+    /** Names and values that lists can select by */
+    labels?: Record<string, string | null> | null | undefined
+    /** true: the service deletes the machine when it has stopped, and at its own start if the machine does not run */
+    ephemeral?: boolean | null | undefined
+    /** Seconds after which the service deletes the machine */
+    ttl?: number | null | undefined
+    /** Whether the service starts the machine at its own start */
+    autostart?: {
+      /** True: the service starts the machine when it starts itself */
+      enabled?: boolean | null | undefined
+      /** Machines with a lower number start first */
+      order?: number | null | undefined
+      /** Seconds to wait before this machine is started */
+      delay?: number | null | undefined
+    } | undefined
+    /** on-crash: the service starts the machine again when its hypervisor process has crashed */
+    restart?: 'never' | 'on-crash' | null | undefined
+    /** The board; q35 when left out, and pc for a multiboot kernel */
+    machine_type?: 'pc' | 'q35' | null | undefined
+    /** bios when left out */
+    firmware?: 'bios' | 'uefi' | null | undefined
+    /** True for a screen; none when left out */
+    display?: boolean | null | undefined
+    /** The number that the CPUs can grow to while the machine runs; `cpus` when left out */
+    max_cpus?: number | null | undefined
+    /** MB that the memory can grow to while the machine runs; `memory` when left out */
+    max_memory?: number | null | undefined
+    /** Device classes in the order in which the firmware tries them; disks, then CD-ROMs, when left out */
+    boot_order?: readonly ('hdd' | 'cdrom' | 'net')[] | null | undefined
+    /** CD-ROM drives with the ISO files in them: files of the host by path, or registered images by name or digest. A drive with neither is empty */
+    cdroms?: readonly {
+      /** Folder on the provider */
+      path?: string | null | undefined
+      /** Name or digest of a registered ISO image */
+      image?: string | null | undefined
+    }[] | null | undefined
+    /** Folders of the host that the guest can mount by their names (9p) */
+    shared_folders?: readonly {
+      /** Name that people read */
+      name: string
+      /** Folder on the provider */
+      path: string
+      /** ro: the guest can only read the folder */
+      mode?: 'ro' | 'rw' | null | undefined
+      /** False: the machine keeps the folder, and its guest does not get it */
+      enabled?: boolean | null | undefined
+      /** Text for people */
+      description?: string | null | undefined
+    }[] | null | undefined
+    /** What the machine may take of its host */
+    limits?: {
+      /** Percent of one CPU of the host; 150 is one and a half */
+      cpu_percent?: number | null | undefined
+      /** Of each disk, reads and writes together */
+      disk_bytes_per_second?: number | null | undefined
+      /** Of each disk, reads and writes together */
+      disk_operations_per_second?: number | null | undefined
+      /** Of each network card, in each direction */
+      network_bytes_per_second?: number | null | undefined
+    } | undefined
+    /** A #cloud-config, script or other text for cloud-init. Never shown again */
+    user_data?: string | null | undefined
+    /** Public keys that may sign in as the default user of the guest */
+    ssh_keys?: readonly string[] | null | undefined
+    /** The host name of the guest; default: the name of the machine, if it can be one */
+    hostname?: string | null | undefined
+    /** The network configuration of cloud-init, as YAML */
+    network_config?: string | null | undefined
   }
 }
 
@@ -2863,8 +3555,64 @@ export interface MachinesDeleteRequest extends ChangeOptions, WaitOptions {
   } | undefined
 }
 
+/** The request of `api.machines.deleteCloudInit`. */
+export interface MachinesDeleteCloudInitRequest extends ChangeOptions, WaitOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.machines.execute`. */
+export interface MachinesExecuteRequest extends ChangeOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+  body: {
+    /** A line for the shell of the guest; with `args`, a program */
+    command: string
+    /** The arguments of the program */
+    args?: readonly string[] | null | undefined
+    /** Variables of its environment, beside PATH and HOME */
+    environment_variables?: Record<string, string | null> | null | undefined
+    /** The user of the guest who runs it; left out for the account of the agent, which is root */
+    user?: string | null | undefined
+    /** An absolute path of the guest; / when left out */
+    working_directory?: string | null | undefined
+    /** What it reads from its standard input */
+    input?: string | null | undefined
+    /** Seconds after which it is killed with all that it has started */
+    timeout?: number | null | undefined
+    /** The most bytes of each output that the reply has */
+    max_output?: number | null | undefined
+    /** Commands without a `user` run as root in any case */
+    use_sudo?: boolean | null | undefined
+    /** Only false: commands run by the guest agent */
+    use_ssh?: false | null | undefined
+  }
+}
+
 /** The request of `api.machines.list`. */
 export interface MachinesListRequest extends CallOptions, FilterOptions {
+  query?: {
+    /** Only items whose labels match: name=value, name!=value, name in (a,b), name notin (a,b), name, !name, joined by commas */
+    labels?: string | undefined
+    /** Only these members of each item, separated by commas */
+    fields?: string | undefined
+    /** Items on a page; all when left out */
+    limit?: number | undefined
+    /** From the Link of the previous page */
+    after?: string | undefined
+  } | undefined
+}
+
+/** The request of `api.machines.listForwards`. */
+export interface MachinesListForwardsRequest extends CallOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
 }
 
 /** The request of `api.machines.pause`. */
@@ -2872,6 +3620,28 @@ export interface MachinesPauseRequest extends ChangeOptions, WaitOptions {
   params: {
     /** UUID or name, in any case */
     id: string
+  }
+}
+
+/** The request of `api.machines.readFile`. */
+export interface MachinesReadFileRequest extends CallOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+  query: {
+    /** Folder on the provider */
+    path: string
+  }
+}
+
+/** The request of `api.machines.removeForward`. */
+export interface MachinesRemoveForwardRequest extends ChangeOptions, WaitOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+    /** PROTOCOL:ADDRESS:PORT of the host, such as tcp:127.0.0.1:8022 */
+    forward: string
   }
 }
 
@@ -2899,6 +3669,26 @@ export interface MachinesResumeRequest extends ChangeOptions, WaitOptions {
   }
 }
 
+/** The request of `api.machines.screen`. */
+export interface MachinesScreenRequest extends ChangeOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+  query?: {
+    /** true: the guest gets no keys and no pointer from this connection, which only shows the screen */
+    view_only?: 'true' | 'false' | undefined
+  } | undefined
+}
+
+/** The request of `api.machines.screenshot`. */
+export interface MachinesScreenshotRequest extends CallOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+}
+
 /** The request of `api.machines.set`. */
 export interface MachinesSetRequest extends ChangeOptions, WaitOptions {
   params: {
@@ -2918,7 +3708,7 @@ export interface MachinesSetRequest extends ChangeOptions, WaitOptions {
       group: string
       /** How to change it: rename for machine, set for the others */
       operation: string
-      /** New value as text: number of CPUs, MB of memory, name, description, isolated */
+      /** New value as text: number of CPUs, MB of memory, name, description, mode of the network */
       value?: string | number | boolean | undefined
       /** Further arguments */
       options?: readonly {
@@ -2935,6 +3725,14 @@ export interface MachinesSetRequest extends ChangeOptions, WaitOptions {
 
 /** The request of `api.machines.show`. */
 export interface MachinesShowRequest extends CallOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.machines.showCloudInit`. */
+export interface MachinesShowCloudInitRequest extends CallOptions {
   params: {
     /** UUID or name, in any case */
     id: string
@@ -2977,12 +3775,367 @@ export interface MachinesSuspendRequest extends ChangeOptions, WaitOptions {
   }
 }
 
+/** The request of `api.machines.tunnel`. */
+export interface MachinesTunnelRequest extends ChangeOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+  query: {
+    /** TCP port of the guest */
+    port: number
+  }
+}
+
+/** The request of `api.machines.wait`. */
+export interface MachinesWaitRequest extends CallOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+  query: {
+    /** The condition: running, stopped, ip (it has an address), agent (its guest agent has answered), port:NUMBER (the guest accepts connections to it), serial:PATTERN (its serial output matches a regular expression of RE2) or event:TYPE (VM_STATE_CHANGED, VM_UPDATED, VM_REMOVED) */
+    for: string
+    /** Seconds to wait, at most 300 */
+    timeout?: number | undefined
+    /** The cursor of an earlier reply for the same kind of condition: the search goes on there. Without it, serial output is searched from the last boot on, and events from now on */
+    cursor?: string | undefined
+  }
+}
+
+/** The request of `api.machines.writeFile`. */
+export interface MachinesWriteFileRequest extends CallOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+  query: {
+    /** Folder on the provider */
+    path: string
+    /** Its rights, in octal; those of the file that it replaces when left out, else 644 */
+    mode?: string | undefined
+  }
+  readonly body: ReadableStream<Uint8Array> | Blob | Uint8Array<ArrayBuffer>
+}
+
 /** The request of `api.metrics.show`. */
 export interface MetricsShowRequest extends CallOptions {
 }
 
 /** The request of `api.openapi.show`. */
 export interface OpenapiShowRequest extends CallOptions {
+}
+
+/** The request of `api.pools.claim`. */
+export interface PoolsClaimRequest extends ChangeOptions {
+  params: {
+    /** Name of the pool, unique on the host, case-insensitive */
+    name: string
+  }
+  query?: {
+    /** Seconds to wait for a machine, at most 300 */
+    timeout?: number | undefined
+  } | undefined
+  body?: {
+    /** They are added to those of the machine */
+    labels?: Record<string, string | null> | null | undefined
+    /** Seconds after which the service deletes the machine */
+    ttl?: number | null | undefined
+  } | undefined
+}
+
+/** The request of `api.pools.create`. */
+export interface PoolsCreateRequest extends ChangeOptions {
+  body: {
+    /** Name of the pool, unique on the host, case-insensitive */
+    name: string
+    /** What the machines are made of: an image or a machine */
+    from: {
+      /** Name or digest of a registered image */
+      image?: string | null | undefined
+      /** Id or name of a machine: the machines of the pool are its copies */
+      machine?: string | null | undefined
+    }
+    /** What the machines are like, as in a create request. For copies of a machine: labels, ephemeral, autostart, restart */
+    template?: {
+      /** MB of that disk, if it is to be larger than the image */
+      disk_size?: number | null | undefined
+      /** Text for people */
+      description?: string | null | undefined
+      /** Number of virtual CPUs */
+      cpus?: number | null | undefined
+      /** MB */
+      memory?: number | null | undefined
+      /** Disks, in the order of attachment */
+      disks?: readonly ({
+        /** Absolute path of an existing image on the host; the machine uses it in place */
+        path: string
+        /** The bus of the disk; virtio when left out. Guests without drivers for virtio need ide. */
+        bus?: 'virtio' | 'ide' | null | undefined
+      } | {
+        /** MB */
+        size: number
+        /** The bus of the disk; virtio when left out. Guests without drivers for virtio need ide. */
+        bus?: 'virtio' | 'ide' | null | undefined
+      } | {
+        /** Name or digest of a registered image: the disk has its content */
+        image: string
+        /** Size of the machine in bytes */
+        size?: number | null | undefined
+        /** The bus of the disk; virtio when left out. Guests without drivers for virtio need ide. */
+        bus?: 'virtio' | 'ide' | null | undefined
+      })[] | null | undefined
+      /** Absolute path of a kernel on the host, booted directly: Linux or multiboot on QEMU, only multiboot on the embedded driver */
+      kernel?: string | null | undefined
+      /** Absolute path of an initial RAM disk for the kernel */
+      initrd?: string | null | undefined
+      /** Command line of the kernel */
+      cmdline?: string | null | undefined
+      /** The mode of its only network card: isolated, nat, bridge:NAME or network:NAME; isolated if left out */
+      network?: string | null | undefined
+      /** Its network cards, in place of `network`; an empty list gives it none */
+      networks?: readonly {
+        /** isolated, nat, bridge:NAME or network:NAME */
+        mode: string
+        /** Model of the card: virtio or e1000 */
+        card?: 'virtio' | 'e1000' | null | undefined
+      }[] | null | undefined
+      /** Names and values that lists can select by */
+      labels?: Record<string, string | null> | null | undefined
+      /** true: the service deletes the machine when it has stopped, and at its own start if the machine does not run */
+      ephemeral?: boolean | null | undefined
+      /** Whether the service starts the machine at its own start */
+      autostart?: {
+        /** True: the service starts the machine when it starts itself */
+        enabled?: boolean | null | undefined
+        /** Machines with a lower number start first */
+        order?: number | null | undefined
+        /** Seconds to wait before this machine is started */
+        delay?: number | null | undefined
+      } | undefined
+      /** on-crash: the service starts the machine again when its hypervisor process has crashed */
+      restart?: 'never' | 'on-crash' | null | undefined
+      /** The board; q35 when left out, and pc for a multiboot kernel */
+      machine_type?: 'pc' | 'q35' | null | undefined
+      /** bios when left out */
+      firmware?: 'bios' | 'uefi' | null | undefined
+      /** True for a screen; none when left out */
+      display?: boolean | null | undefined
+      /** The number that the CPUs can grow to while the machine runs; `cpus` when left out */
+      max_cpus?: number | null | undefined
+      /** MB that the memory can grow to while the machine runs; `memory` when left out */
+      max_memory?: number | null | undefined
+      /** Device classes in the order in which the firmware tries them; disks, then CD-ROMs, when left out */
+      boot_order?: readonly ('hdd' | 'cdrom' | 'net')[] | null | undefined
+      /** CD-ROM drives with the ISO files in them: files of the host by path, or registered images by name or digest. A drive with neither is empty */
+      cdroms?: readonly {
+        /** Folder on the provider */
+        path?: string | null | undefined
+        /** Name or digest of a registered ISO image */
+        image?: string | null | undefined
+      }[] | null | undefined
+      /** Folders of the host that the guest can mount by their names (9p) */
+      shared_folders?: readonly {
+        /** Name that people read */
+        name: string
+        /** Folder on the provider */
+        path: string
+        /** ro: the guest can only read the folder */
+        mode?: 'ro' | 'rw' | null | undefined
+        /** False: the machine keeps the folder, and its guest does not get it */
+        enabled?: boolean | null | undefined
+        /** Text for people */
+        description?: string | null | undefined
+      }[] | null | undefined
+      /** What the machine may take of its host */
+      limits?: {
+        /** Percent of one CPU of the host; 150 is one and a half */
+        cpu_percent?: number | null | undefined
+        /** Of each disk, reads and writes together */
+        disk_bytes_per_second?: number | null | undefined
+        /** Of each disk, reads and writes together */
+        disk_operations_per_second?: number | null | undefined
+        /** Of each network card, in each direction */
+        network_bytes_per_second?: number | null | undefined
+      } | undefined
+      /** A #cloud-config, script or other text for cloud-init. Never shown again */
+      user_data?: string | null | undefined
+      /** Public keys that may sign in as the default user of the guest */
+      ssh_keys?: readonly string[] | null | undefined
+      /** The host name of the guest; default: the name of the machine, if it can be one */
+      hostname?: string | null | undefined
+      /** The network configuration of cloud-init, as YAML */
+      network_config?: string | null | undefined
+    } | undefined
+    /** The condition that a machine fulfils when it is ready; when left out, it only has to run: running, stopped, ip (it has an address), agent (its guest agent has answered), port:NUMBER (the guest accepts connections to it), serial:PATTERN (its serial output matches a regular expression of RE2) or event:TYPE (VM_STATE_CHANGED, VM_UPDATED, VM_REMOVED) */
+    until?: string | null | undefined
+    /** The number of machines that are kept ready */
+    min: number
+    /** The most machines, with those that are claimed */
+    max: number
+    /** Seconds after which a ready machine that nobody has claimed is replaced; a day when left out */
+    idle_ttl?: number | null | undefined
+  }
+}
+
+/** The request of `api.pools.delete`. */
+export interface PoolsDeleteRequest extends ChangeOptions {
+  params: {
+    /** Name of the pool, unique on the host, case-insensitive */
+    name: string
+  }
+  query?: {
+    /** What becomes of the ready machines: delete, or keep them as machines of nobody */
+    members?: 'delete' | 'keep' | undefined
+  } | undefined
+}
+
+/** The request of `api.pools.list`. */
+export interface PoolsListRequest extends CallOptions, FilterOptions {
+}
+
+/** The request of `api.pools.show`. */
+export interface PoolsShowRequest extends CallOptions {
+  params: {
+    /** Name of the pool, unique on the host, case-insensitive */
+    name: string
+  }
+}
+
+/** The request of `api.pools.update`. */
+export interface PoolsUpdateRequest extends ChangeOptions {
+  params: {
+    /** Name of the pool, unique on the host, case-insensitive */
+    name: string
+  }
+  body: {
+    /** What the machines are made of: an image or a machine */
+    from: {
+      /** Name or digest of a registered image */
+      image?: string | null | undefined
+      /** Id or name of a machine: the machines of the pool are its copies */
+      machine?: string | null | undefined
+    }
+    /** What the machines are like, as in a create request. For copies of a machine: labels, ephemeral, autostart, restart */
+    template?: {
+      /** MB of that disk, if it is to be larger than the image */
+      disk_size?: number | null | undefined
+      /** Text for people */
+      description?: string | null | undefined
+      /** Number of virtual CPUs */
+      cpus?: number | null | undefined
+      /** MB */
+      memory?: number | null | undefined
+      /** Disks, in the order of attachment */
+      disks?: readonly ({
+        /** Absolute path of an existing image on the host; the machine uses it in place */
+        path: string
+        /** The bus of the disk; virtio when left out. Guests without drivers for virtio need ide. */
+        bus?: 'virtio' | 'ide' | null | undefined
+      } | {
+        /** MB */
+        size: number
+        /** The bus of the disk; virtio when left out. Guests without drivers for virtio need ide. */
+        bus?: 'virtio' | 'ide' | null | undefined
+      } | {
+        /** Name or digest of a registered image: the disk has its content */
+        image: string
+        /** Size of the machine in bytes */
+        size?: number | null | undefined
+        /** The bus of the disk; virtio when left out. Guests without drivers for virtio need ide. */
+        bus?: 'virtio' | 'ide' | null | undefined
+      })[] | null | undefined
+      /** Absolute path of a kernel on the host, booted directly: Linux or multiboot on QEMU, only multiboot on the embedded driver */
+      kernel?: string | null | undefined
+      /** Absolute path of an initial RAM disk for the kernel */
+      initrd?: string | null | undefined
+      /** Command line of the kernel */
+      cmdline?: string | null | undefined
+      /** The mode of its only network card: isolated, nat, bridge:NAME or network:NAME; isolated if left out */
+      network?: string | null | undefined
+      /** Its network cards, in place of `network`; an empty list gives it none */
+      networks?: readonly {
+        /** isolated, nat, bridge:NAME or network:NAME */
+        mode: string
+        /** Model of the card: virtio or e1000 */
+        card?: 'virtio' | 'e1000' | null | undefined
+      }[] | null | undefined
+      /** Names and values that lists can select by */
+      labels?: Record<string, string | null> | null | undefined
+      /** true: the service deletes the machine when it has stopped, and at its own start if the machine does not run */
+      ephemeral?: boolean | null | undefined
+      /** Whether the service starts the machine at its own start */
+      autostart?: {
+        /** True: the service starts the machine when it starts itself */
+        enabled?: boolean | null | undefined
+        /** Machines with a lower number start first */
+        order?: number | null | undefined
+        /** Seconds to wait before this machine is started */
+        delay?: number | null | undefined
+      } | undefined
+      /** on-crash: the service starts the machine again when its hypervisor process has crashed */
+      restart?: 'never' | 'on-crash' | null | undefined
+      /** The board; q35 when left out, and pc for a multiboot kernel */
+      machine_type?: 'pc' | 'q35' | null | undefined
+      /** bios when left out */
+      firmware?: 'bios' | 'uefi' | null | undefined
+      /** True for a screen; none when left out */
+      display?: boolean | null | undefined
+      /** The number that the CPUs can grow to while the machine runs; `cpus` when left out */
+      max_cpus?: number | null | undefined
+      /** MB that the memory can grow to while the machine runs; `memory` when left out */
+      max_memory?: number | null | undefined
+      /** Device classes in the order in which the firmware tries them; disks, then CD-ROMs, when left out */
+      boot_order?: readonly ('hdd' | 'cdrom' | 'net')[] | null | undefined
+      /** CD-ROM drives with the ISO files in them: files of the host by path, or registered images by name or digest. A drive with neither is empty */
+      cdroms?: readonly {
+        /** Folder on the provider */
+        path?: string | null | undefined
+        /** Name or digest of a registered ISO image */
+        image?: string | null | undefined
+      }[] | null | undefined
+      /** Folders of the host that the guest can mount by their names (9p) */
+      shared_folders?: readonly {
+        /** Name that people read */
+        name: string
+        /** Folder on the provider */
+        path: string
+        /** ro: the guest can only read the folder */
+        mode?: 'ro' | 'rw' | null | undefined
+        /** False: the machine keeps the folder, and its guest does not get it */
+        enabled?: boolean | null | undefined
+        /** Text for people */
+        description?: string | null | undefined
+      }[] | null | undefined
+      /** What the machine may take of its host */
+      limits?: {
+        /** Percent of one CPU of the host; 150 is one and a half */
+        cpu_percent?: number | null | undefined
+        /** Of each disk, reads and writes together */
+        disk_bytes_per_second?: number | null | undefined
+        /** Of each disk, reads and writes together */
+        disk_operations_per_second?: number | null | undefined
+        /** Of each network card, in each direction */
+        network_bytes_per_second?: number | null | undefined
+      } | undefined
+      /** A #cloud-config, script or other text for cloud-init. Never shown again */
+      user_data?: string | null | undefined
+      /** Public keys that may sign in as the default user of the guest */
+      ssh_keys?: readonly string[] | null | undefined
+      /** The host name of the guest; default: the name of the machine, if it can be one */
+      hostname?: string | null | undefined
+      /** The network configuration of cloud-init, as YAML */
+      network_config?: string | null | undefined
+    } | undefined
+    /** The condition that a machine fulfils when it is ready; when left out, it only has to run: running, stopped, ip (it has an address), agent (its guest agent has answered), port:NUMBER (the guest accepts connections to it), serial:PATTERN (its serial output matches a regular expression of RE2) or event:TYPE (VM_STATE_CHANGED, VM_UPDATED, VM_REMOVED) */
+    until?: string | null | undefined
+    /** The number of machines that are kept ready */
+    min: number
+    /** The most machines, with those that are claimed */
+    max: number
+    /** Seconds after which a ready machine that nobody has claimed is replaced; a day when left out */
+    idle_ttl?: number | null | undefined
+  }
 }
 
 /** The request of `api.roles.addClaim`. */
@@ -3258,6 +4411,8 @@ export interface Api {
     changePassword(request: AuthChangePasswordRequest): Promise<Accepted>
     /** Create an API key; only this reply shows its credential. Needs role SUPER_USER and claim CREATE_API_KEY and claim LIST. The reply holds a secret that is shown once. `POST /api/v1/auth/api_keys` */
     createApiKey(request: AuthCreateApiKeyRequest): Promise<ApiKey>
+    /** Issue a ticket for a WebSocket. Browsers cannot set headers of a WebSocket. The ticket goes into its query in place of a token. It is for exactly this path and query, once, within 30 seconds, with the rights that you have then. For every signed-in caller. The reply holds a secret that is shown once. `POST /api/v1/auth/tickets` */
+    createTicket(request: AuthCreateTicketRequest): Promise<Ticket>
     /** Delete an API key. Needs claim DELETE_API_KEY. `DELETE /api/v1/auth/api_keys/{id}` */
     deleteApiKey(request: AuthDeleteApiKeyRequest): Promise<Accepted>
     /** List the API keys. Needs claim LIST_API_KEY. `GET /api/v1/auth/api_keys` */
@@ -3477,12 +4632,33 @@ export interface Api {
     heartbeat(request: HostsHeartbeatRequest): Promise<HeartbeatReply>
     /** List the hosts that this service controls. Needs claim LIST_HOST. `GET /api/v1/hosts` */
     list(request?: HostsListRequest): Promise<Host[]>
+    /** Send the pack that a host pulls through a catalog manager (Range). Hosts call this, with their key as `X-Host-Key`, while the job runs. So the credentials of the manager stay with this service. Open to everybody. `GET /api/v1/hosts/{id}/packs/{job}` */
+    pack(request: HostsPackRequest & { query: { content: {} } }): Promise<ReadableStream<Uint8Array>>
+    /** Send the pack that a host pulls through a catalog manager (Range). Hosts call this, with their key as `X-Host-Key`, while the job runs. So the credentials of the manager stay with this service. Open to everybody. `GET /api/v1/hosts/{id}/packs/{job}` */
+    pack(request: HostsPackRequest): Promise<unknown>
     /** Show one host. Needs claim LIST_HOST. `GET /api/v1/hosts/{id}` */
     show(request: HostsShowRequest): Promise<Host>
     /** Give a drained host new machines again. Needs claim UPDATE_HOST. `PUT /api/v1/hosts/{id}/undrain` */
     undrain(request: HostsUndrainRequest): Promise<Host>
     /** Change the address or the labels of a host. Needs role SUPER_USER and claim UPDATE_HOST. `PUT /api/v1/hosts/{id}` */
     update(request: HostsUpdateRequest): Promise<Host>
+  }
+  /** Disk and ISO images of this host, which machines are made of */
+  readonly images: {
+    /** Pull an image from an address, or register an uploaded one. Formats: raw, qcow2, vmdk, vhdx, OVA and ISO. Disks are stored as qcow2. With sha256 or checksums_url the file is used only if it has that digest. Needs claim CREATE_IMAGE. The job goes on after a restart of the service. `POST /api/v1/images` */
+    create(request: ImagesCreateRequest & AsJob): Promise<JobOf<Image>>
+    /** Pull an image from an address, or register an uploaded one. Formats: raw, qcow2, vmdk, vhdx, OVA and ISO. Disks are stored as qcow2. With sha256 or checksums_url the file is used only if it has that digest. Needs claim CREATE_IMAGE. The job goes on after a restart of the service. `POST /api/v1/images` */
+    create(request: ImagesCreateRequest): Promise<Image>
+    /** Delete an image that no machine uses. Needs claim DELETE_IMAGE. `DELETE /api/v1/images/{id}` */
+    delete(request: ImagesDeleteRequest): Promise<Accepted>
+    /** List the images. Needs claim LIST_IMAGE. `GET /api/v1/images` */
+    list(request?: ImagesListRequest): Promise<Image[]>
+    /** Show an image. Needs claim LIST_IMAGE. `GET /api/v1/images/{id}` */
+    show(request: ImagesShowRequest): Promise<Image>
+    /** Show how much of an upload is there. Needs claim CREATE_IMAGE. `GET /api/v1/images/{name}/upload` */
+    showUpload(request: ImagesShowUploadRequest): Promise<ImageUpload>
+    /** Upload a range of the file of an image. The ranges come one after the other; one that begins at 0 begins again. GET tells where the next one begins. POST /v1/images with upload and sha256 makes the image. Needs claim CREATE_IMAGE. `PUT /api/v1/images/{name}/upload` */
+    upload(request: ImagesUploadRequest): Promise<ImageUpload>
   }
   /** Work in the background */
   readonly jobs: {
@@ -3504,24 +4680,40 @@ export interface Api {
   }
   /** Virtual machines of this host */
   readonly machines: {
+    /** Open a port of the host that leads to a port of a machine. The port is open whenever the machine runs: at once if it runs now. It leads to the isolated card of the machine, which must take its address by DHCP. `host_address` is 127.0.0.1 if left out; other addresses than the loopback need the setting `forward_addresses`. A clone of the machine has no forwards. Needs claim UPDATE_VM. `POST /api/v1/machines/{id}/forwards` */
+    addForward(request: MachinesAddForwardRequest): Promise<Forward>
     /** Clone a machine; with linked=true the clone shares the disks of its source. Needs claim CREATE_VM. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/clone` */
     clone(request: MachinesCloneRequest & AsJob): Promise<JobOf<ClonedMachine>>
     /** Clone a machine; with linked=true the clone shares the disks of its source. Needs claim CREATE_VM. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/clone` */
     clone(request: MachinesCloneRequest): Promise<ClonedMachine>
-    /** Create a machine. Needs claim CREATE_VM. `POST /api/v1/machines` */
+    /** Read and write the serial console of a machine over a WebSocket, or read it as text. Binary messages are bytes of the serial line, in both directions; text messages are JSON about them. A client that returns continues at its offset. Many can read; one connection writes. A caller without EXECUTE_COMMAND_VM may open the consoles of the machines that they made. The console ends when the caller loses the right to it. Needs one of the claims EXECUTE_COMMAND_VM, LIST_VM. This GET changes something: it is refused to prefetching and to pages of other sites; PUT does the same. `GET /api/v1/machines/{id}/console` */
+    console(request: MachinesConsoleRequest): Promise<WebSocket>
+    /** Create a machine; with `until` it is started, and the reply comes when the condition is met. Needs claim CREATE_VM. `POST /api/v1/machines` */
     create(request: MachinesCreateRequest & AsJob): Promise<JobOf<CreatedMachine>>
-    /** Create a machine. Needs claim CREATE_VM. `POST /api/v1/machines` */
+    /** Create a machine; with `until` it is started, and the reply comes when the condition is met. Needs claim CREATE_VM. `POST /api/v1/machines` */
     create(request: MachinesCreateRequest): Promise<CreatedMachine>
     /** Delete a stopped machine; force=true stops it first. Needs claim DELETE_VM. `DELETE /api/v1/machines/{id}` */
     delete(request: MachinesDeleteRequest & AsJob): Promise<JobOf<Accepted>>
     /** Delete a stopped machine; force=true stops it first. Needs claim DELETE_VM. `DELETE /api/v1/machines/{id}` */
     delete(request: MachinesDeleteRequest): Promise<Accepted>
+    /** Delete what the cloud-init of a stopped machine is told. Its CD-ROM with `user_data`, `ssh_keys`, `hostname` and `network_config` is gone at the next start. The guest keeps what cloud-init has configured. Needs claim UPDATE_VM. `DELETE /api/v1/machines/{id}/cloud-init` */
+    deleteCloudInit(request: MachinesDeleteCloudInitRequest): Promise<Accepted>
+    /** Run a command in a running machine, by its guest agent. A caller without EXECUTE_COMMAND_VM may do it in the machines that they made. The reply is 200 whatever the exit code. When the caller disconnects, or cancels the job, the command is killed with all that it has started. Needs one of the claims EXECUTE_COMMAND_VM, LIST_VM. The reply holds a secret that is shown once. `PUT /api/v1/machines/{id}/execute` */
+    execute(request: MachinesExecuteRequest & AsJob): Promise<JobOf<MachineExecuteResult>>
+    /** Run a command in a running machine, by its guest agent. A caller without EXECUTE_COMMAND_VM may do it in the machines that they made. The reply is 200 whatever the exit code. When the caller disconnects, or cancels the job, the command is killed with all that it has started. Needs one of the claims EXECUTE_COMMAND_VM, LIST_VM. The reply holds a secret that is shown once. `PUT /api/v1/machines/{id}/execute` */
+    execute(request: MachinesExecuteRequest): Promise<MachineExecuteResult>
     /** List the machines of this host. Needs claim LIST_VM. `GET /api/v1/machines` */
     list(request?: MachinesListRequest): Promise<Machine[]>
+    /** List the ports of the host that lead to ports of a machine. Needs claim LIST_VM. `GET /api/v1/machines/{id}/forwards` */
+    listForwards(request: MachinesListForwardsRequest): Promise<Forward[]>
     /** Halt a machine in memory. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/pause` */
     pause(request: MachinesPauseRequest & AsJob): Promise<JobOf<MachineOperationResult>>
     /** Halt a machine in memory. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/pause` */
     pause(request: MachinesPauseRequest): Promise<MachineOperationResult>
+    /** Read a file of a running machine, by its guest agent. A reply that ends before its Content-Length is not complete. With Want-Repr-Digest: sha-256=1 the file is read twice, and the reply has its SHA-256 as Repr-Digest (RFC 9530). Needs one of the claims EXECUTE_COMMAND_VM, LIST_VM. `GET /api/v1/machines/{id}/files` */
+    readFile(request: MachinesReadFileRequest): Promise<ReadableStream<Uint8Array>>
+    /** Close a port of the host that leads to a machine; its connections stay. Needs claim UPDATE_VM. `DELETE /api/v1/machines/{id}/forwards/{forward}` */
+    removeForward(request: MachinesRemoveForwardRequest): Promise<Accepted>
     /** Reset a machine, as its reset button does. Needs claim UPDATE_VM_STATES. `PUT /api/v1/machines/{id}/reset` */
     reset(request: MachinesResetRequest & AsJob): Promise<JobOf<MachineOperationResult>>
     /** Reset a machine, as its reset button does. Needs claim UPDATE_VM_STATES. `PUT /api/v1/machines/{id}/reset` */
@@ -3534,10 +4726,16 @@ export interface Api {
     resume(request: MachinesResumeRequest & AsJob): Promise<JobOf<MachineOperationResult>>
     /** Resume a paused or suspended machine. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/resume` */
     resume(request: MachinesResumeRequest): Promise<MachineOperationResult>
-    /** Change a machine with a list of operations; all are applied, or none. `cpu` `set`: number of CPUs. `memory` `set`: MB. `machine` `rename`: new name. `description` `set`: text for people. `network` `set`: `isolated`. You can change the name and the description of a running machine; the machine must be stopped for the others. With `dry_run=true` the service changes nothing, and the reply says what would change. Needs claim UPDATE_VM. `PUT /api/v1/machines/{id}/set` */
+    /** See the screen of a running machine, and use its keyboard and pointer, over a WebSocket. Binary messages are bytes of RFB (RFC 6143), the protocol of VNC, in both directions; a message of the client has at most 1 MiB. A caller without EXECUTE_COMMAND_VM may open the screens of the machines that they made. The screen closes when the machine stops, and when the caller loses the right to it. Needs one of the claims EXECUTE_COMMAND_VM, LIST_VM. This GET changes something: it is refused to prefetching and to pages of other sites; PUT does the same. `GET /api/v1/machines/{id}/screen` */
+    screen(request: MachinesScreenRequest): Promise<WebSocket>
+    /** Take a picture of the screen of a running machine. The reply is a PNG. A caller without EXECUTE_COMMAND_VM may take pictures of the machines that they made. Needs one of the claims EXECUTE_COMMAND_VM, LIST_VM. `GET /api/v1/machines/{id}/screenshot` */
+    screenshot(request: MachinesScreenshotRequest): Promise<ReadableStream<Uint8Array>>
+    /** Change a machine with a list of operations; all are applied, or none. `cpu` `set`: number of CPUs. `memory` `set`: MB. `machine` `rename`: new name. `description` `set`: text for people. `network` `set`: `isolated`, `nat`, `bridge:NAME` or `network:NAME`. `device` `add`, `set`, `remove`, `connect` and `disconnect`: `hdd` (options `size`, `path`), `cdrom` (`path`) and `net`. `boot-order` `boot-order`: device classes, `bios-type`: `legacy` or `efi64`. `shared-folder` `add`, `set` and `delete`: `path`, `mode`. `limits`: the operation is the name of the limit. `labels` `add`, `set` and `remove`: `NAME=VALUE`, separated by commas; `set` replaces all, `remove` takes names. `ttl` `set`: seconds from now; `ttl` `remove`. `ephemeral` `set`: `on` or `off`. `restart` `set`: `never` or `on-crash`. `autostart` `enabled`, `order` and `delay`. These are possible in every state, also of a paused or suspended machine. `cmd` `set` takes the options `autostart` and `autostart-delay`. Settings that only other hypervisors have (`time`, `rosetta`, `efi-secure-boot`) are taken with the value that the record shows. `state` and `machine` `clone` run what the endpoints of that name run, with their rights. A running machine takes what its guest can be given while it runs; it must be stopped for the rest. With `dry_run=true` the service changes nothing, and the reply says what would change, and when. Needs claim UPDATE_VM. `PUT /api/v1/machines/{id}/set` */
     set(request: MachinesSetRequest): Promise<MachineSetResult>
     /** Show one machine, as an array of one record. Needs claim LIST_VM. `GET /api/v1/machines/{id}` */
     show(request: MachinesShowRequest): Promise<Machine[]>
+    /** Show how far the cloud-init of a running machine is, by its guest agent. The guest is asked for each request. The reply has nothing of what cloud-init is told. Needs one of the claims EXECUTE_COMMAND_VM, LIST_VM. `GET /api/v1/machines/{id}/cloud-init` */
+    showCloudInit(request: MachinesShowCloudInitRequest): Promise<MachineCloudInitStatus>
     /** Start a machine; resume it if it is paused or suspended. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/start` */
     start(request: MachinesStartRequest & AsJob): Promise<JobOf<MachineOperationResult>>
     /** Start a machine; resume it if it is paused or suspended. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/start` */
@@ -3552,6 +4750,12 @@ export interface Api {
     suspend(request: MachinesSuspendRequest & AsJob): Promise<JobOf<MachineOperationResult>>
     /** Save a machine's memory to disk and stop it. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/suspend` */
     suspend(request: MachinesSuspendRequest): Promise<MachineOperationResult>
+    /** Connect to a TCP port of a running machine over a WebSocket. Each binary message is bytes of the connection, in both directions; a message of the client has at most 1 MiB. No port of the host stays open for it. A caller without EXECUTE_COMMAND_VM may open one to the machines that they made. The tunnel ends when one side closes it, when the machine stops, and when the caller loses the right to it. Needs one of the claims EXECUTE_COMMAND_VM, LIST_VM. This GET changes something: it is refused to prefetching and to pages of other sites; PUT does the same. `GET /api/v1/machines/{id}/tunnel` */
+    tunnel(request: MachinesTunnelRequest): Promise<WebSocket>
+    /** Wait for a condition of a machine. The reply is 200 also when the time is over; `result` tells what has happened. Waits for serial output and for ports need EXECUTE_COMMAND_VM, or a machine that the caller made. A wait that goes on at the cursor of the one before misses nothing in between. Needs claim LIST_VM. `GET /api/v1/machines/{id}/wait` */
+    wait(request: MachinesWaitRequest): Promise<MachineWait>
+    /** Write a file of a running machine, by its guest agent. The body is the file, of at most 1 GiB. The guest has the whole file or none of it; a link in its place is replaced. With Repr-Digest: sha-256=:BASE64: (RFC 9530) the file is written only if it has this SHA-256. Needs one of the claims EXECUTE_COMMAND_VM, LIST_VM. `PUT /api/v1/machines/{id}/files` */
+    writeFile(request: MachinesWriteFileRequest): Promise<MachineWrittenFile>
   }
   /** Metrics for Prometheus */
   readonly metrics: {
@@ -3562,6 +4766,21 @@ export interface Api {
   readonly openapi: {
     /** Describe the endpoints that are served, as OpenAPI 3.1. Open to everybody. `GET /api/openapi.json` */
     show(request?: OpenapiShowRequest): Promise<Record<string, unknown>>
+  }
+  /** Machines that run and wait for somebody to claim them */
+  readonly pools: {
+    /** Get a machine of a pool, which runs. The machine belongs to the caller from now on; delete it when it is done. Without a ready machine the call waits in line, at most `timeout` seconds, and then fails with 503. With the same Idempotency-Key it returns the same machine, also after a crash of the service. Needs claim UPDATE_VM_STATES. `POST /api/v1/pools/{name}/claim` */
+    claim(request: PoolsClaimRequest): Promise<ClaimedMachine>
+    /** Define a pool, which keeps machines ready for claims. The pool makes its machines in the background; GET shows them, and why one could not be made. Until it is claimed, a machine belongs to nobody. A machine can be the source only for who may enter it, because who claims a copy gets its content. Needs claim CREATE_VM. `POST /api/v1/pools` */
+    create(request: PoolsCreateRequest): Promise<Pool>
+    /** Delete a pool; claimed machines stay, and with members=keep the ready ones too. Needs claim CREATE_VM. `DELETE /api/v1/pools/{name}` */
+    delete(request: PoolsDeleteRequest): Promise<Accepted>
+    /** List the pools. Needs claim LIST_VM. `GET /api/v1/pools` */
+    list(request?: PoolsListRequest): Promise<Pool[]>
+    /** Show a pool with its machines. Needs claim LIST_VM. `GET /api/v1/pools/{name}` */
+    show(request: PoolsShowRequest): Promise<Pool>
+    /** Replace the definition of a pool. If the pool makes other machines from now on, its ready ones are replaced. Claimed machines stay as they are. Needs claim CREATE_VM. `PUT /api/v1/pools/{name}` */
+    update(request: PoolsUpdateRequest): Promise<Pool>
   }
   /** Named sets of claims */
   readonly roles: {

@@ -1,4 +1,4 @@
-import type { Token } from './api.gen.ts'
+import type { Ticket, Token } from './api.gen.ts'
 import { expectSuccess } from './error.ts'
 import { receiveEvents } from './events.ts'
 import { followJob } from './jobs.ts'
@@ -26,9 +26,12 @@ export const createClient = ({ url, signIn, token, apiKey, retries, fetch }: Cli
   const tokens = signIn ? signInWith(signIn) : typeof token === 'string' ? () => token : token
   const send = createSend({ ...connection, tokens, apiKey })
   const api = createApi(send, async (path, query) => {
-    // Browsers cannot set headers of a WebSocket, so a token is in the query.
-    const provider = tokens ?? (apiKey === undefined ? undefined : signInWith({ api_key: apiKey }))
-    return new WebSocket(base.replace(/^http/, 'ws') + withQuery(path, { ...query, access_token: await provider?.() }))
+    // Browsers cannot set headers of a WebSocket, and addresses end in logs, so a ticket that is used once is in the query.
+    const body = JSON.stringify({ path: withQuery(path, query).replace(/^\/api/, '') })
+    const response = await expectSuccess(send({ method: 'POST', path: '/api/v1/auth/tickets', body }))
+    // The contract of the endpoint says so.
+    const { ticket } = (await response.json()) as Ticket
+    return new WebSocket(base.replace(/^http/, 'ws') + withQuery(path, { ...query, ticket }))
   })
   const follow = (job: string | { readonly id: string }, options?: FollowOptions): Promise<unknown> =>
     followJob(api, typeof job === 'string' ? job : job.id, options)

@@ -1,3 +1,4 @@
+import { getBody } from './body.ts'
 import { expectSuccess, VmhostError } from './error.ts'
 import { backOff, pause, throwUnlessPassing } from './retry.ts'
 import type { Send } from './send.ts'
@@ -27,7 +28,7 @@ export const resumeDownload = (first: Response, send: Send, request: SendRequest
     const response = await expectSuccess(send({ ...request, headers }))
     if (response.status !== 206 || response.headers.get('ETag') !== etag)
       throw new VmhostError(412, { message: 'The content has changed.' })
-    reader = response.body!.getReader()
+    reader = getBody(response).getReader()
   }
 
   return new ReadableStream(

@@ -1,3 +1,4 @@
+import { getBody } from './body.ts'
 import { expectSuccess } from './error.ts'
 import { backOff, pause, throwUnlessPassing } from './retry.ts'
 import type { Send } from './send.ts'
@@ -25,7 +26,7 @@ export async function* receiveEvents(
           send({ path: '/api/v1/events/stream', query: { types: types?.join(','), since }, signal: ended }),
         ),
       )
-      const reader = response.body!.getReader()
+      const reader = getBody(response).getReader()
       for await (const { id, event, data } of readMessages(() => answered(reader.read()))) {
         // The first message has a cursor alone. It does not show yet that the stream works.
         if (data !== undefined || id === undefined) failures = 0
@@ -33,7 +34,7 @@ export async function* receiveEvents(
         signal?.throwIfAborted()
         if (data !== undefined)
           yield event === 'gap'
-            ? { event_type: 'gap', message: 'gap', cursor: id! }
+            ? { event_type: 'gap', message: 'gap', cursor: id ?? '' }
             : // What the service writes.
               (JSON.parse(data) as StreamedEvent)
       }

@@ -30,13 +30,16 @@ const fillPath = (path: string, params: Parameters = {}): string =>
     return `/${encodeURIComponent(value)}`
   })
 
+const isBytes = (body: unknown): body is NonNullable<SendRequest['body']> =>
+  body instanceof ReadableStream || body instanceof Blob || body instanceof Uint8Array
+
 const headersOf = ({ headers, async: asJob, wait, filter, ifMatch, body }: OperationRequest): Headers => {
   const sent = new Headers(headers)
   if (asJob) sent.append('Prefer', 'respond-async')
   if (wait !== undefined) sent.append('Prefer', `wait=${wait}`)
   if (filter !== undefined) sent.set('X-Filter', filter)
   if (ifMatch !== undefined) sent.set('If-Match', ifMatch)
-  if (body !== undefined) sent.set('Content-Type', 'application/json')
+  if (body !== undefined && !isBytes(body)) sent.set('Content-Type', 'application/json')
   return sent
 }
 
@@ -51,7 +54,7 @@ const createOperation =
       path,
       query,
       headers: headersOf(request),
-      body: JSON.stringify(body),
+      body: isBytes(body) ? body : JSON.stringify(body),
       signal,
       idempotencyKey,
     }
@@ -63,10 +66,13 @@ const createOperation =
     return type.includes('octet') ? resumeDownload(response, send, sent) : response.body
   }
 
+/** The table, which is the same for all clients; it is read for the first of them. */
+let rows: readonly Row[] | undefined
+
 /** Makes the operations of all areas. */
 export const createApi = (send: Send, openSocket: OpenSocket): Api => {
   const api: Record<string, Record<string, Operation>> = {}
-  for (const row of readTable()) (api[row.area] ??= {})[row.name] = createOperation(row, send, openSocket)
+  for (const row of (rows ??= readTable())) (api[row.area] ??= {})[row.name] = createOperation(row, send, openSocket)
   // The table and the types are generated from the same contracts.
   return api as unknown as Api
 }

@@ -14,7 +14,7 @@ export const pause = (milliseconds: number, signal?: AbortSignal): Promise<void>
     signal?.throwIfAborted()
     const stop = (): void => {
       clearTimeout(timer)
-      reject(signal!.reason as Error)
+      reject(signal?.reason as Error)
     }
     const timer = setTimeout(() => {
       signal?.removeEventListener('abort', stop)

@@ -29,8 +29,10 @@ export const createSend =
     const headers = new Headers(given)
     const isRead = method === 'GET' || method === 'HEAD'
     const isStream = body instanceof ReadableStream
+    const mostRetries = isStream ? 0 : retries
     if (idempotencyKey !== undefined) headers.set('Idempotency-Key', idempotencyKey)
-    if (!isRead && !headers.has('Idempotency-Key')) headers.set('Idempotency-Key', createKey())
+    // What is sent once needs no key of its own.
+    if (!isRead && mostRetries > 0 && !headers.has('Idempotency-Key')) headers.set('Idempotency-Key', createKey())
     if (apiKey !== undefined) headers.set('X-Api-Key', apiKey)
     const provider = headers.has('Authorization') ? undefined : tokens
     const init = {
@@ -46,7 +48,7 @@ export const createSend =
     const sendAs = (token: string | undefined): Promise<Response> => {
       if (token !== undefined) headers.set('Authorization', `Bearer ${token}`)
       const url = base + withQuery(path, query)
-      return repeat(() => fetch(url, init), { retries: isStream ? 0 : retries, isRead, signal })
+      return repeat(() => fetch(url, init), { retries: mostRetries, isRead, signal })
     }
     const token = await provider?.()
     const response = await sendAs(token)

@@ -23,7 +23,7 @@ export async function* readMessages(
     const { value, done } = await read()
     if (done) return
     const messages = (text + decoder.decode(value, { stream: true })).split('\n\n')
-    text = messages.pop()!
+    text = messages.pop() ?? ''
     for (const message of messages) yield parseMessage(message)
   }
 }

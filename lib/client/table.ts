@@ -24,7 +24,7 @@ export const readTable = (): readonly Row[] => {
     return operations.map(operation => {
       const [, name = '', method = 0, shared, others] = /(\D+)(\d)(\d)(.*)/.exec(operation) ?? []
       segments = [...segments.slice(0, Number(shared)), ...(others || name).split('/')]
-      return { area, name, method: methods[Number(method)]!, path: `/${segments.join('/')}` }
+      return { area, name, method: methods[Number(method)] ?? '', path: `/${segments.join('/')}` }
     })
   })
 }

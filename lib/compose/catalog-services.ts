@@ -10,14 +10,14 @@ import { type Cache, openCache } from '#lib/transfers/cache/cache.ts'
 import type { CacheStorageOptions } from '#lib/transfers/cache/cache-storage.ts'
 import type { TransferContext } from '#lib/transfers/context.ts'
 import { createDownloads } from '#lib/transfers/download/downloads.ts'
-import { openWorkFolders } from '#lib/transfers/download/work-folders.ts'
+import { openWorkFolders } from '#lib/platform/work-folders.ts'
 import { createTransfers } from '#lib/transfers/transfers.ts'
 import type { Services } from './services.ts'
 
 /** What a program hands in for the catalog and its transfers. */
 export interface CatalogPorts extends Pick<
   TransferContext,
-  'hostFiles' | 'startWorker' | 'trust' | 'signingKey' | 'warn'
+  'hostFiles' | 'startWorker' | 'trust' | 'control' | 'signingKey' | 'warn'
 > {
   readonly catalog: CatalogContext
   readonly cache: Pick<CacheStorageOptions, 'folder' | 'maxSize' | 'minFree'>

@@ -22,7 +22,10 @@ export const openCommandLineSocket = async (
   let app: App | undefined
   const openApp = (): App => (app ??= createApp({ ...appOptions, routes, authenticate: authenticateRoot }))
   try {
-    return await openLocalSocket(getSocketPath(config), request => openApp().fetch(request, { address: 'local' }))
+    return await openLocalSocket(getSocketPath(config), {
+      fetch: request => openApp().fetch(request, { address: 'local' }),
+      upgrade: request => openApp().upgrade(request, { address: 'local' }),
+    })
   } catch (error) {
     // The service works without the socket. The command line then works only while the service is stopped.
     getAreaLogger('entry').warning('The command line cannot reach this service: {reason}', { reason: messageOf(error) })

@@ -19,6 +19,8 @@ import { createFetchOutgoing } from '#lib/platform/outgoing-fetch.ts'
 import { createManagerServices } from '#lib/remote-catalogs/managers/manager-services.ts'
 import { defaultLimits } from '#lib/remote-catalogs/remote-client.ts'
 import type { Store } from '#lib/storage/store.ts'
+import { createServedPacks } from '#lib/transfers/hosted/served-packs.ts'
+import { createTransfersOnDemand } from '#lib/transfers/hosted/load-on-demand.ts'
 import { openControlHosts } from './hosts/control-hosts.ts'
 import type { EdgeConfig } from './edge-config.ts'
 import { createAuditCheck, createStoreCheck } from './health-checks.ts'
@@ -89,6 +91,7 @@ export const openControlServices = async ({
     issuer: settings.issuer,
     fetch,
   })
+  const servedPacks = createServedPacks()
   every(hostCheckInterval, () => void hosts.publishUnreachable().catch(onDefect))
   const hub = createHub(events, every)
   const subscriptions = createHibernatingSubscriptions({
@@ -114,6 +117,13 @@ export const openControlServices = async ({
       ...managers,
       ...hosts.services,
       catalog: createCatalog(catalog),
+      servedPacks,
+      transfers: createTransfersOnDemand({
+        catalog,
+        hosts: hosts.transferHosts,
+        servedPacks,
+        warn: text => getAreaLogger('catalog').warning('{text}', { text }),
+      }),
       jobs,
       metrics,
       openStream: createEventStreams({ events, hub }).open,

@@ -1,7 +1,6 @@
 import type { JWK } from 'jose'
 import { createHttpAudit } from '#lib/audit/http-audit.ts'
-import { defaultCost } from '#lib/auth/hash-methods.ts'
-import { createRemotePasswords, type PasswordHasher } from '#lib/auth/remote-passwords.ts'
+import { createPasswords, type PasswordHasher } from '#lib/auth/passwords.ts'
 import { createStoredKeys } from '#lib/auth/key-keepers/stored-keys.ts'
 import type { HibernatingSockets } from '#lib/events/hibernating/socket.ts'
 import type { HibernatingSubscriptions } from '#lib/events/hibernating/subscriptions.ts'
@@ -16,6 +15,7 @@ import { createAlarmTimers } from './alarm-timers.ts'
 import { controlRoutes } from './hosts/control-routes.ts'
 import { openControlServices } from './control-services.ts'
 import type { EdgeConfig } from './edge-config.ts'
+import type { CountedRefusals } from './gateway/refusals.ts'
 import { addGauges } from './gauges.ts'
 import { createRequestLogger } from './request-log.ts'
 import { selectServedRoutes } from './served-routes.ts'
@@ -36,8 +36,10 @@ export interface Control {
   readonly subscriptions: HibernatingSubscriptions
   /** The public keys, with which others can check the signatures of its tokens. */
   publicKeys(): Promise<readonly JWK[]>
+  /** Adds what a gateway has refused to the audit, which only counts refusals when there are many. */
+  recordRefusals(refusals: readonly CountedRefusals[]): Promise<void>
   /** Runs the work that is due from time to time. */
-  runTimers(): void
+  runTimers(): Promise<void>
   /** The time (ms since 1970) at which somebody has to wake the control to run its timers. */
   getNextWake(): number
 }
@@ -62,9 +64,9 @@ export const openControl = async ({
   hasher,
   loadApiDescription,
 }: ControlPorts): Promise<Control> => {
-  const { every, runDue } = createAlarmTimers()
   const store = await openDurableObjectStore(storage)
-  const passwords = createRemotePasswords(hasher, { kind: 'bcrypt', cost: defaultCost.bcrypt })
+  const { every, runDue } = createAlarmTimers(store)
+  const passwords = createPasswords({ hasher })
   const state = await openStateParts({
     store,
     keeper: createStoredKeys(store),
@@ -72,6 +74,8 @@ export const openControl = async ({
     every,
     auditLog: getAreaLogger('audit'),
     settings: config,
+    // A control starts whenever it wakes.
+    rootPasswordUse: 'once',
   })
   const { identity, audit, idempotency } = state
   const routes = selectServedRoutes(config, controlRoutes)
@@ -91,6 +95,7 @@ export const openControl = async ({
     routes,
     services,
     authenticate: identity.authenticate,
+    redeemTicket: identity.redeemTicket,
     parseFilter,
     onOutcome(context, outcome) {
       metrics.countReply(context.route?.id, outcome)
@@ -108,6 +113,10 @@ export const openControl = async ({
     app,
     subscriptions,
     publicKeys: identity.services.keys.publicKeys,
+    async recordRefusals(refusals) {
+      for (const { facts, count } of refusals)
+        await audit.record({ ...facts, ...(count > 1 && { repeated: count - 1 }) })
+    },
     runTimers: runDue,
     getNextWake() {
       const interval = hasHosts() ? wakeIntervals.withHosts : wakeIntervals.withoutHosts

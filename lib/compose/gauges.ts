@@ -16,7 +16,7 @@ interface Measured {
 }
 
 interface MeasuredOnHost {
-  readonly machines: Pick<Machines, 'countByState'>
+  readonly machines: Pick<Machines, 'countByState' | 'measure'>
   readonly cache: Pick<Cache, 'size' | 'counters'>
 }
 
@@ -40,7 +40,11 @@ export const addGauges = (
 }
 
 /** Adds the gauges of a program that runs machines, and those of its process. */
-export const addHostGauges = (metrics: Pick<Metrics, 'addGauges'>, { machines, cache }: MeasuredOnHost): void =>
+export const addHostGauges = (
+  metrics: Pick<Metrics, 'addGauges' | 'addMachines'>,
+  { machines, cache }: MeasuredOnHost,
+): void => {
+  metrics.addMachines(machines.measure)
   metrics.addGauges({
     machines: ['Machines by state', machines.countByState],
     cache_bytes: ['Size of the catalog cache in bytes', cache.size],
@@ -50,3 +54,4 @@ export const addHostGauges = (metrics: Pick<Metrics, 'addGauges'>, { machines, c
     resident_memory_bytes: ['Resident memory of the service in bytes', () => process.memoryUsage.rss()],
     uptime_seconds: ['Seconds since the start', () => Math.round(process.uptime())],
   })
+}

@@ -6,10 +6,14 @@ import { type Check, createHealth } from '#lib/health/health.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 import type { ApiDescription } from '#lib/http/openapi.ts'
 import type { HypervisorDriver } from '#lib/hypervisor/driver.ts'
+import type { ImageContext } from '#lib/images/context.ts'
+import { createImages } from '#lib/images/images.ts'
 import { type Jobs, openJobs } from '#lib/jobs/jobs.ts'
 import { createFreeLicense } from '#lib/license/license.ts'
 import type { Machines } from '#lib/machines/machines.ts'
+import { createTunnels, type Tunnels } from '#lib/machines/tunnels/tunnels.ts'
 import type { Metrics } from '#lib/metrics/metrics.ts'
+import { openPools } from '#lib/pools/pools.ts'
 import type { HostFacts } from '#lib/platform/host-facts.ts'
 import type { ManagerRecords } from '#lib/remote-catalogs/managers/records.ts'
 import type { Store } from '#lib/storage/store.ts'
@@ -33,6 +37,7 @@ interface HostPorts {
   }
   readonly driver: Pick<HypervisorDriver, 'kind' | 'platform'>
   readonly machines: Machines
+  readonly images: ImageContext
   readonly facts: Pick<HostFacts, 'id' | 'cpus' | 'memory'>
   readonly ssh: Services['ssh']
   readonly catalog: CatalogPorts
@@ -42,6 +47,8 @@ interface HostPorts {
   readonly healthChecks: Readonly<Record<string, Check>>
   /** Called with each defect of a job. */
   readonly onJobDefect: (error: unknown) => void
+  /** Called when the work of a pool has failed, which it tries again. */
+  readonly onPoolFailed: (pool: string, error: unknown) => void
   /** Closes the parts that are opened here. */
   readonly shutdown: Pick<Shutdown, 'add'>
 }
@@ -49,8 +56,9 @@ interface HostPorts {
 interface HostServices {
   readonly services: Omit<Services, (typeof controlServiceNames)[number]>
   readonly jobs: Jobs
+  readonly tunnels: Pick<Tunnels, 'listAssertions'>
   readonly cache: Cache
-  /** Removes the work folders of earlier processes that no resumed transfer uses. Call it after the resumed ones have ended. */
+  /** Removes what earlier processes have left and no resumed job uses. Call it after the resumed ones have ended. */
   removeUnused(): Promise<void>
   /** Sends an event to the present readers without storing it in the log. */
   broadcast(event: NewEvent): void
@@ -72,6 +80,7 @@ export const openHostServices = async ({
   state,
   driver,
   machines,
+  images: imageContext,
   facts,
   ssh,
   catalog,
@@ -80,11 +89,18 @@ export const openHostServices = async ({
   metrics,
   healthChecks,
   onJobDefect,
+  onPoolFailed,
   shutdown,
 }: HostPorts): Promise<HostServices> => {
   const { store, events, managerRecords } = state
   const { publish } = events
   const catalogParts = await openCatalogServices(catalog, { store, publish, managerRecords, machines, driver })
+
+  const images = createImages(imageContext, machines)
+
+  const pools = await openPools({ store, publish, machines, every, onFailed: onPoolFailed })
+  // Only for a start that fails later, as with the jobs.
+  shutdown.add('pools', 'work', pools.close)
 
   const jobs = await openJobs({ store, publish, every, onEnded: metrics.countJob, onDefect: onJobDefect })
   // Only for a start that fails later. A shutdown has closed the jobs before (see `work under way`) and has logged the rest.
@@ -93,6 +109,9 @@ export const openHostServices = async ({
   const readers = openEventServices(events, { every, ...eventReaders })
   shutdown.add('readers of events', 'rest', () => readers[Symbol.dispose]())
   const { subscriptions, streams } = readers
+
+  const tunnels = createTunnels(every)
+  shutdown.add('tunnels', 'rest', () => tunnels[Symbol.dispose]())
 
   return {
     services: {
@@ -104,20 +123,30 @@ export const openHostServices = async ({
       subscriptions,
       metrics,
       machines,
+      pools,
+      tunnels,
+      images,
       ssh,
       license: createFreeLicense(driver.kind, facts),
       health: createHealth(healthChecks),
     },
     jobs,
+    tunnels,
     cache: catalogParts.cache,
-    removeUnused: catalogParts.removeUnused,
+    async removeUnused() {
+      await catalogParts.removeUnused()
+      await images.removeUnused()
+    },
     broadcast: readers.broadcast,
     addWorkToShutdown() {
       // Streams and WebSockets close before the listener, which waits until every connection has ended.
       shutdown.add('streams', 'connections', () => streams[Symbol.dispose]())
+      shutdown.add('tunnels to guests', 'connections', () => tunnels[Symbol.dispose]())
       shutdown.add('WebSockets', 'connections', () => subscriptions[Symbol.asyncDispose]())
       // Added last, so it is first: jobs and operations end, and their callers get replies before the connections close.
-      shutdown.add('work under way', 'work', deadline => waitForAll([jobs.close(deadline), machines.drain(deadline)]))
+      shutdown.add('work under way', 'work', deadline =>
+        waitForAll([pools.close(), jobs.close(deadline), machines.drain(deadline)]),
+      )
     },
   }
 }

@@ -32,6 +32,7 @@ import { openHostServices } from './host-services.ts'
 import { publishLiveEvents } from './live-events.ts'
 import { openCatalogPorts, readPackSigningKey } from './open-catalog.ts'
 import { openDriver } from './open-driver.ts'
+import { openHostImages } from './open-images.ts'
 import { createDemo, openHostMachines } from './open-machines.ts'
 import { openSsh } from './open-ssh.ts'
 import { createRequestLogger } from './request-log.ts'
@@ -91,25 +92,32 @@ export const openHost = async (
   const transport = await openTransport(config, facts.name)
 
   const metrics = createMetrics()
-  const { driver: unmeteredDriver, demoKernel } = await openDriver(config, {
+  const images = await openHostImages(config, { store, events })
+  const {
+    driver: unmeteredDriver,
+    demoKernel,
+    conversionTools,
+  } = await openDriver(config, {
     folder: join(config.state, 'machines'),
     hostFiles,
+    openImage: images.files.open,
     parts,
   })
   const driver = meterDriver(unmeteredDriver, metrics.countCall)
-  const machines = await openHostMachines(config, { driver, facts, store, events })
+  const machines = await openHostMachines(config, { driver, facts, images, store, events })
   shutdown.add('machines', 'machines', machines.close)
   if (demoKernel && config.demo === 'on') await createDemo(config, machines, demoKernel)
 
   const ssh = openSsh(config)
   shutdown.add('SSH connections', 'rest', () => ssh.close())
 
-  const { services, jobs, cache, removeUnused, broadcast, addWorkToShutdown } = await openHostServices({
+  const { services, jobs, tunnels, cache, removeUnused, broadcast, addWorkToShutdown } = await openHostServices({
     routes,
     loadApiDescription: createApiDescriptionLoader(async name => new TextDecoder().decode(await parts.readAsset(name))),
     state,
     driver,
     machines,
+    images: { ...images, tools: conversionTools },
     facts,
     ssh,
     catalog: await openCatalogPorts(config, { store, events, hostFiles, startWorker, signingKey }),
@@ -131,12 +139,27 @@ export const openHost = async (
     },
     onJobDefect: error =>
       getAreaLogger('jobs').error('A job failed unexpectedly: {reason}', { reason: messageOf(error), error }),
+    onPoolFailed: (pool, error) =>
+      getAreaLogger('machines').warning(
+        'A machine of the pool {pool} could not be made, given away or deleted: {reason}',
+        {
+          pool,
+          reason: messageOf(error),
+        },
+      ),
     shutdown,
   })
-  const liveEvents = publishLiveEvents(broadcast)
+  const liveEvents = publishLiveEvents(broadcast, machines, () => services.subscriptions.stats().total_clients)
   shutdown.add('live events', 'rest', () => liveEvents[Symbol.dispose]())
   addHostGauges(metrics, { machines, cache })
-  const controlLink = openControlLink(config, { machines, driver, facts, events })
+  const controlLink = openControlLink(config, {
+    machines,
+    driver,
+    facts,
+    events,
+    tunnels,
+    nonce: state.trusted?.nonce,
+  })
   if (controlLink) shutdown.add('link to the control', 'rest', () => controlLink[Symbol.dispose]())
   const gauges = addGauges(metrics, {
     jobs,
@@ -162,7 +185,12 @@ export const openHost = async (
     cors: config.cors_origins.length > 0 ? createCors(config.cors_origins) : undefined,
     headers: transport.headers,
   } satisfies Omit<AppOptions, 'routes' | 'authenticate'>
-  const app = createApp({ ...appOptions, routes, authenticate: identity.authenticate })
+  const app = createApp({
+    ...appOptions,
+    routes,
+    authenticate: identity.authenticate,
+    redeemTicket: identity.redeemTicket,
+  })
   // Interrupted jobs get their machines before new requests.
   const resumed = await jobs.resume(async ({ owner, apiKeyId, ...call }, progress) =>
     app.replay({ ...call, caller: await identity.actingFor({ id: owner, apiKeyId }) }, progress),

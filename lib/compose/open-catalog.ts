@@ -15,6 +15,7 @@ import { defaultLimits } from '#lib/remote-catalogs/remote-client.ts'
 import type { CatalogPorts } from './catalog-services.ts'
 import type { Config } from './config.ts'
 import { getCatalogFolder, openStorageHostFiles } from './host-files.ts'
+import { readControlAccess } from './hosts/control-link.ts'
 import type { State } from './state.ts'
 
 interface Parts extends Pick<State, 'store' | 'events'> {
@@ -80,6 +81,7 @@ export const openCatalogPorts = async (
   startWorker: parts.startWorker,
   hostFiles,
   trust: { policy: config.pack_trust, keys: config.pack_trusted_keys },
+  control: readControlAccess(config),
   signingKey,
   warn: text => getAreaLogger('catalog').warning('{text}', { text }),
 })

@@ -9,13 +9,12 @@ const refuse = async (): Promise<never> => {
 /** The driver of a build without the endpoints of machines. It leaves the machines of the state folder alone. */
 const noDriver: HypervisorDriver = {
   kind: 'none',
-  features: { hotplug: new Set(), linkedClone: false, cloneRunning: false },
+  features: { linkedClone: false, cloneRunning: false },
   platform: {
     hypervisorType: 'no driver',
     acceleration: 'off',
     cpuType: process.arch === 'arm64' ? 'arm' : 'x86',
     cpuMode: '64',
-    diskPort: '',
     networkCard: '',
   },
   async open() {},
@@ -27,10 +26,16 @@ const noDriver: HypervisorDriver = {
   clone: refuse,
   export: refuse,
   import: refuse,
+  checkChange: () => 'now',
   configure: refuse,
+  deleteSeed: refuse,
   remove: refuse,
   async close() {},
 }
 
 /** Takes the place of open-driver.ts in a build without the endpoints of machines and of transfers. */
-export const openDriver: typeof openRealDriver = async () => ({ driver: noDriver, demoKernel: undefined })
+export const openDriver: typeof openRealDriver = async () => ({
+  driver: noDriver,
+  demoKernel: undefined,
+  conversionTools: undefined,
+})

@@ -3,9 +3,9 @@ import type { Config } from './config.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { demoGuest } from '#lib/hypervisor/demo-guest.gen.ts'
 import type { HypervisorDriver } from '#lib/hypervisor/driver.ts'
-import { createEmbeddedDriver } from '#lib/hypervisor/embedded/driver.ts'
+import type { ConversionTools } from '#lib/images/convert/convert-to-qcow2.ts'
+import type { OpenRegisteredImage } from '#lib/hypervisor/files/registered-image.ts'
 import { findAccount } from '#lib/hypervisor/qemu/account.ts'
-import { createQemuDriver } from '#lib/hypervisor/qemu/driver.ts'
 import { findQemu } from '#lib/hypervisor/qemu/programs.ts'
 import { exists } from '#lib/platform/files.ts'
 import type { HostFiles } from '#lib/platform/host-files.ts'
@@ -15,6 +15,7 @@ import type { ProgramParts } from '#lib/platform/program-parts.ts'
 interface Parts {
   readonly folder: string
   readonly hostFiles: HostFiles
+  readonly openImage: OpenRegisteredImage
   readonly parts: ProgramParts
 }
 
@@ -22,6 +23,8 @@ interface OpenedDriver {
   readonly driver: HypervisorDriver
   /** The kernel of the demo machine. Undefined if this driver has had machines in this state folder before. */
   readonly demoKernel: Uint8Array | undefined
+  /** What converts images; undefined without QEMU. */
+  readonly conversionTools: ConversionTools | undefined
 }
 
 /**
@@ -29,8 +32,13 @@ interface OpenedDriver {
  * `qemu` and QEMU is not installed.
  */
 export const openDriver = async (
-  { driver: kind, serial_log_size, qemu_user }: Pick<Config, 'driver' | 'serial_log_size' | 'qemu_user'>,
-  { folder, hostFiles, parts }: Parts,
+  {
+    driver: kind,
+    serial_log_size,
+    qemu_user,
+    guest_host_access,
+  }: Pick<Config, 'driver' | 'serial_log_size' | 'qemu_user' | 'guest_host_access'>,
+  { folder, hostFiles, openImage, parts }: Parts,
 ): Promise<OpenedDriver> => {
   const log = getAreaLogger('hypervisor')
   const serialLogSize = serial_log_size * 2 ** 20
@@ -45,9 +53,23 @@ export const openDriver = async (
   if (programs) {
     const account = qemu_user === undefined ? undefined : await findAccount(qemu_user)
     const { recorder: recorderProgram } = parts
-    const options = { folder: driverFolder, programs, recorderProgram, serialLogSize, account, hostFiles, log }
-    return { driver: await createQemuDriver(options), demoKernel }
+    const reachesLoopback = guest_host_access === 'allow'
+    const options = {
+      folder: driverFolder,
+      programs,
+      recorderProgram,
+      serialLogSize,
+      account,
+      hostFiles,
+      reachesLoopback,
+      openImage,
+      log,
+    }
+    // A program has one driver, and does not load the other one.
+    const { createQemuDriver } = await import('#lib/hypervisor/qemu/driver.ts')
+    return { driver: await createQemuDriver(options), demoKernel, conversionTools: { programs, account } }
   }
+  const { createEmbeddedDriver } = await import('#lib/hypervisor/embedded/driver.ts')
   return {
     driver: createEmbeddedDriver({
       folder: driverFolder,
@@ -58,5 +80,6 @@ export const openDriver = async (
       log,
     }),
     demoKernel,
+    conversionTools: undefined,
   }
 }

@@ -49,7 +49,7 @@ export const catalogSettings = {
       z.array(z.string().refine(isAddressRule, 'must be addresses or ranges such as 10.0.0.0/8')),
     ),
     default: [],
-    help: 'private addresses and ranges that catalog managers may reach; they may always reach public ones; list a cloud metadata address on its own, because no range includes it',
+    help: 'private addresses and ranges that catalog managers and pulls of images may reach; they may always reach public ones; list a cloud metadata address on its own, because no range includes it',
   },
   manifests_per_user: {
     schema: createNumberSchema(1, 1_000_000),

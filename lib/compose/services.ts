@@ -2,6 +2,7 @@ import type { IdentityServices } from '#lib/auth/identity-services.ts'
 import type { Audit } from '#lib/audit/audit.ts'
 import type { Cache } from '#lib/transfers/cache/cache.ts'
 import type { Catalog } from '#lib/catalog/catalog.ts'
+import type { ServedPacks } from '#lib/transfers/hosted/served-packs.ts'
 import type { Transfers } from '#lib/transfers/transfers.ts'
 import type { Events } from '#lib/events/events.ts'
 import type { OpenEventStream } from '#lib/events/stream.ts'
@@ -11,11 +12,14 @@ import type { Readiness } from '#lib/health/readiness.ts'
 import type { Forwarding } from '#lib/hosts/forward/forwarding.ts'
 import type { Hosts } from '#lib/hosts/hosts.ts'
 import type { OpenApiService } from '#lib/http/openapi.ts'
+import type { Images } from '#lib/images/images.ts'
 import type { Jobs } from '#lib/jobs/jobs.ts'
+import type { Pools } from '#lib/pools/pools.ts'
 import type { License } from '#lib/license/license.ts'
 import type { ManagedCatalogs } from '#lib/remote-catalogs/managers/managed-catalogs.ts'
 import type { CatalogManagers } from '#lib/remote-catalogs/managers/managers.ts'
 import type { Machines } from '#lib/machines/machines.ts'
+import type { Tunnels } from '#lib/machines/tunnels/tunnels.ts'
 import type { Ssh } from '#lib/ssh/ssh.ts'
 import type { Metrics } from '#lib/metrics/metrics.ts'
 import type { UserConfigs } from '#lib/user-configs/user-configs.ts'
@@ -36,10 +40,14 @@ declare module '#lib/http/services.ts' {
     readonly jobs: Pick<Jobs, 'list' | 'show' | 'cancel' | 'remove' | 'removeEnded'>
     readonly metrics: Pick<Metrics, 'render'>
     readonly machines: Machines
+    readonly pools: Omit<Pools, 'close'>
+    readonly tunnels: Pick<Tunnels, 'admit'>
+    readonly images: Omit<Images, 'removeUnused'>
     readonly ssh: Pick<Ssh, 'execute'>
     readonly license: License
     readonly hosts: Hosts
     readonly forwarding: Forwarding
+    readonly servedPacks: Pick<ServedPacks, 'open'>
     readonly health: Health
     readonly readiness: Readiness
     readonly openapi: OpenApiService

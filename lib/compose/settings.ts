@@ -86,6 +86,11 @@ export const settings = {
     default: 5_000,
     help: 'MB of the disk that the cache leaves free',
   },
+  image_max_size: {
+    schema: createNumberSchema(1, 67_108_864, 'MB'),
+    default: 102_400,
+    help: 'maximum size of an image that is pulled or uploaded, and of the disk in it, in MB',
+  },
   pack_trust: {
     schema: z.enum(['off', 'warn', 'require']),
     default: 'off',
@@ -111,7 +116,7 @@ export const settings = {
   serial_log_size: {
     schema: createNumberSchema(1, 1_048_576, 'MB'),
     default: 16,
-    help: 'maximum size of serial.log of a machine in MB; serial.log.1 keeps as many MB of older output',
+    help: 'serial output that is kept of a machine, in MB; at most twice as many are on the disk',
   },
   qemu_user: {
     schema: z
@@ -120,6 +125,16 @@ export const settings = {
       .optional(),
     default: undefined,
     help: 'user that QEMU runs as; the service must be root for that; if unset, the user of the service',
+  },
+  guest_host_access: {
+    schema: z.enum(['deny', 'allow']),
+    default: 'deny',
+    help: 'allow: machines with the network nat reach the loopback of the host as 10.0.3.2; deny: no machine does',
+  },
+  forward_addresses: {
+    schema: listSchema.pipe(z.array(z.ipv4('must be IPv4 addresses of this host, or 0.0.0.0'))),
+    default: [],
+    help: 'addresses of this host that forwards may be opened on, beside its loopback; 0.0.0.0: all at once',
   },
   demo: { schema: z.enum(['on', 'off']), default: 'on', help: 'whether the first start makes a demo machine' },
   ...servingSettings,

@@ -2,13 +2,13 @@ import { hash, type KeyObject } from 'node:crypto'
 import type { Every } from '#lib/async/every.ts'
 import { type Audit, openAudit } from '#lib/audit/audit.ts'
 import { type Identity, openIdentity } from '#lib/auth/identity.ts'
-import type { FetchJson } from '#lib/auth/assertions/issuer-keys.ts'
 import type { KeyKeeper } from '#lib/auth/key-keeper.ts'
 import { type KeyRing, openKeyRing } from '#lib/auth/key-ring.ts'
 import type { Passwords } from '#lib/auth/passwords.ts'
 import { loadPepper } from '#lib/auth/pepper.ts'
+import type { RootPasswordUse } from '#lib/auth/root-confirmation.ts'
 import { loadPrivateKey } from '#lib/auth/signing-key.ts'
-import type { TrustedIssuer } from '#lib/auth/assertions/trusted-issuers.ts'
+import type { TrustedServices } from '#lib/auth/assertions/trusted-issuers.ts'
 import { type Events, openEvents } from '#lib/events/events.ts'
 import { openIdempotency, type RunIdempotent } from '#lib/idempotency/idempotency.ts'
 import type { Logger } from '#lib/platform/log.ts'
@@ -57,7 +57,9 @@ export interface StatePartsPorts {
   readonly auditLog: Pick<Logger, 'error'>
   readonly settings: StateSettings
   /** The services whose assertions about users are accepted; none by default. */
-  readonly trusted?: { readonly issuers: readonly TrustedIssuer[]; readonly fetchJson: FetchJson } | undefined
+  readonly trusted?: TrustedServices | undefined
+  /** When the setting `root_password` is applied; at each start by default. */
+  readonly rootPasswordUse?: RootPasswordUse
   /** The store was restored from a backup since the last start. */
   readonly restored?: boolean
   /** Replaces the private key by calling `putInPlace`, and updates around it what else depends on that key. */
@@ -75,6 +77,7 @@ export const openStateParts = async ({
   auditLog,
   settings,
   trusted,
+  rootPasswordUse,
   restored = false,
   replaceKey = replaceOnly,
 }: StatePartsPorts): Promise<StateParts> => {
@@ -116,6 +119,7 @@ export const openStateParts = async ({
     },
     trusted,
     rootPassword: settings.root_password,
+    rootPasswordUse,
     onRemoveUser: [userConfigs.prepareRemoval, managerRecords.prepareRemoval],
   })
   const audit = stack.adopt(

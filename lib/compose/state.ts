@@ -4,6 +4,8 @@ import { every } from '#lib/async/every.ts'
 import { defaultCost } from '#lib/auth/hash-methods.ts'
 import { createKeyFiles, removeUnfinishedKeys } from '#lib/auth/key-keepers/key-files.ts'
 import { createPasswords, type Passwords } from '#lib/auth/passwords.ts'
+import type { TrustedServices } from '#lib/auth/assertions/trusted-issuers.ts'
+import { createThreadHasher } from '#lib/auth/thread-hasher.ts'
 import { loadPrivateKey, retirePrivateKey } from '#lib/auth/signing-key.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { makePrivateFolder, removeUnfinished } from '#lib/platform/files.ts'
@@ -20,6 +22,8 @@ import { openStateParts, type StateParts } from './state-parts.ts'
 export interface State extends StateParts {
   readonly store: OpenedStore
   readonly passwords: Pick<Passwords, 'pending'>
+  /** The services whose assertions are accepted. */
+  readonly trusted: TrustedServices | undefined
 }
 
 /** Returns the socket over which the command line reaches a running service. */
@@ -72,8 +76,10 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
     )
   const keeper = createKeyFiles(getKeyFolder(config))
   const method = { kind: config.password_hash, cost: defaultCost[config.password_hash] }
-  const passwords = stack.adopt(createPasswords({ startWorker, method }), resource => resource.close())
+  const hasher = createThreadHasher(startWorker)
+  const passwords = stack.adopt(createPasswords({ hasher, method }), resource => resource.close())
   const restored = getRestoredMarkerFile(config.state)
+  const trusted = readTrustedIssuers(config)
   const parts = stack.use(
     await openStateParts({
       store,
@@ -82,7 +88,7 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
       every,
       auditLog: getAreaLogger('audit'),
       settings: config,
-      trusted: readTrustedIssuers(config),
+      trusted,
       restored: existsSync(restored),
       async replaceKey(next, putInPlace) {
         await store.addKey(next)
@@ -95,5 +101,5 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
   )
   rmSync(restored, { force: true })
   const resources = stack.move()
-  return { ...parts, store, passwords, [Symbol.asyncDispose]: () => resources.disposeAsync() }
+  return { ...parts, store, passwords, trusted, [Symbol.asyncDispose]: () => resources.disposeAsync() }
 }

@@ -6,12 +6,15 @@ import { messageOf, ServiceError } from '#lib/errors.ts'
 import { createAuditCommand } from './commands/audit.ts'
 import { createCatalogCommand } from './commands/catalog.ts'
 import { createClaimsCommand } from './commands/claims.ts'
+import { createConsoleCommand } from './commands/console.ts'
 import { createJobsCommand } from './commands/jobs.ts'
 import { createKeysCommand } from './commands/keys.ts'
 import { createRolesCommand } from './commands/roles.ts'
-import type { CommandWork, RegisterCommand } from './commands/invocation.ts'
-import { type RegisterFileCommand, createStorageCommand } from './commands/storage.ts'
+import type { CommandWork, RegisterCommand, RegisterLocalCommand } from './commands/invocation.ts'
+import { createStorageCommand } from './commands/storage.ts'
+import { createTunnelCommand } from './commands/tunnel.ts'
 import { createUsersCommand } from './commands/users.ts'
+import { takeConnection } from './admin/read-connection.ts'
 import { openLog } from '#lib/platform/log.ts'
 import type { ProgramParts } from '#lib/platform/program-parts.ts'
 import { version } from '#lib/compose/version.ts'
@@ -135,12 +138,12 @@ export const createProgram = (parts: ProgramParts): Command => {
           work: (callApi, isRunning) => work(callApi, { args: command.args, options, config, isRunning }),
         })
       })
-  const registerFileCommand: RegisterFileCommand = (command, work) =>
+  const registerLocalCommand: RegisterLocalCommand = (command, work) =>
     addSettingOptions(command, ['state', 'log']).action(async () => {
       await openLog('warning')
       await work(loadConfig(selectSettings(command.opts())), command.args)
     })
-  program.addCommand(createStorageCommand(registerFileCommand))
+  program.addCommand(createStorageCommand(registerLocalCommand))
   for (const createCommand of [
     createUsersCommand,
     createRolesCommand,
@@ -149,8 +152,11 @@ export const createProgram = (parts: ProgramParts): Command => {
     createAuditCommand,
   ])
     program.addCommand(createCommand(createRegister()))
-  program.addCommand(createCatalogCommand(createRegister('catalog')))
+  const connection = takeConnection()
+  program.addCommand(createCatalogCommand(createRegister('catalog'), connection))
   program.addCommand(createJobsCommand(createRegister()))
+  program.addCommand(createConsoleCommand(registerLocalCommand, connection))
+  program.addCommand(createTunnelCommand(registerLocalCommand, connection))
   program.addHelpText('afterAll', exitCodesHelp)
   configureUsageErrors(program, program.name())
   return program

@@ -1,13 +1,13 @@
 import { DurableObject, WorkerEntrypoint } from 'cloudflare:workers'
 import type { HashMethod } from '#lib/auth/hash-methods.ts'
-import { hashPassword, passwordMatches } from '#lib/auth/password-hashes.ts'
-import type { PasswordHasher } from '#lib/auth/remote-passwords.ts'
+import type { PasswordHasher } from '#lib/auth/passwords.ts'
 import { createApiDescriptionLoader } from '#lib/compose/api-description.ts'
 import { type Control as OpenControl, createReplyOptions, openControl } from '#lib/compose/control.ts'
 import { controlRoutes } from '#lib/compose/hosts/control-routes.ts'
 import { readEdgeConfig } from '#lib/compose/edge-config.ts'
 import { selectServedRoutes } from '#lib/compose/served-routes.ts'
-import { createTokenGateway, type RefuseBadToken } from '#lib/compose/token-gateway.ts'
+import { createGatewayRefusals, type GatewayRefusals } from '#lib/compose/gateway/refusals.ts'
+import { createTokenGateway, type RefuseBadToken } from '#lib/compose/gateway/token-gateway.ts'
 import { messageOf } from '#lib/errors.ts'
 import { completeUpgrade } from '#lib/events/hibernating/handshake.ts'
 import type { HibernatingSocket } from '#lib/events/hibernating/socket.ts'
@@ -19,6 +19,12 @@ declare const WebSocketPair: new () => { readonly 0: object; readonly 1: Hiberna
 interface ControlStub {
   fetch(request: Request): Promise<Response>
   publicKeys: OpenControl['publicKeys']
+  recordRefusals: OpenControl['recordRefusals']
+}
+
+/** The request's own lifetime, which the platform hands in. */
+interface ExecutionContext {
+  waitUntil(work: Promise<unknown>): void
 }
 
 interface Environment {
@@ -26,18 +32,24 @@ interface Environment {
   readonly PASSWORDS: PasswordHasher
 }
 
+/** What the platform says about the client. */
+const readAddress = ({ headers }: Request): string => headers.get('cf-connecting-ip') ?? ''
+
 const loadApiDescription = createApiDescriptionLoader(async () => {
   const { default: text } = await import('./api-description.json')
   return text
 })
 
+/** Loaded by the first password: what hashes is large, and most instances of the program hash nothing. */
+const loadHashes = () => import('#lib/auth/password-hashes.ts')
+
 /** Hashes passwords where nobody waits for anything else. */
 export class Passwords extends WorkerEntrypoint implements PasswordHasher {
   async hash(password: string, method: HashMethod): Promise<string> {
-    return hashPassword(password, method)
+    return (await loadHashes()).hashPassword(password, method)
   }
   async matches(password: string, hash: string): Promise<boolean> {
-    return passwordMatches(password, hash)
+    return (await loadHashes()).passwordMatches(password, hash)
   }
 }
 
@@ -74,7 +86,7 @@ export class Control extends DurableObject<Environment> {
   async fetch(request: Request): Promise<Response> {
     const control = await this.#open()
     const { app } = control
-    const from = { address: request.headers.get('cf-connecting-ip') ?? '' }
+    const from = { address: readAddress(request) }
     const { pathname } = new URL(request.url)
     const isUpgrade = request.headers.get('upgrade')?.toLowerCase() === 'websocket' && app.isWebSocket(pathname)
     const answer = async (): Promise<Response> => {
@@ -90,9 +102,14 @@ export class Control extends DurableObject<Environment> {
     const { publicKeys } = await this.#open()
     return publicKeys()
   }
+  async recordRefusals(...refusals: Parameters<OpenControl['recordRefusals']>): Promise<void> {
+    const control = await this.#open()
+    await control.recordRefusals(...refusals)
+    await this.#scheduleWake(control)
+  }
   async alarm(): Promise<void> {
     const control = await this.#open()
-    control.runTimers()
+    await control.runTimers()
     await this.#scheduleWake(control)
   }
   async webSocketMessage(socket: HibernatingSocket, data: string | ArrayBuffer): Promise<void> {
@@ -111,24 +128,35 @@ export class Control extends DurableObject<Environment> {
 
 const getControl = ({ CONTROL }: Environment): ControlStub => CONTROL.get(CONTROL.idFromName('control'))
 
-const openGateway = (environment: Environment): RefuseBadToken => {
+interface Gateway {
+  readonly refuse: RefuseBadToken
+  readonly refusals: GatewayRefusals
+}
+
+const openGateway = (environment: Environment): Gateway => {
   const config = readEdgeConfig({ ...environment })
-  return createTokenGateway({
+  const refusals = createGatewayRefusals(gathered => getControl(environment).recordRefusals(gathered))
+  const refuse = createTokenGateway({
     ...createReplyOptions(config),
     routes: selectServedRoutes(config, controlRoutes),
     algorithm: config.token_algorithm,
     loadPublicKeys: () => getControl(environment).publicKeys(),
+    onRefused: refusals.add,
   })
+  return { refuse, refusals }
 }
 
-let refuseBadToken: RefuseBadToken | undefined
+let gateway: Gateway | undefined
 
 /** Checks tokens where the request arrives, and passes it on to the control. */
 export default {
-  async fetch(request: Request, environment: Environment): Promise<Response> {
+  async fetch(request: Request, environment: Environment, context: ExecutionContext): Promise<Response> {
     try {
-      refuseBadToken ??= openGateway(environment)
-      return (await refuseBadToken(request)) ?? (await getControl(environment).fetch(request))
+      gateway ??= openGateway(environment)
+      const refused = await gateway.refuse(request, readAddress(request))
+      if (!refused) return await getControl(environment).fetch(request)
+      context.waitUntil(gateway.refusals.report())
+      return refused
     } catch (error) {
       getAreaLogger('entry').error('The service cannot answer: {reason}', { reason: messageOf(error), error })
       const body = { code: 503, message: 'The service cannot answer at this moment; its log says why.' }

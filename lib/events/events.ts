@@ -95,7 +95,7 @@ export const openEvents = async (
     let upTo = log.head() - retention.entries
     for (;;) {
       const old = log.read(Math.max(upTo, log.first() - 1), 1_000).filter(({ timestamp }) => timestamp < oldest)
-      if (old.length > 0) upTo = old.at(-1)!.seq
+      upTo = old.at(-1)?.seq ?? upTo
       if (old.length < 1_000) break
     }
     if (upTo >= log.first()) await store.commit([log.forget(upTo)])

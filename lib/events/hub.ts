@@ -67,10 +67,14 @@ export const createHub = (events: Pick<Events, 'head' | 'beginning' | 'entries' 
   })
   /** Forgets the oldest events, so that the latest are within both limits. */
   const forgetOldest = (): void => {
-    let first = Math.max(0, recent.length - maxRecent)
-    for (const { frame } of recent.slice(0, first)) recentBytes -= frame.length
-    for (; recentBytes > maxRecentBytes; first += 1) recentBytes -= recent[first]!.frame.length
-    recent = recent.slice(first)
+    const surplus = recent.length - maxRecent
+    let forgotten = 0
+    for (const { frame } of recent) {
+      if (forgotten >= surplus && recentBytes <= maxRecentBytes) break
+      recentBytes -= frame.length
+      forgotten += 1
+    }
+    recent = recent.slice(forgotten)
   }
   const readNew = (): void => {
     if (events.head().seq === head) return

@@ -8,6 +8,9 @@ export const unreachableAfter = 45
 /** The most bytes of a heartbeat. A host sends what does not fit with the next one. */
 export const maxHeartbeatBytes = 4 * 1024 * 1024
 
+/** The types of events that a control has of its hosts: of machines, and of the cache. */
+export const relayedEventTypes = ['pdfm', 'catalog_cache'] as const
+
 const Cursor = z
   .string()
   .regex(/^[0-9a-f]{8}-\d{1,15}$/, 'must be a cursor of the event log')
@@ -20,17 +23,26 @@ export const HostMachine = z.looseObject({
 })
 export type HostMachine = z.infer<typeof HostMachine>
 
-/** An event about a machine, as it is in the log of its host. */
+/** An event about a machine or about the cache of packs, as it is in the log of its host. */
 const HostEvent = z.object({
   id: z.string().regex(/^[0-9a-f]{1,128}$/, 'must be the id of an event'),
-  event_type: z.literal('pdfm'),
+  event_type: z.enum(relayedEventTypes),
   timestamp: z.iso.datetime({ offset: true }),
   message: z.string().regex(/^[A-Z_]{1,64}$/, 'must be the name of an event'),
   body: z.record(z.string(), z.unknown()).optional(),
 })
 export type HostEvent = z.infer<typeof HostEvent>
 
+/** The most WebSockets that a host reports. It has no more for all users together. */
+const maxConnections = 10_000
+
 export const Heartbeat = HostReport.extend({
+  nonce: z.uuid().optional().meta({ description: 'Names this run of the host in assertions that are for it' }),
+  connections: z
+    .array(z.uuid())
+    .max(maxConnections)
+    .optional()
+    .meta({ description: 'Ids of the assertions under which WebSockets to its machines are open' }),
   machines: z
     .object({
       tag: z.string().max(64).meta({ description: 'Names this state of the machines' }),

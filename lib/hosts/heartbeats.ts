@@ -11,22 +11,24 @@ import { type StoredHost, toMachineDocumentId } from './stored-host.ts'
 
 /** The heartbeats of hosts. Both methods throw `unauthenticated` for a key that is not that of the host. */
 export interface Heartbeats {
-  /** Checks the key alone, before the heartbeat is read. */
+  /** Checks the key alone, before anything else is read. */
   admit(hostId: string, key: string | null): Promise<void>
   accept(hostId: string, key: string | null, heartbeat: Heartbeat): Promise<HeartbeatReply>
 }
 
-interface Options {
+export interface HeartbeatOptions {
   readonly store: Pick<Store, 'commit'>
   readonly table: HostTable
   readonly publish: Publish
+  /** Called with the ids of the assertions under which WebSockets to a host are open, after each of its heartbeats. */
+  readonly onConnections: (hostId: string, assertions: readonly string[]) => void
 }
 
 /** A hash that no secret has. A key is compared for an unknown host too, so that the time does not show that it is unknown. */
 const unmatchableHash = '-'.repeat(64)
 
 /** Opens the heartbeats of hosts. Each is stored in one commit, with its events and the host's cursor. */
-export const createHeartbeats = ({ store, table, publish }: Options): Heartbeats => {
+export const createHeartbeats = ({ store, table, publish, onConnections }: HeartbeatOptions): Heartbeats => {
   const runExclusive = createKeyedMutex()
 
   const authenticate = async (hostId: string, key: string | null): Promise<void> => {
@@ -78,15 +80,18 @@ export const createHeartbeats = ({ store, table, publish }: Options): Heartbeats
   }
 
   const acceptOne = async (hostId: string, heartbeat: Heartbeat): Promise<HeartbeatReply> => {
-    const host = table.get(hostId)
-    if (!host) throw new ServiceError('unauthenticated', 'The host was removed meanwhile.')
+    const known = table.get(hostId)
+    if (!known) throw new ServiceError('unauthenticated', 'The host was removed meanwhile.')
+    // A host that has gone back to an earlier version names none.
+    const { nonce: _, ...host } = known
     const machines = prepareMachines(hostId, heartbeat.machines)
     const events = prepareEvents(host, heartbeat.events)
-    const { version, driver, architecture, capacity } = heartbeat
+    const { version, driver, architecture, capacity, nonce, connections = [] } = heartbeat
     const tag = heartbeat.machines?.tag ?? host.machines_tag
     const next: StoredHost = {
       ...host,
       report: { version, driver, architecture, capacity },
+      ...(nonce !== undefined && { nonce }),
       heard_at: Date.now(),
       unreachable_published: false,
       ...(events.cursor !== undefined && { cursor: events.cursor }),
@@ -94,12 +99,13 @@ export const createHeartbeats = ({ store, table, publish }: Options): Heartbeats
     }
     const isBack = host.unreachable_published || host.heard_at === undefined
     await store.commit([
-      table.hosts.put({ ...next, rev: host.rev }),
+      table.hosts.put({ ...next, rev: known.rev }),
       ...machines.writes,
       ...(isBack ? [publish(createHostEvent('REACHABLE', host))] : []),
       ...events.writes,
     ])
     table.refresh(hostId, machines.changedIds)
+    onConnections(hostId, connections)
     return {
       ...(next.cursor !== undefined && { cursor: next.cursor }),
       ...(next.machines_tag !== undefined && { machines_tag: next.machines_tag }),

@@ -25,7 +25,7 @@ const readId = (body: HostEvent['body']): string | undefined => {
 
 /**
  * The event of a host as it goes into the log of this service: with its id, the name of the host, the time that the host
- * says, and the audience that events of machines have here. Its own time is that of this log, whose events are in order.
+ * says, and the audience that such events have here. Its own time is that of this log, whose events are in order.
  */
 export const toRelayedEvent = (
   host: Named,
@@ -45,7 +45,8 @@ export const toRelayedEvent = (
       host: host.name,
       occurred_at: timestamp,
     },
-    audience: { claims: ['LIST_VM'] },
+    // Only a super user gets events of caches: the host does not know who may see a manifest of this service.
+    audience: { claims: type === 'pdfm' ? [message.startsWith('IMAGE_') ? 'LIST_IMAGE' : 'LIST_VM'] : [] },
     id,
   }
 }

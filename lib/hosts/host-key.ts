@@ -1,4 +1,5 @@
 import { hash as digest, randomBytes, timingSafeEqual } from 'node:crypto'
+import { ServiceError } from '#lib/errors.ts'
 
 /** SHA-256 of a secret, in hexadecimal. The secrets of hosts are random and long, so they need no slow hash. */
 const hashSecret = (secret: string): string => digest('sha256', secret)
@@ -22,6 +23,16 @@ export const hostKeyPattern = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(
 export const parseHostKey = (key: string): HostKey | undefined => {
   const [, hostId, secret] = hostKeyPattern.exec(key) ?? []
   return hostId !== undefined && secret !== undefined ? { hostId, secret } : undefined
+}
+
+/** Returns the id of the host in its key. Throws `invalid` for a text of another form. */
+export const getHostIdOfKey = (key: string): string => {
+  const parsed = parseHostKey(key)
+  if (parsed) return parsed.hostId
+  throw new ServiceError(
+    'invalid',
+    'control_key is not the key of a host. Copy it from the reply that registered the host.',
+  )
 }
 
 /** Whether a secret has this hash. The comparison of digests takes the same time wherever they differ. */

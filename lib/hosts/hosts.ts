@@ -1,8 +1,8 @@
 import { isLoopbackHost } from '#lib/calls/loopback.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import type { Publish } from '#lib/events/events.ts'
-import type { Store, Stored } from '#lib/storage/store.ts'
-import { createHeartbeats, type Heartbeats } from './heartbeats.ts'
+import type { Store } from '#lib/storage/store.ts'
+import { createHeartbeats, type HeartbeatOptions, type Heartbeats } from './heartbeats.ts'
 import { createHostEvent } from './host-events.ts'
 import { createHostKey } from './host-key.ts'
 import type { HostTable } from './host-table.ts'
@@ -22,7 +22,7 @@ export interface Hosts {
   /** Forgets a host and its key. Nothing changes on the host itself. */
   remove(reference: string): Promise<void>
   /** Throws `unauthenticated` for a key that is not that of the host. */
-  admitHeartbeat: Heartbeats['admit']
+  admit: Heartbeats['admit']
   heartbeat: Heartbeats['accept']
 }
 
@@ -33,7 +33,12 @@ interface Options {
 }
 
 /** Creates the service of hosts over an open table. */
-export const createHosts = ({ store, table, publish }: Options): Hosts => {
+export const createHosts = ({
+  store,
+  table,
+  publish,
+  onConnections,
+}: Options & Pick<HeartbeatOptions, 'onConnections'>): Hosts => {
   const checkUrl = (url: string): void => {
     const { protocol, hostname } = new URL(url)
     if (protocol === 'https:' || isLoopbackHost(hostname)) return
@@ -52,7 +57,7 @@ export const createHosts = ({ store, table, publish }: Options): Hosts => {
     return toRecord(host)
   }
 
-  const heartbeats = createHeartbeats({ store, table, publish })
+  const heartbeats = createHeartbeats({ store, table, publish, onConnections })
 
   return {
     list: () => table.list().map(toRecord),
@@ -96,16 +101,16 @@ export const createHosts = ({ store, table, publish }: Options): Hosts => {
       ])
       table.refresh(host.id)
     },
-    admitHeartbeat: heartbeats.admit,
+    admit: heartbeats.admit,
     heartbeat: heartbeats.accept,
   }
 }
 
 /** Publishes an event for each host that has become unreachable since the last call. */
 export const publishUnreachable = async ({ store, table, publish }: Options): Promise<void> => {
-  const silent = table.list().filter((host: StoredHost & Stored) => isUnreachable(host) && !host.unreachable_published)
-  for (const host of silent) {
-    const since = new Date(host.heard_at!).toISOString()
+  for (const host of table.list()) {
+    if (!isUnreachable(host) || host.unreachable_published || host.heard_at === undefined) continue
+    const since = new Date(host.heard_at).toISOString()
     const event = publish(createHostEvent('UNREACHABLE', host, { unreachable_since: since }))
     // A heartbeat that comes meanwhile has another revision, and wins.
     await store.commit([table.hosts.put({ ...host, unreachable_published: true }), event]).catch((error: unknown) => {

@@ -56,10 +56,34 @@ export const HostReference = z.object({
   id: z.string().min(1).max(128).meta({ description: 'UUID or name of the host, in any case' }),
 })
 
+/** What a host reads through this service: the pack of a job. */
+export const HostPackReference = HostReference.extend({
+  job: z.uuid().meta({ description: 'The job of this service under which the host pulls the pack' }),
+})
+
+export const PackQuery = z
+  .object({
+    content: z.enum(['pack', 'pieces', 'chunk']).meta({ description: 'The pack, its sidecar, or a chunk of it' }),
+    sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256')
+      .optional()
+      .meta({ description: 'With content=chunk: the chunk' }),
+  })
+  .refine(({ content, sha256 }) => (content === 'chunk') === (sha256 !== undefined), {
+    path: ['sha256'],
+    message: 'must be given with content=chunk, and only then',
+  })
+
 const Capacity = z.object({
   cpus: z.int().positive().meta({ description: 'CPUs of the host' }),
   memory: z.int().nonnegative().meta({ description: 'Memory of the host in MB' }),
   free_memory: z.int().nonnegative().meta({ description: 'Memory in MB that nobody uses' }),
+  free_disk: z
+    .int()
+    .nonnegative()
+    .optional()
+    .meta({ description: 'Space in MB on the disk of its machines; left out by an earlier version of the service' }),
 })
 
 /** What a host says about itself in each heartbeat. */

@@ -12,6 +12,8 @@ export const StoredHost = z.object({
   /** SHA-256 of the key, in hexadecimal. */
   key_hash: z.string(),
   report: HostReport.optional(),
+  /** Names the present run of the host in assertions that are for it. */
+  nonce: z.uuid().optional(),
   /** Milliseconds since 1970. */
   heard_at: z.number().optional(),
   /** Whether the log has the event that the host is unreachable, since its last heartbeat. */

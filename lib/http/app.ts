@@ -8,6 +8,7 @@ import { FetchContext, type Origin } from './fetch-context.ts'
 import { attempt, continueWith, type MaybePromise } from '#lib/async/maybe-promise.ts'
 import { memoize } from '#lib/async/memoize.ts'
 import { createMethodTable, listMethodPaths } from './method-table.ts'
+import { createMemoryShares } from './memory-share.ts'
 import type { AppOptions } from './options.ts'
 import type { Outcome } from './outcome.ts'
 import { normalizePath, toPathPattern, toRouterPath, toServedPath } from '#lib/calls/paths.ts'
@@ -42,8 +43,9 @@ const assertDocumentedStatus = ({ id, endpoint }: Route, { status }: Outcome): v
 
 const isRefusal = (status: number): boolean => status === 401 || status === 403 || status === 429
 
-/** Whether the audit records every call of an endpoint, and not only refusals. */
-const isAudited = ({ effect, routine }: Route['endpoint']): boolean => effect === 'change' && !routine
+/** Whether the audit records every call of an endpoint, and not only refusals. A read that names members for the audit shows secrets. */
+const isAudited = ({ effect, routine, audited }: Route['endpoint']): boolean =>
+  (effect === 'change' && !routine) || audited !== undefined
 
 const toResponse = ({ status, headers, body }: Outcome): Response => new Response(body, { status, headers })
 
@@ -53,9 +55,9 @@ type Serve = (context: RequestContext) => MaybePromise<Outcome>
 const resolveParams = (matched: Readonly<Record<string, number | string>>, values: readonly string[] | undefined) => {
   const params: Record<string, string> = {}
   for (const name in matched) {
-    const value = matched[name]!
+    const value = matched[name]
     // A match with an index has values.
-    params[name] = typeof value === 'number' ? values![value]! : value
+    params[name] = (typeof value === 'number' ? values?.[value] : value) ?? ''
   }
   return params
 }
@@ -70,7 +72,7 @@ export const createApp = (options: AppOptions): App => {
   const { methodsOf, shadowed } = createMethodTable(options.routes)
   const replies = createReplies(options.headers)
   const { cors } = options
-  const limitWaiting = createWaitLimit()
+  const limits = { limitWaiting: createWaitLimit(), shareMemory: createMemoryShares() }
   const openApiHint = options.routes.some(({ id }) => id === 'openapi/show')
     ? ' /api/openapi.json tells what there is.'
     : ''
@@ -119,7 +121,7 @@ export const createApp = (options: AppOptions): App => {
     app.on([...methods], toRouterPath(path), ({ req: { raw }, env }) => refuse(raw, new FetchContext(raw, env)))
   const directRoutes = new Map<unknown, { readonly route: Route; readonly serve: Serve }>()
   for (const route of options.routes) {
-    const run = createPipeline(route, options, limitWaiting)
+    const run = createPipeline(route, options, limits)
     const serve: Serve = context => {
       const outcome = answer(context, run)
       if (!options.checkReplies || context.acceptUpgrade) return outcome
@@ -172,7 +174,7 @@ export const createApp = (options: AppOptions): App => {
       return found.serve(context)
     },
     isWebSocket(target) {
-      const path = normalizePath(target.split('?', 1)[0]!)
+      const path = normalizePath(target.replace(/\?.*/s, ''))
       return webSockets.some(pattern => pattern.test(path))
     },
     replay: createReplay(options),

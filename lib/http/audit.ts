@@ -14,7 +14,7 @@ export interface Audit {
 export const withAudit =
   (audit: Audit | undefined, context: RequestContext, perform: (progress: ProgressReporter) => unknown) =>
   async (progress: ProgressReporter): Promise<unknown> => {
-    const { essential, status } = context.route!.endpoint
+    const { essential, status } = context.requireRoute().endpoint
     const requestId = progress.id ?? ''
     let value: unknown
     try {

@@ -2,9 +2,10 @@ import { messageOf, ServiceError } from '#lib/errors.ts'
 import { continueWith, type MaybePromise } from '#lib/async/maybe-promise.ts'
 import type { RequestContext } from './context.ts'
 
+/** Bytes of a request body whose endpoint names no other limit. */
 const defaultBodyLimit = 64 * 1024
 
-type BodySource = Pick<RequestContext, 'readBytes' | 'header'>
+type BodySource = Pick<RequestContext, 'readBytes' | 'header'> & Partial<Pick<RequestContext, 'caller'>>
 
 /** The refusal of a body of more than `limit` bytes. */
 export const createBodyTooLargeError = (limit: number): ServiceError =>
@@ -79,13 +80,35 @@ const parseBody = (bytes: Uint8Array, type: string): MaybePromise<unknown> => {
   return formType.test(type) && !looksLikeJson(bytes) ? parseForm(bytes, type) : parseJson(bytes)
 }
 
+/** Refuses a body that is not the one which the issuer of the caller has signed. */
+const checkSignedBody = async (bytes: Uint8Array<ArrayBuffer>, digest: string): Promise<void> => {
+  const actual = Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex')
+  if (actual === digest) return
+  throw new ServiceError('unauthenticated', 'The assertion is refused: it was signed for another body.', {
+    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+  })
+}
+
 /**
- * Reads and parses the body of a request, and calls `onValue` with its value. Rejects with `too-large`, with `invalid`, and with
- * what `onValue` throws. It takes a callback because each further promise would cost a small request a noticeable part.
+ * Reads and parses the body of a request, and calls `onValue` with its value. Rejects with `too-large`, with `invalid`, with
+ * `unauthenticated` for a body that the issuer of the caller has not signed, and with what `onValue` throws. It takes a callback because each further promise would cost a small request a noticeable part.
  */
 export const readBody = (
   context: BodySource,
   onValue: (value: unknown) => void,
   limit = defaultBodyLimit,
 ): Promise<void> =>
-  context.readBytes(limit).then(bytes => continueWith(parseBody(bytes, context.header('content-type') ?? ''), onValue))
+  context.readBytes(limit).then(bytes => {
+    const parse = (): MaybePromise<void> =>
+      continueWith(parseBody(bytes, context.header('content-type') ?? ''), onValue)
+    const digest = context.caller?.bodyDigest
+    return digest === undefined ? parse() : checkSignedBody(new Uint8Array(bytes), digest).then(parse)
+  })
+
+/** Reads a body that is bytes. Rejects with `too-large`, `invalid`, and `unauthenticated` as `readBody` does. */
+export const readBodyBytes = async (context: BodySource, limit = defaultBodyLimit): Promise<Uint8Array> => {
+  const bytes = await context.readBytes(limit)
+  const digest = context.caller?.bodyDigest
+  if (digest !== undefined) await checkSignedBody(new Uint8Array(bytes), digest)
+  return bytes
+}

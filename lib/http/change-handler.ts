@@ -11,15 +11,17 @@ import { noPreferences, readPreferences } from './prefer.ts'
 import type { LimitWaiting } from './wait-limit.ts'
 
 const toIdempotentRequest = (
+  { id, endpoint }: Route,
   key: string,
   asJob: boolean,
-  { route, caller, params, query, body }: RequestContext,
+  context: RequestContext,
 ): IdempotentRequest => ({
   key,
-  caller: caller!.id,
-  operation: asJob ? `${route!.id} as a job` : route!.id,
-  content: [params, query, body],
-  secret: route!.endpoint.secretReply === true,
+  caller: context.requireCaller().id,
+  operation: asJob ? `${id} as a job` : id,
+  content: [context.params, context.query, context.body],
+  secret: endpoint.secretReply === true,
+  resumable: endpoint.resumable === true,
 })
 
 /**
@@ -27,14 +29,19 @@ const toIdempotentRequest = (
  * request prefers one, and not at all when the audit could not record the change.
  */
 export const createChangeHandler = (
-  { id, endpoint }: Route,
+  route: Route,
   services: Services,
   options: AppOptions & { readonly limitWaiting: LimitWaiting },
 ): ((context: RequestContext) => Promise<unknown>) => {
+  const { id, endpoint } = route
+  const { startJob, runIdempotent } = options
+  const job = startJob && endpoint.job && { start: startJob, kind: endpoint.job }
   const takesPreferences = endpoint.acceptsWait === true || endpoint.job !== undefined
+  // A WebSocket cannot be repeated, and bytes are too many to remember.
+  const isRepeatable = endpoint.media !== 'websocket' && !endpoint.bodyMedia
   return async context => {
     const { respondAsync, wait } = takesPreferences ? readPreferences(context.header('prefer')) : noPreferences
-    const kind = options.startJob && endpoint.job
+    const kind = job?.kind
     const asJob = kind !== undefined && (kind.detached === true || respondAsync)
     const waits = wait !== undefined && !kind?.detached && (asJob || endpoint.acceptsWait === true)
     const waitLimit = waits && !asJob ? { milliseconds: wait * 1000 } : undefined
@@ -46,25 +53,29 @@ export const createChangeHandler = (
       context.progress = progress
       return endpoint.handle(context, services)
     }
-    const startJob = (run: (progress: ProgressReporter) => unknown): Promise<StartedJob> => {
-      const { caller, params, query, body } = context
-      return options.startJob!({ operation: id, kind: kind!, caller: caller!, params, query, body }, run)
+    const startAsJob = (
+      { start, kind }: NonNullable<typeof job>,
+      run: (progress: ProgressReporter) => unknown,
+    ): Promise<StartedJob> => {
+      const { params, query, body } = context
+      return start({ operation: id, kind, caller: context.requireCaller(), params, query, body }, run)
     }
     let started: StartedJob | undefined
-    const handleNow = asJob
-      ? async () => {
-          started = await startJob(withAudit(options.audit, context, callHandler))
-          return started.job
-        }
-      : kind?.always
-        ? // Such a job outlives the caller, so its wait does not end with the connection.
-          async () => (await startJob(progress => callHandler({ ...progress, waitLimit }))).result
-        : () => endpoint.handle(context, services)
-    const handle = waitLimit ? () => options.limitWaiting(context.caller!.id, handleNow) : handleNow
-    const key = options.runIdempotent ? context.header('idempotency-key') : null
+    const handleNow =
+      job && asJob
+        ? async () => {
+            started = await startAsJob(job, withAudit(options.audit, context, callHandler))
+            return started.job
+          }
+        : job?.kind.always
+          ? // Such a job outlives the caller, so its wait does not end with the connection.
+            async () => (await startAsJob(job, progress => callHandler({ ...progress, waitLimit }))).result
+          : () => endpoint.handle(context, services)
+    const handle = waitLimit ? () => options.limitWaiting(context.requireCaller().id, handleNow) : handleNow
+    const key = isRepeatable ? context.header('idempotency-key') : null
     const value =
-      key !== null && context.caller
-        ? await options.runIdempotent!(toIdempotentRequest(key, asJob, context), handle)
+      runIdempotent && key !== null && context.caller
+        ? await runIdempotent(toIdempotentRequest(route, key, asJob, context), handle)
         : await handle()
     // A replayed Idempotency-Key gives the job of the first request, so `started` is not set then.
     const result = waits && started ? await waitAtMost(started.result, wait * 1000) : undefined

@@ -1,5 +1,6 @@
 import type { Authenticate, Credential } from '#lib/access/credential.ts'
 import type { Principal } from '#lib/access/principal.ts'
+import type { SessionReference } from '#lib/access/session-reference.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { noProgress, type ProgressReporter } from '#lib/async/progress.ts'
 import type { Route } from './endpoint.ts'
@@ -35,6 +36,8 @@ export abstract class RequestContext<P = unknown, Q = unknown, B = unknown> impl
   /** The preferences that were honored (`Preference-Applied`, RFC 7240). */
   preferenceApplied: string | undefined = undefined
   authenticate: Authenticate | undefined = undefined
+  /** The session of the ticket in the query, which is used up. */
+  session: SessionReference | undefined = undefined
 
   constructor(method: string, address: string, matched?: { readonly route: Route; readonly params: unknown }) {
     this.method = method
@@ -42,6 +45,18 @@ export abstract class RequestContext<P = unknown, Q = unknown, B = unknown> impl
     this.route = matched?.route
     // Text first, until its step has parsed it.
     this.params = matched?.params as P
+  }
+
+  /** Returns the route. Throws an Error before a route has matched. */
+  requireRoute(): Route {
+    if (this.route) return this.route
+    throw new Error('No route has matched this request.')
+  }
+
+  /** Returns the caller. Throws an Error at public endpoints, which do not authenticate. */
+  requireCaller(): Principal {
+    if (this.caller) return this.caller
+    throw new Error('This request was not authenticated.')
   }
 
   /** The value of a header. `name` is in lower case. Repeated headers are joined as in `Headers`. */
@@ -55,6 +70,11 @@ export abstract class RequestContext<P = unknown, Q = unknown, B = unknown> impl
 
   get connection(): object | undefined {
     return undefined
+  }
+
+  /** The bytes of the body as they come, for an endpoint with `bodyMedia` and no `body`. Throws `invalid` when the body ends early. */
+  bodyStream(): AsyncIterable<Uint8Array> {
+    throw new Error('This request has no body that could be streamed.')
   }
 
   get changes(): boolean {
@@ -86,7 +106,7 @@ export abstract class RequestContext<P = unknown, Q = unknown, B = unknown> impl
 
   /** The credentials of the request. */
   get credential(): Credential {
-    return { bearer: this.bearer, apiKey: this.apiKey }
+    return { session: this.session, bearer: this.bearer, apiKey: this.apiKey }
   }
 
   /** The tags of the If-Match header; undefined when any version will do. */
@@ -106,11 +126,16 @@ export abstract class RequestContext<P = unknown, Q = unknown, B = unknown> impl
 
   /** Authenticates the caller's credential again. Throws `unauthenticated` when it is no longer valid. */
   get reauthenticate(): () => Promise<Principal> {
-    const { authenticate, credential } = this
+    const { authenticate } = this
+    const credential = { ...this.credential, admittedAt: Date.now() }
     if (!authenticate)
       return async () => {
         throw new ServiceError('unauthenticated', 'This request was not authenticated.')
       }
-    return async () => (await authenticate(credential))!
+    return async () => {
+      const principal = await authenticate(credential)
+      if (principal) return principal
+      throw new ServiceError('unauthenticated', 'The credential of this request is no longer valid.')
+    }
   }
 }

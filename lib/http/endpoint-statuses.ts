@@ -41,6 +41,7 @@ export const listStatuses = (endpoint: Endpoint): readonly number[] => {
   const success = getSuccessStatus(endpoint)
   const all = [
     ...(success === undefined ? [] : [success]),
+    ...(endpoint.textFor ? [200] : []),
     ...(endpoint.job ? [202] : []),
     ...(endpoint.hasETag && endpoint.method === 'GET' ? [304] : []),
     ...(endpoint.media === 'application/octet-stream' ? [206, 304, 416] : []),

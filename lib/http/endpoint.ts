@@ -55,8 +55,13 @@ export interface Contract<
   readonly reply: R
   /** Of a successful reply; 200 when left out. */
   readonly status?: 200 | 201 | 202
-  /** Media type of a reply that is not JSON. With `application/octet-stream` the query chooses between bytes and JSON. */
-  readonly media?: 'text/plain' | 'text/event-stream' | 'application/octet-stream' | 'websocket'
+  /**
+   * Media type of a reply that is not JSON. With `application/octet-stream` the query chooses between bytes and JSON, and the bytes
+   * have ranges; with `*` for type and subtype it is always one stream of bytes.
+   */
+  readonly media?: 'text/plain' | 'text/event-stream' | 'application/octet-stream' | 'image/png' | '*/*' | 'websocket'
+  /** Of a WebSocket: whether a request with this query is answered with text instead, and needs no upgrade. */
+  textFor?(query: Parsed<Q>): boolean
   /** Faults of the call that do not follow from the other fields (see `faultsOf`). */
   readonly faults?: readonly Fault[]
   /** The reply has an ETag, which If-None-Match can name. */
@@ -75,12 +80,21 @@ export interface Contract<
   readonly job?: JobKind
   /** The call acts on one machine. With `Prefer: wait=SECONDS` (RFC 7240) it waits while another operation runs on that machine. */
   readonly acceptsWait?: true
-  /** Members of the body that the audit entry includes. Never a secret. */
+  /** The call may wait for minutes for what it reads or gets. */
+  readonly waits?: true
+  /** With the Idempotency-Key of a request that a crash has interrupted, the handler completes that request. */
+  readonly resumable?: true
+  /** Members of the query and of the body that the audit entry includes. Never a secret. A read with this is in the audit too. */
   readonly audited?: readonly string[]
   /** The token may also be in the query as `access_token` or `authorization`, because browsers cannot set headers of a WebSocket. */
   readonly tokenInQuery?: true
   /** The error of a bad request has the OAuth-style members too (spec section 7). */
   readonly oauth?: true
+  /**
+   * The body is bytes and no JSON, and an Idempotency-Key has no effect. With a schema `body` gets the bytes of one range of a file,
+   * which Content-Range names; without one the handler reads them from `bodyStream`.
+   */
+  readonly bodyMedia?: 'application/octet-stream'
   /** Bytes of request body; 64 KiB when left out. */
   readonly bodyLimit?: number
 }

@@ -38,23 +38,27 @@ export class FetchContext extends RequestContext {
     return this.#origin.acceptUpgrade
   }
 
-  /** Refuses a body that is too large before holding it in memory. */
-  async readBytes(limit: number): Promise<Uint8Array> {
-    if (Number(this.header('content-length')) > limit) throw createBodyTooLargeError(limit)
-    const { body } = this.#request
-    if (!body) return new Uint8Array()
-    const chunks: Uint8Array[] = []
-    let size = 0
+  override async *bodyStream(): AsyncIterable<Uint8Array> {
     try {
-      for await (const chunk of body) {
-        size += chunk.length
-        if (size > limit) throw createBodyTooLargeError(limit)
-        chunks.push(chunk)
-      }
+      yield* this.#request.body ?? []
     } catch (error) {
       throw toBodyReadError(error)
     }
-    if (chunks.length === 1) return chunks[0]!
+  }
+
+  /** Refuses a body that is too large before holding it in memory. */
+  async readBytes(limit: number): Promise<Uint8Array> {
+    if (Number(this.header('content-length')) > limit) throw createBodyTooLargeError(limit)
+    if (!this.#request.body) return new Uint8Array()
+    const chunks: Uint8Array[] = []
+    let size = 0
+    for await (const chunk of this.bodyStream()) {
+      size += chunk.length
+      if (size > limit) throw createBodyTooLargeError(limit)
+      chunks.push(chunk)
+    }
+    const [first, ...others] = chunks
+    if (first && others.length === 0) return first
     const bytes = new Uint8Array(size)
     let at = 0
     for (const chunk of chunks) {

@@ -1,4 +1,5 @@
 import type { Authenticate } from '#lib/access/credential.ts'
+import type { RedeemTicket } from '#lib/access/session-reference.ts'
 import type { Services } from './services.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
 import type { Audit } from './audit.ts'
@@ -14,6 +15,8 @@ export interface AppOptions {
   readonly routes: readonly Route[]
   readonly services: Partial<Services>
   readonly authenticate: Authenticate
+  /** Uses up the ticket of a request. Without it tickets are ignored. */
+  readonly redeemTicket?: RedeemTicket
   /** Parses an X-Filter header; required when an endpoint takes one. `isField` tells whether the listed items can have a path. */
   readonly parseFilter?: (header: string, isField: (path: string) => boolean) => Promise<Filter>
   /** Called after each request with its outcome. */

@@ -10,6 +10,7 @@ import { createChangeHandler } from './change-handler.ts'
 import { readFilter, selectSteps } from './steps.ts'
 import { StreamReply } from '#lib/calls/stream-reply.ts'
 import { Upgrade } from '#lib/calls/upgrade.ts'
+import type { ShareMemory } from './memory-share.ts'
 import type { LimitWaiting } from './wait-limit.ts'
 
 /** Runs a request up to the handler's return value, which may be a promise. Throws the refusal. */
@@ -51,22 +52,27 @@ const createReplyFinisher = (
 }
 
 /** Joins the steps and the handler of a route into one function. It stays synchronous until a step gives a promise. */
-export const createPipeline = (route: Route, options: AppOptions, limitWaiting: LimitWaiting): Run => {
+export const createPipeline = (
+  route: Route,
+  options: AppOptions,
+  { limitWaiting, shareMemory }: { readonly limitWaiting: LimitWaiting; readonly shareMemory: ShareMemory },
+): Run => {
   const { endpoint } = route
   if (endpoint.filter && !options.parseFilter)
     throw new Error(`${route.id} takes a filter, but the program has no parseFilter`)
   const services = pickServices(route, options.services)
-  const steps = selectSteps(endpoint, options, services)
+  const { steps, bodyAt } = selectSteps(endpoint, options, services)
   const perform: Run =
     endpoint.effect === 'change'
       ? createChangeHandler(route, services, { ...options, limitWaiting })
       : context => endpoint.handle(context, services)
   const finish = createReplyFinisher(route, options)
 
-  const runFrom = (context: RequestContext, first: number): unknown => {
+  const runFrom = (context: RequestContext, first: number, hasShare = false): unknown => {
     for (let at = first; at < steps.length; at += 1) {
-      const pending = steps[at]!(context)
-      if (pending) return pending.then(() => runFrom(context, at + 1))
+      if (at === bodyAt && !hasShare) return shareMemory(context, endpoint.bodyLimit, () => runFrom(context, at, true))
+      const pending = steps[at]?.(context)
+      if (pending) return pending.then(() => runFrom(context, at + 1, hasShare))
     }
     return continueWith(perform(context), value => finish(context, value))
   }

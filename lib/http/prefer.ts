@@ -19,8 +19,8 @@ const split = (text: string, separator: ',' | ';'): readonly string[] =>
 /** A preference's name in lower case, and its value without quotes. Parameters are ignored. */
 const readPreference = (text: string): readonly [string, string] => {
   const [preference = ''] = split(text, ';')
-  const [name, ...value] = preference.split('=')
-  return [name!.trim().toLowerCase(), value.join('=').trim().replaceAll('"', '')]
+  const [name = '', ...value] = preference.split('=')
+  return [name.trim().toLowerCase(), value.join('=').trim().replaceAll('"', '')]
 }
 
 /** Parses the `Prefer` header. The first of two equal preferences counts; a malformed one is ignored. */

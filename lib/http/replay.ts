@@ -1,7 +1,7 @@
 import { findMissingRight } from '#lib/access/requirement.ts'
 import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
-import type { ProgressReporter } from '#lib/async/progress.ts'
+import { getSignal, type ProgressReporter } from '#lib/async/progress.ts'
 import { withAudit } from './audit.ts'
 import { RequestContext } from './context.ts'
 import type { Route } from './endpoint.ts'
@@ -44,7 +44,7 @@ class ReplayContext extends RequestContext {
   }
 
   get signal(): AbortSignal {
-    return this.progress.signal ?? new AbortController().signal
+    return getSignal(this.progress)
   }
 }
 

@@ -17,11 +17,11 @@ const canHaveField = (given: z.core.$ZodType, path: string): boolean => {
   if (schema instanceof z.ZodUnion) return schema.def.options.some(option => canHaveField(option, path))
   if (!(schema instanceof z.ZodObject))
     return schema instanceof z.ZodRecord || schema instanceof z.ZodUnknown || schema instanceof z.ZodAny
-  if (schema.def.catchall !== undefined && !(schema.def.catchall instanceof z.ZodNever)) return true
-  return Object.entries(schema.shape).some(([name, member]) => {
-    const key = name.toLowerCase()
-    return key === path || (path.startsWith(`${key}.`) && canHaveField(member, path.slice(key.length + 1)))
-  })
+  const members = Object.entries(schema.shape).map(([name, member]) => [name.toLowerCase(), member] as const)
+  const onPath = members.filter(([key]) => key === path || path.startsWith(`${key}.`))
+  // Only a member that the schema does not name can be one of the open ones.
+  if (onPath.length === 0) return schema.def.catchall !== undefined && !(schema.def.catchall instanceof z.ZodNever)
+  return onPath.some(([key, member]) => key === path || canHaveField(member, path.slice(key.length + 1)))
 }
 
 /** Makes the check whether the items of a list reply can have the member at a path in lower case. */

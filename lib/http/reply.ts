@@ -25,11 +25,6 @@ const securityHeaders = {
 const matchesETag = (header: string | null, etag: string): boolean =>
   header !== null && (header.trim() === '*' || header.split(',').some(tag => tag.trim().replace(/^W\//, '') === etag))
 
-const upgradeRequired = (): ServiceError =>
-  new ServiceError('upgrade-required', 'This is a WebSocket: connect with Upgrade: websocket.', {
-    headers: { Upgrade: 'websocket', Connection: 'Upgrade' },
-  })
-
 /** Whether a request failed because the client disconnected: the error is the abort reason of its signal. */
 const isCallerGone = ({ signal }: RequestContext, thrown: unknown): boolean =>
   signal.aborted && thrown === signal.reason
@@ -88,6 +83,7 @@ export const createReplies = (headers: Readonly<Record<string, string>> = {}): R
       if (value instanceof StreamReply) {
         const ownHeaders = {
           ...uncachedHeaders,
+          ...value.headers,
           'Content-Type': value.type,
           'X-Accel-Buffering': 'no',
           'X-Request-Id': requestId,
@@ -111,8 +107,8 @@ export const createReplies = (headers: Readonly<Record<string, string>> = {}): R
         return createOutcome(value, requestId, { status: 202, headers: ownHeaders, body: JSON.stringify(value.job) })
       }
       if (value instanceof Upgrade) {
-        if (!context.acceptUpgrade) throw upgradeRequired()
-        context.acceptUpgrade(value)
+        // A step before the handler has refused all other requests.
+        context.acceptUpgrade?.(value)
         return createOutcome(undefined, requestId, { status: 200, headers: {}, body: null })
       }
       return replyJson(value, requestId, context.route?.endpoint.status ?? 200)

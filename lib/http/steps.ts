@@ -1,11 +1,13 @@
 import { findMissingRight } from '#lib/access/requirement.ts'
 import type { Authenticate } from '#lib/access/credential.ts'
+import type { RedeemTicket } from '#lib/access/session-reference.ts'
 import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { readBody } from './body.ts'
+import { readBody, readBodyBytes } from './body.ts'
 import type { RequestContext } from './context.ts'
 import type { Endpoint } from './endpoint.ts'
 import { createInvalidInputError } from '#lib/calls/statuses.ts'
+import { fillPath, formatTicketTarget } from '#lib/access/ticket-target.ts'
 import type { ParsedFilter } from '#lib/calls/list-filter.ts'
 import type { AppOptions } from './options.ts'
 import type { Services } from './services.ts'
@@ -52,12 +54,38 @@ const authorize = (access: Endpoint['access'], authenticate: Authenticate): Step
   }
 }
 
+/** Uses up the ticket in the query: the request acts in the session that the ticket was issued to. */
+const useTicket =
+  (path: string, redeem: RedeemTicket): Step =>
+  context => {
+    const query = context.searchParams()
+    const ticket = query.get('ticket')
+    if (ticket === null) return
+    // The parameters are text until their step has parsed them.
+    const target = fillPath(path, context.params as Readonly<Record<string, string>>)
+    context.session = redeem(ticket, formatTicketTarget(target, query))
+  }
+
+/** Refuses a request for a WebSocket that is none. `textFor` tells which ones are answered with text instead. */
+const requireUpgrade =
+  (textFor: Endpoint['textFor']): Step =>
+  ({ acceptUpgrade, query }) => {
+    if (acceptUpgrade || textFor?.(query)) return
+    throw new ServiceError('upgrade-required', 'This is a WebSocket: connect with Upgrade: websocket.', {
+      headers: { Upgrade: 'websocket', Connection: 'Upgrade' },
+    })
+  }
+
 /** Parses the X-Filter header. Throws `invalid`. */
 export const readFilter = async (
   text: string,
   { reply }: Endpoint,
   { parseFilter }: Pick<AppOptions, 'parseFilter'>,
-): Promise<ParsedFilter> => ({ text, matches: await parseFilter!(text, createFieldCheck(reply)) })
+): Promise<ParsedFilter> => {
+  // `createPipeline` refuses such an endpoint when the program starts.
+  if (!parseFilter) throw new Error('This program parses no filters.')
+  return { text, matches: await parseFilter(text, createFieldCheck(reply)) }
+}
 
 const parsePart = (
   part: 'params' | 'query' | 'body',
@@ -71,22 +99,38 @@ const parsePart = (
   return parsed.data
 }
 
+/** The steps of an endpoint, and the index of the one that reads the body; undefined without a body. */
+interface SelectedSteps {
+  readonly steps: readonly Step[]
+  readonly bodyAt: number | undefined
+}
+
 /**
  * The steps between the router and the handler of an endpoint, in order. A step is present only when the contract needs it.
  * Authorization comes before any part of the request is parsed.
  */
-export const selectSteps = (endpoint: Endpoint, options: AppOptions, services: Services): readonly Step[] => {
-  const { access, effect, params, query, body, bodyLimit } = endpoint
+export const selectSteps = (endpoint: Endpoint, options: AppOptions, services: Services): SelectedSteps => {
+  const { access, effect, media, params, query, body, bodyMedia, bodyLimit } = endpoint
   const steps: Step[] = []
   if (effect === 'change') steps.push(refuseUnintendedGet(origin => options.cors?.allows(origin) ?? false))
+  if (endpoint.tokenInQuery && options.redeemTicket) steps.push(useTicket(endpoint.path, options.redeemTicket))
   if (access !== 'public') steps.push(authorize(access, options.authenticate))
   if (params) steps.push(context => void (context.params = parsePart('params', params, context.params)))
-  if (endpoint.admit)
-    steps.push(context => endpoint.admit!({ header: name => context.header(name), params: context.params }, services))
+  const { admit } = endpoint
+  if (admit) steps.push(context => admit({ header: name => context.header(name), params: context.params }, services))
   if (query)
     steps.push(context => void (context.query = parsePart('query', query, Object.fromEntries(context.searchParams()))))
+  // The handler of a WebSocket may open what only the WebSocket would close.
+  if (media === 'websocket') steps.push(requireUpgrade(endpoint.textFor))
+  const bodyAt = body && steps.length
   if (body) {
-    steps.push(context => readBody(context, value => void (context.body = parsePart('body', body, value)), bodyLimit))
+    const onBody = (context: RequestContext, value: unknown): void =>
+      void (context.body = parsePart('body', body, value))
+    steps.push(context =>
+      bodyMedia
+        ? readBodyBytes(context, bodyLimit).then(bytes => onBody(context, bytes))
+        : readBody(context, value => onBody(context, value), bodyLimit),
+    )
     // The sender decides how long the body takes, so the rights are checked again after it.
     if (access !== 'public') steps.push(authorize(access, options.authenticate))
   }
@@ -95,5 +139,5 @@ export const selectSteps = (endpoint: Endpoint, options: AppOptions, services: S
       const text = context.header('x-filter')
       return text ? readFilter(text, endpoint, options).then(filter => void (context.filter = filter)) : undefined
     })
-  return steps
+  return { steps, bodyAt }
 }

@@ -1,9 +1,11 @@
 import { ServiceError } from '#lib/errors.ts'
-import { applyChanges, type Definition } from './definition.ts'
+import type { Definition } from './definition.ts'
 import type { DriverEvent, HypervisorDriver, MachineView } from './driver.ts'
 import { importMachineFiles } from './files/import.ts'
 import type { MachineFolders, ValidMachine } from './files/machine-folders.ts'
 import { createInvalidView } from './machine-views.ts'
+import type { Seed } from './seed/seed.ts'
+import { deleteSeed, writeSeed } from './seed/seed-files.ts'
 
 /** A machine of a driver, as far as all drivers treat it alike. */
 interface BaseMachine {
@@ -15,13 +17,14 @@ interface BaseMachine {
 /** A machine that does not exist yet. `populate` writes its files into its folder. */
 export interface PreparedMachine {
   readonly definition: Definition
+  readonly seed?: Seed | undefined
   populate(folder: string): Promise<void>
 }
 
 /** The machines of a driver and their folders: what all drivers do alike. A driver composes its methods of these. */
 export interface BaseDriver<Machine extends BaseMachine> extends Pick<
   HypervisorDriver,
-  'list' | 'get' | 'configure' | 'remove'
+  'list' | 'get' | 'configure' | 'deleteSeed' | 'remove'
 > {
   /** The machines with a valid definition. */
   readonly machines: ReadonlyMap<string, Machine>
@@ -41,6 +44,8 @@ export interface BaseDriver<Machine extends BaseMachine> extends Pick<
   requireView(id: string): MachineView
   /** Creates the folder of a machine as `MachineFolders.create` does, and registers the machine. */
   create(id: string, populate: (folder: string) => Promise<Definition>): Promise<MachineView>
+  /** Stores a new definition of a machine and uses it from now on. Throws as `MachineFolders.writeDefinition` does. */
+  replaceDefinition(definition: Definition): Promise<MachineView>
   /** Creates a prepared machine as `create` does. */
   createPrepared(machine: PreparedMachine): Promise<MachineView>
   /** Imports a machine as `importMachineFiles` does, and registers it. */
@@ -81,6 +86,11 @@ export const createBaseDriver = <Machine extends BaseMachine>(options: Options<M
   }
   const create = async (id: string, populate: (folder: string) => Promise<Definition>): Promise<MachineView> =>
     register(createMachine(await folders.create(id, populate))).view()
+  const replaceDefinition = async (definition: Definition): Promise<MachineView> => {
+    const machine = requireMachine(definition.id)
+    await folders.writeDefinition(definition)
+    return machine.setDefinition(definition)
+  }
   // Of two machines with the same name, the later one in the list is found by that name.
   const views = (): readonly MachineView[] => [
     ...invalidMachines.values(),
@@ -103,19 +113,17 @@ export const createBaseDriver = <Machine extends BaseMachine>(options: Options<M
     requireMachine,
     requireView,
     create,
-    createPrepared: ({ definition, populate }) =>
+    replaceDefinition,
+    createPrepared: ({ definition, seed, populate }) =>
       create(definition.id, async folder => {
         await populate(folder)
+        if (seed) await writeSeed(folder, seed, definition)
         return definition
       }),
-    import: ({ id, name }, populate, validate) =>
-      create(id, folder => importMachineFiles(folder, { id, name, populate, validate })),
-    async configure(id, changes) {
-      const machine = requireMachine(id)
-      const definition = applyChanges(machine.view().definition, changes)
-      await folders.writeDefinition(definition)
-      return machine.setDefinition(definition)
-    },
+    import: (machine, populate, validate) =>
+      create(machine.id, folder => importMachineFiles(folder, { ...machine, populate, validate })),
+    configure: (_, next) => replaceDefinition(next),
+    deleteSeed: async id => deleteSeed(requireMachine(id).view().home),
     async remove(id) {
       await folders.remove(id)
       machines.delete(id)

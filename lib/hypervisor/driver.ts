@@ -1,4 +1,8 @@
-import type { DefinitionChanges, Definition, NewMachine } from './definition.ts'
+import type { Duplex } from 'node:stream'
+import type { Agent } from './agent/agent.ts'
+import type { Definition, NewMachine } from './definition.ts'
+import type { Forward } from './machine-parts.ts'
+import type { SerialPort } from './serial-port.ts'
 
 export type StableState = 'stopped' | 'running' | 'paused' | 'suspended' | 'invalid'
 
@@ -7,6 +11,15 @@ export type Verb = 'start' | 'stop' | 'restart' | 'reset' | 'pause' | 'suspend' 
 export interface Address {
   readonly ip: string
   readonly type: 'ipv4' | 'ipv6'
+}
+
+/** What the guest agent tells about the guest. */
+export interface GuestFacts {
+  readonly agentVersion: string
+  /** A short name of the operating system: `debian`, `mswindows`, … Undefined if the agent does not tell it. */
+  readonly systemId?: string
+  /** The operating system with its version, for people. */
+  readonly systemName?: string
 }
 
 /** A snapshot of everything known about a machine. Drivers return complete views and never change one afterwards. */
@@ -18,11 +31,16 @@ export interface MachineView {
   /** A problem as text (`crashed`, …), in addition to the state. */
   readonly problem?: string
   readonly definition: Definition
-  /** The machine's folder, absolute. Its file `serial.log` contains the serial output of the guest. */
+  /** The machine's folder, absolute. `files/serial-output.ts` reads the serial output of the guest there. */
   readonly home: string
   /** The saved memory of a suspended machine, absolute. */
   readonly stateFile?: string
+  /** The addresses of the guest as its agent tells them, IPv4 first. */
   readonly addresses: readonly Address[]
+  /** The names of the network cards that have lost their end on the host. Undefined if none has. */
+  readonly disconnectedCards?: readonly string[]
+  /** Undefined while no guest agent has answered since the machine was started. */
+  readonly guest?: GuestFacts
   /** Time at which the present state began, in milliseconds since 1970. */
   readonly since: number
   /** Milliseconds that the machine had run since its last boot when the present state began. */
@@ -38,14 +56,42 @@ export type DriverEvent =
   | { readonly gone: string }
   | 'gap'
 
+/** The bytes that have gone over a network card. */
+export interface CardUsage {
+  /** `net0`, … */
+  readonly card: string
+  /** Who has counted: the host, since the machine was started, or the guest itself, since it has booted. */
+  readonly countedBy: 'host' | 'guest'
+  readonly bytesReceived: number
+  readonly bytesSent: number
+}
+
+/** What a machine has used of its host since its process was started. */
+export interface MachineUsage {
+  readonly cpuSeconds: number
+  /** The resident memory of its process, in bytes. */
+  readonly memory: number
+  readonly diskBytesRead: number
+  readonly diskBytesWritten: number
+  /** The cards that somebody counts. */
+  readonly networks: readonly CardUsage[]
+}
+
+/** When a change of a machine takes effect. */
+export type EffectTime = 'now' | 'at the next start'
+
 /** The capabilities in which drivers differ. */
 export interface Features {
-  /** Fields of the definition that `configure` can change while the machine runs. */
-  readonly hotplug: ReadonlySet<keyof DefinitionChanges>
   readonly linkedClone: boolean
   /** True if the driver can clone a running machine. */
   readonly cloneRunning: boolean
 }
+
+/**
+ * What a copy of a running machine has on its disks: all that the guest's file systems had (`filesystem`), or what a power cut
+ * would leave (`crash`).
+ */
+export type Consistency = 'filesystem' | 'crash'
 
 /** The values of the machine record (spec 2.6) that depend on the hypervisor and not on the machine. */
 export interface Platform {
@@ -57,7 +103,6 @@ export interface Platform {
   readonly acceleration: 'off' | 'low' | 'high'
   readonly cpuType: 'x86' | 'arm'
   readonly cpuMode: '32' | '64'
-  readonly diskPort: string
   /** Empty where machines have no network. */
   readonly networkCard: string
 }
@@ -109,12 +154,19 @@ export interface HypervisorDriver {
   createDemo(): Promise<MachineView>
   /**
    * Clones a machine. `onProgress` receives the copied fraction, 0 to 1. `options.id` is the id of the clone (default: a new
-   * one).
+   * one). If the source runs, `onConsistency` receives what its copied disks have.
    */
   clone(
     id: string,
     name: string,
-    options: { id?: string; linked: boolean; deadline: AbortSignal; onProgress: (fraction: number) => void },
+    options: {
+      id?: string
+      owner?: string | undefined
+      linked: boolean
+      deadline: AbortSignal
+      onProgress: (fraction: number) => void
+      onConsistency?: (consistency: Consistency) => void
+    },
   ): Promise<MachineView>
   /**
    * Exports a stopped or suspended machine as files that need no others. The driver copies attached images and linked disks,
@@ -131,10 +183,55 @@ export interface HypervisorDriver {
    * the driver validates them and then publishes the machine atomically. Throws `invalid` with the fault of the pack.
    */
   import(
-    machine: { readonly id: string; readonly name: string },
+    machine: { readonly id: string; readonly name: string; readonly owner?: string | undefined },
     populate: (folder: string) => Promise<void>,
   ): Promise<MachineView>
-  configure(id: string, changes: DefinitionChanges): Promise<MachineView>
+  /**
+   * Returns the guest agent of a running machine; its connection belongs to the driver. Undefined for a driver without agents.
+   * Throws `conflict` with what is missing: the agent in the guest, or the machine's port for it.
+   */
+  openAgent?(id: string): Promise<Agent>
+  /**
+   * Tells when a change of a machine takes effect. Changes nothing. Throws what the machine cannot take: `unsupported`, `invalid`,
+   * and `conflict` for what a running machine cannot take.
+   */
+  checkChange(view: MachineView, next: Definition): EffectTime
+  /**
+   * Gives a machine a new definition, which has its id: at once as far as a running machine can take it. Of a new disk that is a
+   * file of the host, `next` has the path alone; the driver measures it. Throws as `checkChange`, and the machine is then as it
+   * was.
+   */
+  configure(id: string, next: Definition): Promise<MachineView>
+  /** Measures a running machine. Resolves to undefined if it does not answer. A driver without it measures nothing. */
+  measure?(id: string): Promise<MachineUsage | undefined>
+  /**
+   * Replaces the forwards of a machine; of a running one at once. If one of them fails, none changes. Throws `conflict` for a port
+   * that is taken, and `unsupported` for a machine without an isolated card. Drivers without forwards do not have it.
+   */
+  setForwards?(id: string, forwards: readonly Forward[]): Promise<MachineView>
+  /**
+   * Connects to a TCP port of a running guest, without a port that others could use. Throws `upstream` if the guest refuses,
+   * `timeout` if it does not answer, and `unsupported` for a machine without an isolated card. Drivers without tunnels do not
+   * have it.
+   */
+  openTunnel?(id: string, port: number): Promise<Duplex>
+  /**
+   * Opens the input of a running machine's serial line. Throws `conflict` for a machine that does not run. Drivers without serial
+   * lines do not have it.
+   */
+  openSerial?(id: string): Promise<SerialPort>
+  /**
+   * Draws what is on the screen of a running or paused machine, as a PNG. Throws `conflict` for a machine without a screen. Drivers
+   * without screens do not have it.
+   */
+  takeScreenshot?(id: string): Promise<Uint8Array>
+  /**
+   * Connects to the screen of a running or paused machine, which speaks RFB (RFC 6143) without a password. Throws `conflict` for a
+   * machine without a screen. Drivers without screens do not have it.
+   */
+  openScreen?(id: string): Promise<Duplex>
+  /** Deletes what the cloud-init of a stopped machine is told. Returns false if there is nothing of the kind. */
+  deleteSeed(id: string): Promise<boolean>
   /** Deletes a machine that does not run, with all files in its folder. */
   remove(id: string): Promise<void>
   /**

@@ -28,7 +28,7 @@ export const meterDriver = (driver: HypervisorDriver, onCallEnd: (call: DriverCa
     export: (id, options) => measure('export', () => driver.export(id, options)),
     // The metric has always counted imports under this name.
     import: (machine, populate) => measure('adopt', () => driver.import(machine, populate)),
-    configure: (id, changes) => measure('configure', () => driver.configure(id, changes)),
+    configure: (id, next) => measure('configure', () => driver.configure(id, next)),
     remove: id => measure('remove', () => driver.remove(id)),
   }
 }

@@ -9,7 +9,7 @@ import type { Store, Stored } from '#lib/storage/store.ts'
 /**
  * Runs the work once for its idempotency key. Later requests with the same key get the same reply, also after a restart.
  * Throws `invalid` for a malformed key, and `conflict` for a key that was used for another request, or whose reply was not
- * stored.
+ * stored. If the first request was interrupted and is resumable, its work runs again.
  */
 export type RunIdempotent = <T>(request: IdempotentRequest, work: () => Promise<T> | T) => Promise<T>
 
@@ -97,10 +97,15 @@ export const openIdempotency = (
   }
 
   let createdSinceCleanUp = 0
-  const perform = async <T>(record: IdempotencyRecord, secret: boolean, work: () => Promise<T> | T): Promise<T> => {
+  const perform = async <T>(
+    record: IdempotencyRecord,
+    interrupted: Stored | undefined,
+    secret: boolean,
+    work: () => Promise<T> | T,
+  ): Promise<T> => {
     createdSinceCleanUp = (createdSinceCleanUp + 1) % cleanUpAfter
     if (createdSinceCleanUp === 0) await removeOld().catch(() => undefined)
-    await store.commit([records.put(record)])
+    await store.commit([...(interrupted ? [records.remove(interrupted)] : []), records.put(record)])
     const finish = async (outcome: IdempotencyRecord['outcome']): Promise<void> => {
       // The work succeeded, so the caller must not get an error. Without a stored outcome the key is refused later, so the work
       // is not done twice.
@@ -122,7 +127,7 @@ export const openIdempotency = (
   }
 
   return {
-    async run({ key, caller, operation, content: requestContent, secret }, work) {
+    async run({ key, caller, operation, content: requestContent, secret, resumable = false }, work) {
       if (!keyPattern.test(key))
         throw new ServiceError('invalid', 'Idempotency-Key must have 1 to 255 visible characters of ASCII.')
       const name = createHash('sha256').update(`${caller}\0${key}`).digest('hex')
@@ -142,14 +147,15 @@ export const openIdempotency = (
       const stored = await records.find('name', name)
       if (stored) {
         checkSameContent(stored.content)
-        return replay(stored) as ReturnType<typeof work>
+        if (stored.outcome || !resumable) return replay(stored) as ReturnType<typeof work>
       }
       const startedMeanwhile = running.get(name)
       if (startedMeanwhile) {
         checkSameContent(startedMeanwhile.content)
         return startedMeanwhile.result as ReturnType<typeof work>
       }
-      const result = perform({ id: crypto.randomUUID(), name, caller, content, at: Date.now() }, secret, work)
+      const record = { id: crypto.randomUUID(), name, caller, content, at: Date.now() }
+      const result = perform(record, stored, secret, work)
       running.set(name, { content, result })
       try {
         return await result

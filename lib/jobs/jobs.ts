@@ -7,6 +7,8 @@ import type { Store, Write } from '#lib/storage/store.ts'
 import { abortable } from '#lib/async/abortable.ts'
 import type { Every } from '#lib/async/every.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
+import { countAttempt, formatNoProgress, maxAttempts } from './attempts.ts'
+import { createResultLimit, dropResult } from './result-limit.ts'
 import { runJob, type RunningJob } from './running-job.ts'
 import { type Job, StoredJob } from './schemas.ts'
 
@@ -73,8 +75,6 @@ const retention = 30 * day
 const maxStored = 10_000
 const maxRunningPerUser = 100
 const cleanUpInterval = 3_600_000
-/** How often in a row a job is resumed without making progress. */
-const maxAttempts = 3
 
 const hasEnded = ({ state }: Job): boolean => state === 'completed' || state === 'failed'
 const toJob = (stored: StoredJob & { readonly rev?: number }): Job => {
@@ -98,19 +98,6 @@ const createViewForOthers = (whole: Job): Job => {
 const interruptedMessage =
   'The service ended while this job was running, and does not repeat such a job. Check the present state, then decide whether to start it again.'
 
-/** The title of the step that a job was last running. */
-const findLastStep = ({ steps = [] }: StoredJob): string =>
-  steps.find(({ state }) => state === 'running')?.display_name ?? 'its beginning'
-
-const formatNoProgress = (job: StoredJob): string =>
-  `The service resumed this job ${maxAttempts} times after it had ended, and the job came no further than: ${findLastStep(job)}. The service does not try again. Find what blocks the job there, then start it again.`
-
-/** Counts one more attempt of a job that is resumed. The count starts again when the last attempt made progress. */
-const countAttempt = ({ tries, reached = 0, ...job }: StoredJob): StoredJob => {
-  const count = tries !== undefined && reached <= tries.from ? tries.count + 1 : 1
-  return { ...job, reached, tries: { count, from: reached } }
-}
-
 /** Opens the jobs of a store. Removes old records from time to time, until it is closed. */
 export const openJobs = async ({ store, publish, every, onDefect, onEnded }: Options): Promise<Jobs> => {
   const records = store.collection('jobs', StoredJob)
@@ -118,6 +105,9 @@ export const openJobs = async ({ store, publish, every, onDefect, onEnded }: Opt
   /** Jobs whose first record is being written. */
   const starting = new Set<{ readonly owner: string; readonly finished: Promise<void> }>()
   let stopping = false
+  const resultLimit = createResultLimit()
+  for (const job of (await records.list()).toSorted((a, b) => (a.updated_at < b.updated_at ? -1 : 1)))
+    resultLimit.add(job)
 
   const createEvent = (change: string, job: StoredJob): Write =>
     publish({
@@ -132,6 +122,7 @@ export const openJobs = async ({ store, publish, every, onDefect, onEnded }: Opt
   ]
   const removeAll = async (jobs: readonly StoredJob[]): Promise<void> => {
     if (jobs.length > 0) await store.commit(jobs.flatMap(prepareRemoval))
+    jobs.forEach(resultLimit.remove)
   }
   const listEnded = async (): Promise<readonly StoredJob[]> =>
     (await records.list()).filter(hasEnded).toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
@@ -164,6 +155,12 @@ export const openJobs = async ({ store, publish, every, onDefect, onEnded }: Opt
     return job
   }
 
+  const save = async (next: StoredJob, eventNames: readonly string[]): Promise<void> => {
+    const events = eventNames.map(name => createEvent(name, next))
+    // Finished work must not be repeated because the disk was full when it ended.
+    await records.update(next.id, () => next, events, { essential: hasEnded(next) })
+    for (const id of resultLimit.add(next)) if (records.getSync(id)) await records.update(id, dropResult)
+  }
   const run = (job: StoredJob, work: (progress: ProgressReporter) => unknown): RunningJob => {
     const runningJob = runJob({
       job,
@@ -171,16 +168,7 @@ export const openJobs = async ({ store, publish, every, onDefect, onEnded }: Opt
       onDefect,
       // A job that the next start resumes keeps its record.
       isResumable: error => stopping && job.request !== undefined && error.fault === 'unavailable',
-      save: (next, eventNames) =>
-        records
-          .update(
-            job.id,
-            () => next,
-            eventNames.map(name => createEvent(name, next)),
-            // Finished work must not be repeated because the disk was full when it ended.
-            { essential: hasEnded(next) },
-          )
-          .catch(onDefect),
+      save: (next, eventNames) => save(next, eventNames).catch(onDefect),
     })
     running.set(job.id, runningJob)
     const onJobEnded = async (): Promise<void> => {
@@ -227,7 +215,9 @@ export const openJobs = async ({ store, publish, every, onDefect, onEnded }: Opt
         ...(kind.summarize && { about: { ...Object(params), ...kind.summarize(body as never) } }),
         created_at: now,
         updated_at: now,
-        ...(kind.repeatable && { request: { operation, api_key_id: caller.apiKeyId, params, query, body } }),
+        // The rights of a user of another service are known for this request alone, so the next start could not repeat it.
+        ...(kind.repeatable &&
+          caller.issuer === undefined && { request: { operation, api_key_id: caller.apiKeyId, params, query, body } }),
       }
       const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
       const entry = { owner: caller.id, finished }
@@ -271,7 +261,7 @@ export const openJobs = async ({ store, publish, every, onDefect, onEnded }: Opt
           return run(job, progress => {
             if (cancelled !== undefined) throw new ServiceError('conflict', cancelled)
             if (!request) throw new ServiceError('unavailable', interruptedMessage)
-            if (job.tries!.count > maxAttempts) throw new ServiceError('timeout', formatNoProgress(job))
+            if (job.tries.count > maxAttempts) throw new ServiceError('timeout', formatNoProgress(job))
             const { operation, api_key_id: apiKeyId, params, query, body } = request
             return replay({ operation, params, query, body, owner, apiKeyId }, progress)
           })

@@ -10,9 +10,9 @@ import type { Outcome } from '#lib/http/outcome.ts'
 const readHeader = ({ rawHeaders }: IncomingMessage, name: string): string | null => {
   let value: string | null = null
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const key = rawHeaders[at]!
+    const key = rawHeaders[at] ?? ''
     if (key.length !== name.length || (key !== name && key.toLowerCase() !== name)) continue
-    const more = rawHeaders[at + 1]!
+    const more = rawHeaders[at + 1] ?? ''
     value = value === null ? more : `${value}, ${more}`
   }
   return value
@@ -24,7 +24,7 @@ class NodeContext extends RequestContext {
   readonly #outgoing: ServerResponse
 
   constructor(incoming: IncomingMessage, outgoing: ServerResponse, address: string) {
-    super(incoming.method!, address)
+    super(incoming.method ?? '', address)
     this.#incoming = incoming
     this.#outgoing = outgoing
   }
@@ -58,7 +58,7 @@ class NodeContext extends RequestContext {
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
     const chunks: Buffer[] = []
     incoming.on('data', (chunk: Buffer) => void chunks.push(chunk))
-    incoming.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    incoming.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
     incoming.on('error', error => reject(toBodyReadError(error)))
     return promise
   }
@@ -91,9 +91,9 @@ const plainLength = /^\d{1,5}$/
 
 /** Whether `App.direct` may serve a request. */
 const isPlain = (incoming: IncomingMessage): boolean => {
-  const { method, url } = incoming
+  const { method, url = '' } = incoming
   if (method !== 'GET' && method !== 'POST') return false
-  if (!plainPath.test(url!) || !plainHost.test(readHeader(incoming, 'host') ?? '')) return false
+  if (!plainPath.test(url) || !plainHost.test(readHeader(incoming, 'host') ?? '')) return false
   if (method === 'GET') return true
   return (
     readHeader(incoming, 'transfer-encoding') === null && plainLength.test(readHeader(incoming, 'content-length') ?? '')
@@ -113,7 +113,7 @@ export const createDirectHandler =
   ({ direct, getAddress }: Options) =>
   (incoming: IncomingMessage, outgoing: ServerResponse): boolean => {
     if (!isPlain(incoming)) return false
-    const outcome = direct(new NodeContext(incoming, outgoing, getAddress(incoming)), incoming.url!)
+    const outcome = direct(new NodeContext(incoming, outgoing, getAddress(incoming)), incoming.url ?? '')
     if (!outcome) return false
     if (outcome instanceof Promise)
       outcome.then(

@@ -1,6 +1,26 @@
 import { ServiceError } from '#lib/errors.ts'
+import type { Principal } from '#lib/access/principal.ts'
+import type { Consistency, MachineView } from '#lib/hypervisor/driver.ts'
+import { mayEnter } from './access.ts'
 import type { MachineContext } from './context.ts'
 import { noProgress, type ProgressReporter } from '#lib/async/progress.ts'
+
+/** Options of a clone. */
+export interface CloneOptions {
+  readonly linked: boolean
+  /** Who makes the clone; nobody when left out. */
+  readonly maker?: Principal
+  readonly progress?: ProgressReporter
+  /** Receives what the disks of the clone have, if the source runs. */
+  readonly onConsistency?: (consistency: Consistency) => void
+}
+
+/**
+ * Returns the owner of a clone. It is who makes it, if they may enter the source: a clone has the content of its source, and its
+ * owner may read that. Else the clone belongs to the owner of the source.
+ */
+const findOwner = (maker: Principal | undefined, source: MachineView): string | undefined =>
+  maker && (mayEnter(maker, source) ? maker.id : source.definition.owner)
 
 /**
  * Clones a machine under a new name, with a new MAC address. With `linked` the clone shares the disks of its source. The id of
@@ -11,7 +31,7 @@ export const cloneMachine = async (
   context: MachineContext,
   reference: string,
   name: string,
-  { linked, progress = noProgress }: { linked: boolean; progress?: ProgressReporter },
+  { linked, maker, progress = noProgress, onConsistency = () => {} }: CloneOptions,
 ): Promise<string> => {
   const { driver, inventory, names } = context
   const { id = crypto.randomUUID() } = progress
@@ -31,7 +51,8 @@ export const cloneMachine = async (
     async work(_, deadline) {
       progress.begin('copy')
       const onProgress = (fraction: number): void => progress.advance('copy', Math.round(fraction * 1000) / 10, 100)
-      inventory.update(await driver.clone(source.id, name, { id, linked, deadline, onProgress }))
+      const options = { id, owner: findOwner(maker, source), linked, deadline, onProgress, onConsistency }
+      inventory.update(await driver.clone(source.id, name, options))
       progress.end('copy')
       return (await driver.get(source.id)) ?? source
     },

@@ -1,5 +1,6 @@
 import { ServiceError } from '#lib/errors.ts'
 import type { HypervisorDriver, MachineView, StableState } from '#lib/hypervisor/driver.ts'
+import type { LeaseImage } from './images/leased-image.ts'
 import type { Inventory } from './inventory.ts'
 import type { NameReservations } from './name-reservations.ts'
 import type { OperationControl, OperationMode } from './operation.ts'
@@ -51,6 +52,9 @@ export interface MachineContext {
   readonly names: NameReservations
   readonly suspensions: Suspensions
   readonly host: Host
+  /** Addresses of the host, beside the loopback, that forwards may be opened on. */
+  readonly forwardAddresses: readonly string[]
+  readonly leaseImage: LeaseImage
   /** Returns the entry of the guard table for an action on a machine in this state. Throws `conflict` if it refuses. */
   checkAction(view: MachineView, action: Action): AllowedTransition
   /**

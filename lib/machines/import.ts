@@ -17,7 +17,11 @@ export interface ImportedMachine {
  */
 export const importMachine = async (
   { driver, inventory, names }: MachineContext,
-  { name, progress }: { readonly name: string; readonly progress?: ProgressReporter },
+  {
+    name,
+    owner,
+    progress,
+  }: { readonly name: string; readonly owner?: { readonly id: string }; readonly progress?: ProgressReporter },
   populate: (folder: string) => Promise<void>,
 ): Promise<ImportedMachine> => {
   const { id = crypto.randomUUID(), signal } = progress ?? {}
@@ -25,7 +29,7 @@ export const importMachine = async (
   signal?.throwIfAborted()
   const existing = inventory.listViews().find(view => view.id === id)
   if (existing) return { id, name, home: existing.home }
-  const view = await driver.import({ id, name }, async folder => {
+  const view = await driver.import({ id, name, owner: owner?.id }, async folder => {
     await abortableAfterGrace(signal, populate(folder))
     signal?.throwIfAborted()
   })

@@ -1,7 +1,11 @@
+import { createHash } from 'node:crypto'
 import { ServiceError } from '#lib/errors.ts'
 import type { HypervisorDriver, MachineView } from '#lib/hypervisor/driver.ts'
 import { PreparedBody } from '#lib/calls/prepared-body.ts'
-import { type Host, toMachineRecord } from './record.ts'
+import { type Host, type MachineRecord, recordMembers, toMachineRecord } from './record.ts'
+import type { SelectionQuery } from '#lib/calls/selection/selection-query.ts'
+import { createFieldPicker } from '#lib/calls/selection/pick-fields.ts'
+import { compareItems, formatNextLink, selectPage } from '#lib/calls/selection/select.ts'
 import type { TransientState } from './states.ts'
 
 /** The last known views of the machines of this host. */
@@ -9,6 +13,8 @@ export interface Inventory {
   /** Opens the driver and reads all machines. From then on the events of the driver keep the inventory up to date. */
   open(): Promise<void>
   listViews(): readonly MachineView[]
+  /** Returns the machine with this UUID. */
+  get(id: string): MachineView | undefined
   /** Returns the machine with this UUID or name, in any case. A UUID takes precedence. Throws `not-found`. */
   find(reference: string): MachineView
   /** Stores the present view of a machine, as the driver returned it. */
@@ -20,6 +26,11 @@ export interface Inventory {
   invalidate(id: string): void
   /** Returns all records, ordered by name, as an encoded JSON array. It stays the same object until something changes. */
   encodeList(): PreparedBody
+  /**
+   * Returns the records that a query selects, ordered by name, with a `Link` to the next page. `path` is that of the list. Throws
+   * `invalid`.
+   */
+  encodeSelection(query: SelectionQuery, path: `/${string}`): PreparedBody
 }
 
 interface Options {
@@ -28,13 +39,12 @@ interface Options {
   readonly getTransientState: (id: string) => TransientState | undefined
   /** Called after a machine may have changed. The view is undefined if the machine is gone. */
   readonly onChange: (id: string, view: MachineView | undefined) => void
+  /** Called after a machine whose hypervisor process has crashed is in the inventory. */
+  readonly onCrash: (view: MachineView) => void
 }
 
-const compareByName = (a: MachineView, b: MachineView): number =>
-  a.name.localeCompare(b.name) || a.id.localeCompare(b.id)
-
 /** Creates an inventory, which is empty until it is opened. It encodes the record of a machine once per change. */
-export const createInventory = ({ driver, host, getTransientState, onChange }: Options): Inventory => {
+export const createInventory = ({ driver, host, getTransientState, onChange, onCrash }: Options): Inventory => {
   // Part of the ETag, because the version starts at 0 in every process.
   const processId = crypto.randomUUID().slice(0, 8)
   const views = new Map<string, MachineView>()
@@ -70,17 +80,19 @@ export const createInventory = ({ driver, host, getTransientState, onChange }: O
     for (const id of views.keys()) if (!foundIds.has(id)) remove(id)
     found.forEach(update)
   }
+  const toRecord = (view: MachineView): MachineRecord =>
+    toMachineRecord(view, getTransientState(view.id), host, driver.platform)
   const encodeRecord = (view: MachineView): Buffer => {
     const existing = encodedRecords.get(view.id)
     if (existing) return existing
-    const record = toMachineRecord(view, getTransientState(view.id), host, driver.platform)
+    const record = toRecord(view)
     const encoded = Buffer.from(JSON.stringify(record))
     encodedRecords.set(view.id, encoded)
     return encoded
   }
   const encodeAll = (): PreparedBody => {
     const comma = Buffer.from(',')
-    const records = [...views.values()].sort(compareByName).map(encodeRecord)
+    const records = [...views.values()].sort(compareItems).map(encodeRecord)
     const parts = records.flatMap((record, index) => (index === 0 ? [record] : [comma, record]))
     return new PreparedBody(Buffer.concat([Buffer.from('['), ...parts, Buffer.from(']')]), `"${processId}-${version}"`)
   }
@@ -90,11 +102,15 @@ export const createInventory = ({ driver, host, getTransientState, onChange }: O
       await driver.open(event => {
         if (event === 'gap') void readAll()
         else if ('gone' in event) remove(event.gone)
-        else update(event.view)
+        else {
+          update(event.view)
+          if (event.cause === 'crash') onCrash(event.view)
+        }
       })
       await readAll()
     },
     listViews: () => [...views.values()],
+    get: id => views.get(id),
     find(reference) {
       const key = reference.toLowerCase()
       const view = views.get(key) ?? views.get(idsByName.get(key) ?? '')
@@ -110,5 +126,16 @@ export const createInventory = ({ driver, host, getTransientState, onChange }: O
     },
     invalidate,
     encodeList: () => (encodedList ??= encodeAll()),
+    encodeSelection(query, path) {
+      const pickFields = createFieldPicker(query.fields, recordMembers)
+      const listed = [...views.values()]
+        .sort(compareItems)
+        .map(view => ({ view, id: view.id, name: view.name, labels: view.definition.labels ?? {} }))
+      const { items, next } = selectPage(listed, query)
+      const json = JSON.stringify(items.map(({ view }) => pickFields(toRecord(view))))
+      // Pages of one version differ by their query alone.
+      const digest = createHash('sha256').update(JSON.stringify(query)).digest('hex').slice(0, 16)
+      return new PreparedBody(json, `"${processId}-${version}-${digest}"`, formatNextLink(path, next))
+    },
   }
 }

@@ -91,6 +91,7 @@ export const createOperations = (onChange: (id: string) => void): Operations => 
     queue.running.clear()
     for (const operation of preempted)
       operation.preempt(new ServiceError('conflict', `${request.name} was stopped by force before that was done.`))
+    // There is always something to do when an operation takes the place of others.
     return start(queue, request, request.chooseMode(true)!, preempted)
   }
 

@@ -32,6 +32,8 @@ interface Options {
   readonly store: Store
   readonly publish: Publish
   readonly toRecord: (machine: VisibleMachine) => MachineRecord
+  /** Called after the visible state of a machine has changed. */
+  readonly onStateChange: (view: MachineView) => void
   /** Called when an event could not be stored. */
   readonly onPublishFailed: (error: unknown) => void
 }
@@ -44,11 +46,13 @@ const createEvent = (message: string, body: Readonly<Record<string, unknown>>): 
 })
 
 const toPublishedView = ({ view, state }: VisibleMachine): PublishedView => {
-  const { id, name, definition, addresses, problem } = view
-  return { id, state, rest: JSON.stringify([name, definition, addresses, problem]) }
+  const { id, name, definition, addresses, problem, guest, disconnectedCards } = view
+  // Views of earlier versions have no such member, and must not look as if they had changed.
+  const links = disconnectedCards ? [disconnectedCards] : []
+  return { id, state, rest: JSON.stringify([name, definition, addresses, problem, guest, ...links]) }
 }
 
-export const createPublisher = ({ store, publish, toRecord, onPublishFailed }: Options): Publisher => {
+export const createPublisher = ({ store, publish, toRecord, onStateChange, onPublishFailed }: Options): Publisher => {
   // Stores of earlier versions have this name.
   const records = store.collection('machine-sightings', PublishedView)
   const publishedViews = new Map<string, PublishedView>()
@@ -85,6 +89,7 @@ export const createPublisher = ({ store, publish, toRecord, onPublishFailed }: O
     const writes = [...(previous ? [records.remove({ id })] : []), ...(current ? [records.put(current)] : [])]
     // Essential, because a machine may be stopped and deleted on a full disk, and nobody could learn of that later.
     lastCommit = store.commit([...writes, ...events.map(publish)], { essential: true }).catch(onPublishFailed)
+    if (machine && machine.state !== previous?.state) onStateChange(machine.view)
   }
 
   return {

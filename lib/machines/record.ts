@@ -1,7 +1,12 @@
 import * as z from 'zod'
+import type { Definition } from '#lib/hypervisor/definition.ts'
 import { describeHypervisor, type MachineView, type Platform } from '#lib/hypervisor/driver.ts'
+import { Autostart, Limits } from '#lib/hypervisor/machine-parts.ts'
+import { listBootDevices } from '#lib/hypervisor/parts.ts'
 import { computeRunTime } from '#lib/hypervisor/uptime.ts'
+import { RestartPolicy } from './create/lifecycle.ts'
 import { describeProblem } from './network.ts'
+import { describeHardware } from './record-hardware.ts'
 import { recordTemplate } from './record-template.ts'
 import { machineStates, type TransientState } from './states.ts'
 
@@ -16,10 +21,32 @@ export interface Host {
   readonly cpus: number
   /** The memory of the host, in MB. */
   readonly memory: number
+  /** Reads the size of the file system that has the machines, in MB. */
+  readonly readDiskSize: () => Promise<number>
 }
 
-/** The machine record of spec 2.6, and `problem` if the machine has one. */
-export type MachineRecord = typeof recordTemplate & { problem?: string }
+/** The members that a record has beside those of spec 2.6, if the machine has them. */
+const optionalShape = {
+  problem: z.string().optional().meta({ description: 'The problem of the machine' }),
+  owner: z.string().optional().meta({ description: 'The id of the user who made the machine' }),
+  labels: z.record(z.string(), z.string()).optional(),
+  ephemeral: z.boolean().optional().meta({ description: 'true: the service deletes the machine when it has stopped' }),
+  expires_at: z.string().optional().meta({ description: 'The time at which the service deletes the machine' }),
+  limits: Limits.optional().meta({ description: 'What the machine may take of its host' }),
+  autostart: Autostart.optional().meta({ description: 'Whether the service starts the machine at its own start' }),
+  restart: RestartPolicy.optional().meta({
+    description: 'on-crash: the service starts the machine again when its hypervisor process has crashed',
+  }),
+}
+
+/** The machine record of spec 2.6, with further members if the machine has them. */
+export type MachineRecord = typeof recordTemplate & z.infer<z.ZodObject<typeof optionalShape>>
+
+/** The names of all members that records can have. */
+export const recordMembers: ReadonlySet<string> = new Set([
+  ...Object.keys(recordTemplate),
+  ...Object.keys(optionalShape),
+])
 
 const deriveSchema = (value: unknown): z.ZodType => {
   if (typeof value === 'string') return z.string()
@@ -35,16 +62,36 @@ const deriveSchema = (value: unknown): z.ZodType => {
 const deriveShape = (value: object): Record<string, z.ZodType> =>
   Object.fromEntries(Object.entries(value).map(([key, member]) => [key, deriveSchema(member)]))
 
-/** The schema of the record: the keys of the template with the types of their values, and `problem`. */
+const { Hardware: hardware, ...others } = recordTemplate
+
+/** The schema of the hardware: a machine has more disks, drives and cards than the template names. */
+const Hardware = z
+  .object(deriveShape(hardware))
+  .catchall(z.union([hardware.hdd0, hardware.cdrom0, hardware.net0].map(deriveSchema)))
+
+/** The schema of the record: the keys of the template with the types of their values, and the further members. */
 export const MachineRecord = z
-  .object({ ...deriveShape(recordTemplate), State: z.enum(machineStates), problem: z.string().optional() })
+  .object({ ...deriveShape(others), Hardware, State: z.enum(machineStates), ...optionalShape })
   // TypeScript cannot derive the type from a schema that is built at run time.
   .meta({ id: 'Machine' }) as unknown as z.ZodType<MachineRecord>
 
-/** Formats a MAC address as the record has it: twelve upper-case digits, without separators. */
-const formatMac = (mac: string): string => mac.replaceAll(/[^0-9a-fA-F]/g, '').toUpperCase()
-
-const formatMegabytes = (bytes: number): string => `${Math.round(bytes / (1 << 20))}Mb`
+const pickOptionalMembers = ({
+  owner,
+  labels,
+  ephemeral,
+  expires_at,
+  limits,
+  autostart,
+  restart,
+}: Definition): Partial<MachineRecord> => ({
+  ...(owner !== undefined && { owner }),
+  ...(labels && { labels }),
+  ...(ephemeral && { ephemeral }),
+  ...(expires_at !== undefined && { expires_at }),
+  ...(limits && Object.keys(limits).length > 0 && { limits }),
+  ...(autostart && { autostart }),
+  ...(restart && { restart }),
+})
 
 /**
  * Returns the machine record of spec 2.6.
@@ -60,12 +107,10 @@ export const toMachineRecord = (
 ): MachineRecord => {
   const { definition } = view
   const problem = describeProblem(view, platform)
-  const [disk] = definition.disks
-  const [network] = definition.networks
-  const { Hardware: hardware } = recordTemplate
   return {
     ...recordTemplate,
     ...(problem !== undefined && { problem }),
+    ...pickOptionalMembers(definition),
     ID: view.id,
     Name: view.name,
     Description: definition.description,
@@ -81,37 +126,21 @@ export const toMachineRecord = (
     host_state: 'healthy',
     host_external_ip_address: host.externalAddress,
     internal_ip_address: view.addresses[0]?.ip ?? '',
+    OS: view.guest?.systemName ?? recordTemplate.OS,
+    GuestTools: view.guest ? { state: 'installed', version: view.guest.agentVersion } : recordTemplate.GuestTools,
     Optimization: { ...recordTemplate.Optimization, 'Hypervisor type': describeHypervisor(platform) },
-    'Boot order': disk ? 'hdd0 ' : '',
-    Hardware: {
-      ...hardware,
-      cpu: {
-        ...hardware.cpu,
-        cpus: definition.cpus,
-        accl: platform.acceleration,
-        mode: platform.cpuMode,
-        type: platform.cpuType,
-      },
-      memory: { ...hardware.memory, size: `${definition.memory}Mb` },
-      hdd0: disk
-        ? {
-            ...hardware.hdd0,
-            enabled: true,
-            port: platform.diskPort,
-            image: disk.path.startsWith('/') ? disk.path : `${view.home}/${disk.path}`,
-            type: disk.format === 'qcow2' ? 'expanded' : 'plain',
-            size: formatMegabytes(disk.size),
-          }
-        : hardware.hdd0,
-      net0: network
-        ? {
-            // A driver without network cards keeps the address, for a driver that has them.
-            enabled: platform.networkCard !== '',
-            type: platform.networkCard === '' ? '' : (network.mode ?? 'shared'),
-            mac: formatMac(network.mac),
-            card: platform.networkCard,
-          }
-        : hardware.net0,
+    'Boot order': listBootDevices(definition)
+      .map(name => `${name} `)
+      .join(''),
+    'BIOS type': definition.firmware === 'uefi' ? 'efi' : 'bios',
+    Hardware: describeHardware(view, platform),
+    'Host Shared Folders': Object.fromEntries(
+      (definition.shared_folders ?? []).map(({ name, ...folder }) => [name, folder]),
+    ),
+    'Startup and Shutdown': {
+      ...recordTemplate['Startup and Shutdown'],
+      Autostart: definition.autostart?.enabled ? 'start-host' : 'off',
+      'Autostart delay': definition.autostart?.delay ?? 0,
     },
     Network: { ...recordTemplate.Network, ipAddresses: [...view.addresses] },
   }

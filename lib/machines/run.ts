@@ -1,7 +1,12 @@
 import type { Verb } from '#lib/hypervisor/driver.ts'
+import { noteBoot } from '#lib/hypervisor/files/boot-offset.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
+import { assertStartable } from './capacity.ts'
 import type { MachineContext } from './context.ts'
 import type { OperationResult } from './schemas.ts'
+
+/** The verbs after which a guest boots. */
+const bootingVerbs: ReadonlySet<Verb> = new Set(['start', 'restart', 'reset'])
 
 interface RunVerbOptions {
   /** Only for `stop`: preempts running operations and cuts the power. */
@@ -14,7 +19,7 @@ interface RunVerbOptions {
 /** Changes `start` to `Start`, as the reply has it. */
 // `toUpperCase` gives any text by its type.
 const capitalize = <V extends Verb>(verb: V): Capitalize<V> =>
-  `${verb[0]!.toUpperCase()}${verb.slice(1)}` as Capitalize<V>
+  `${verb.charAt(0).toUpperCase()}${verb.slice(1)}` as Capitalize<V>
 
 /**
  * Runs one of the seven verbs and settles when the machine has the new state. Throws `not-found`, `conflict` (state, busy),
@@ -38,8 +43,12 @@ export const runVerb = async (
     timeoutAdvice: action === 'stop' ? '`?force=true` stops the machine at once.' : undefined,
     isForced,
     progress,
-    work: ({ transition }, deadline) =>
-      context.driver.run(view.id, transition === 'resume' ? 'resume' : verb, { force: isForced, deadline }),
+    async work({ transition, view: current }, deadline) {
+      const isResumed = transition === 'resume'
+      if (verb === 'start' && transition === 'run') assertStartable(context.host, current.definition)
+      if (bootingVerbs.has(verb) && !isResumed) await noteBoot(current.home)
+      return context.driver.run(view.id, isResumed ? 'resume' : verb, { force: isForced, deadline })
+    },
   })
   return { id: view.id, operation: capitalize(verb), status: 'Success' }
 }

@@ -2,13 +2,18 @@ import * as z from 'zod'
 import type { Fault } from '#lib/errors.ts'
 import { knownObject, formatNames } from '#lib/access/known-members.ts'
 import { bounds } from '#lib/hypervisor/definition.ts'
+import { cloudInitShape } from './create/cloud-init.ts'
+import { createHardwareShape } from './create/hardware.ts'
+import { lifecycleShape } from './create/lifecycle.ts'
+import { networkMembers } from './create/network.ts'
+import { diskOfImage, imageMembers } from './images/resolve-images.ts'
+import { MachineReference } from './reference.ts'
 import { machineStates } from './states.ts'
+
+export { MachineReference }
 
 /** The faults of operations on machines that the hypervisor causes. */
 export const hypervisorFaults = ['upstream', 'timeout'] as const satisfies readonly Fault[]
-
-/** A machine's UUID or name in a path. */
-export const MachineReference = z.object({ id: z.string().min(1).meta({ description: 'UUID or name, in any case' }) })
 
 /** A valid machine name: no control characters, no path separators, no surrounding blanks, not a UUID. */
 export const MachineName = z
@@ -48,7 +53,7 @@ export const ForceQuery = z.object({
     .transform(text => text === 'true'),
 })
 
-const AbsolutePath = z
+export const AbsolutePath = z
   .string()
   .regex(/^\/[^\0]*$/, 'must be an absolute path')
   .max(4096)
@@ -58,19 +63,27 @@ const createMegabytesSchema = (max: number) =>
 
 /** Returns why an input is neither of the two kinds of disks. */
 const describeDiskError = ({ input }: { readonly input?: unknown }): string => {
-  const members = typeof input === 'object' && !Array.isArray(input) ? Object.keys(input ?? {}) : []
-  const others = members.filter(name => name !== 'path' && name !== 'size')
-  if (others.length > 0) return `${formatNames(others)}: not known here; a disk has a path or a size`
-  if (members.length > 1)
+  const all = typeof input === 'object' && !Array.isArray(input) ? Object.keys(input ?? {}) : []
+  const members = all.filter(name => name !== 'bus')
+  const others = members.filter(name => !['path', 'size', 'image'].includes(name))
+  if (others.length > 0) return `${formatNames(others)}: not known here; a disk has a path, a size or an image`
+  if (members.includes('path') && members.includes('image')) return 'has a path and an image, so leave one out'
+  if (members.includes('path') && members.length > 1)
     return 'has a path and a size; an image that is used in place has its own size, so leave one out'
-  return 'must have a path (absolute, of an existing image that is used in place) or a size in MB (a new disk)'
+  return 'must have a path (absolute, of an existing file that is used in place), a size in MB (a new disk) or an image (a registered one)'
 }
 
 const createDiskSchema = <S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<S, z.core.$strict> =>
   z.strictObject(shape, { error: issue => (issue.code === 'unrecognized_keys' ? describeDiskError(issue) : undefined) })
 
+const DiskBus = z
+  .enum(['virtio', 'ide'])
+  .optional()
+  .meta({ description: 'The bus of the disk; virtio when left out. Guests without drivers for virtio need ide.' })
+
 export const CreateMachine = knownObject('a machine', {
   name: MachineName,
+  ...imageMembers,
   description: Description.default(''),
   cpus: z.int().min(1).max(bounds.cpus).default(1),
   memory: createMegabytesSchema(bounds.memory),
@@ -78,8 +91,9 @@ export const CreateMachine = knownObject('a machine', {
     .array(
       z.union(
         [
-          createDiskSchema({ path: AbsolutePath }),
-          createDiskSchema({ size: createMegabytesSchema(bounds.diskSize / 2 ** 20) }),
+          createDiskSchema({ path: AbsolutePath, bus: DiskBus }),
+          createDiskSchema({ size: createMegabytesSchema(bounds.diskSize / 2 ** 20), bus: DiskBus }),
+          createDiskSchema({ ...diskOfImage, bus: DiskBus }),
         ],
         {
           error: describeDiskError,
@@ -91,6 +105,10 @@ export const CreateMachine = knownObject('a machine', {
   kernel: AbsolutePath.optional(),
   initrd: AbsolutePath.optional(),
   cmdline: z.string().max(bounds.cmdline).optional(),
+  ...networkMembers,
+  ...lifecycleShape,
+  ...createHardwareShape(AbsolutePath),
+  ...cloudInitShape,
 })
 export type CreateMachine = z.infer<typeof CreateMachine>
 
@@ -102,15 +120,43 @@ export const CreatedMachine = z
     current_state: z.enum(machineStates),
     network: z.string().optional().meta({ description: 'The mode of its network; left out without a network card' }),
     message: z.string().optional().meta({ description: 'What its network can reach' }),
+    expires_at: z.string().optional().meta({ description: 'The time at which the service deletes the machine' }),
+    until: z.enum(['met', 'timeout', 'stopped', 'gone']).optional().meta({
+      description:
+        'With the query `until`: whether the condition was met, or why the wait has ended before: the time was over, or the machine has stopped or was deleted',
+    }),
+    ip_configured: z
+      .string()
+      .optional()
+      .meta({ description: 'With the query `until`: its first IP address; - without one' }),
   })
   .meta({ id: 'CreatedMachine' })
 export type CreatedMachine = z.infer<typeof CreatedMachine>
 
+/** What a create request waits for, after it has started the machine. */
+export const CreateQuery = z.object({ until: z.string().max(520).optional() })
+
 export const CloneMachine = z.object({ clone_name: MachineName })
-export const ClonedMachine = z.object({ id: z.string(), status: z.literal('Success') }).meta({ id: 'ClonedMachine' })
+export const ClonedMachine = z
+  .object({
+    id: z.string(),
+    status: z.literal('Success'),
+    consistency: z.enum(['filesystem', 'crash']).optional().meta({
+      description:
+        'Of a clone of a running machine: filesystem if its guest wrote its caches to its disks for it, crash if the disks are as after a power cut',
+    }),
+  })
+  .meta({ id: 'ClonedMachine' })
 
 /** Clients send numbers and booleans where the spec has text. */
 const Text = z.union([z.string(), z.number(), z.boolean()]).transform(String)
+
+/** Clients send null for an empty list. */
+const createListSchema = <T extends z.ZodType>(item: T) =>
+  z
+    .array(item)
+    .nullish()
+    .transform(list => list ?? [])
 
 export const SetMachine = z.object({
   owner: z.string().optional(),
@@ -120,8 +166,8 @@ export const SetMachine = z.object({
         group: z.string().trim().min(1),
         operation: z.string().trim().min(1),
         value: Text.default(''),
-        options: z.array(z.object({ flag: z.string(), value: Text.default('') })).default([]),
-        flags: z.array(z.string()).default([]),
+        options: createListSchema(z.object({ flag: z.string(), value: Text.default('') })),
+        flags: createListSchema(z.string()),
       }),
     )
     .min(1)
@@ -138,6 +184,10 @@ const SetOutcome = z.object({
     .object({ field: z.string(), from: z.union([z.string(), z.number()]), to: z.union([z.string(), z.number()]) })
     .optional()
     .meta({ description: 'With dry_run: the value before and after the change' }),
+  effect: z
+    .enum(['now', 'at the next start'])
+    .optional()
+    .meta({ description: 'With dry_run: when the change takes effect' }),
 })
 export type SetOutcome = z.infer<typeof SetOutcome>
 

@@ -1,8 +1,8 @@
 import type { StableState, Verb } from '#lib/hypervisor/driver.ts'
 
 /**
- * The actions that the guard table allows or refuses. The forced forms of `stop` and `delete` are actions of their own, and so is
- * an export that may suspend the machine.
+ * The actions that the guard table allows or refuses. The forced forms of `stop` and `delete` are actions of their own, and so are
+ * an export that may suspend the machine, and a change of what the service alone does with it.
  */
 export type Action =
   | Verb
@@ -11,6 +11,7 @@ export type Action =
   | 'export'
   | 'export suspend'
   | 'configure'
+  | 'configure lifecycle'
   | 'delete'
   | 'delete force'
 
@@ -50,6 +51,7 @@ export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Tr
     export: 'run',
     'export suspend': 'run',
     configure: 'run',
+    'configure lifecycle': 'run',
     delete: 'run',
     'delete force': 'run',
   },
@@ -66,6 +68,7 @@ export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Tr
     export: 'refuse',
     'export suspend': 'suspend first',
     configure: 'hotplug',
+    'configure lifecycle': 'run',
     delete: 'refuse',
     'delete force': 'stop first',
   },
@@ -82,6 +85,7 @@ export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Tr
     export: 'refuse',
     'export suspend': 'refuse',
     configure: 'refuse',
+    'configure lifecycle': 'run',
     delete: 'refuse',
     'delete force': 'stop first',
   },
@@ -98,6 +102,7 @@ export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Tr
     export: 'refuse',
     'export suspend': 'run',
     configure: 'refuse',
+    'configure lifecycle': 'run',
     delete: 'refuse',
     'delete force': 'stop first',
   },
@@ -114,6 +119,7 @@ export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Tr
     export: 'refuse',
     'export suspend': 'refuse',
     configure: 'refuse',
+    'configure lifecycle': 'refuse',
     delete: 'run',
     'delete force': 'run',
   },

@@ -3,9 +3,11 @@ import Counter from 'prom-client/lib/counter.js'
 import Gauge from 'prom-client/lib/gauge.js'
 import Histogram from 'prom-client/lib/histogram.js'
 import Registry from 'prom-client/lib/registry.js'
+import type { MachineUsage } from '#lib/hypervisor/driver.ts'
 import type { DriverCall } from '#lib/hypervisor/metered.ts'
 import type { Outcome } from '#lib/http/outcome.ts'
 import { StreamReply } from '#lib/calls/stream-reply.ts'
+import { addMachineSeries } from './machines.ts'
 import { createReplyCounter } from './replies.ts'
 
 /** The metrics of the service, in the Prometheus text format. */
@@ -18,6 +20,8 @@ export interface Metrics {
   countJob(job: { readonly operation: string; readonly outcome: string }): void
   /** Adds gauges, which are read on each request for the metrics. */
   addGauges(gauges: Gauges): void
+  /** Adds series with the use of each running machine, which are measured on each request for the metrics. */
+  addMachines(measure: () => Promise<readonly ({ readonly id: string; readonly name: string } & MachineUsage)[]>): void
   render(): Promise<StreamReply>
 }
 
@@ -65,6 +69,7 @@ export const createMetrics = (): Metrics => {
         })
       }
     },
+    addMachines: measure => addMachineSeries(registry, measure),
     countCall: ({ call, outcome, milliseconds }) => calls.observe({ call, outcome }, milliseconds / 1000),
     countJob: job => jobs.inc(job),
     render: async () => new StreamReply(registry.contentType, await registry.metrics()),

@@ -19,7 +19,7 @@ const durationName = 'vmhost_http_duration_seconds'
 const toSamples = (name: string, { buckets, seconds }: ReplyCounts) => {
   let count = 0
   const cumulative = [...bucketBounds, '+Inf'].map((le, index) => {
-    count += buckets[index]!
+    count += buckets[index] ?? 0
     return { metricName: `${durationName}_bucket`, labels: { le, operation: name }, value: count }
   })
   return [
@@ -69,10 +69,10 @@ export const createReplyCounter = (
       operations.set(operation, counts)
     }
     const seconds = milliseconds / 1000
-    let bucket = 0
-    while (bucket < bucketBounds.length && seconds > bucketBounds[bucket]!) bucket += 1
+    const within = bucketBounds.findIndex(bound => seconds <= bound)
+    const bucket = within < 0 ? bucketBounds.length : within
     counts.statuses.set(status, (counts.statuses.get(status) ?? 0) + 1)
-    counts.buckets[bucket]! += 1
+    counts.buckets[bucket] = (counts.buckets[bucket] ?? 0) + 1
     counts.seconds += seconds
   }
 }

@@ -1,3 +1,4 @@
+import type { MachineUsage } from '#lib/hypervisor/driver.ts'
 import type { NewEvent } from '#lib/events/event.ts'
 
 const interval = 5_000
@@ -26,6 +27,39 @@ export const publishStatistics = (broadcast: (event: NewEvent) => void): Disposa
     })
     before = now
   }, interval)
+  timer.unref()
+  return { [Symbol.dispose]: () => clearInterval(timer) }
+}
+
+/** Milliseconds between two measurements of the machines. */
+const machineInterval = 10_000
+
+/** Sends what each running machine has used to the present subscribers every ten seconds, until disposed. */
+export const publishMachineUsage = (
+  broadcast: (event: NewEvent) => void,
+  measure: () => Promise<readonly ({ readonly id: string } & MachineUsage)[]>,
+  countReaders: () => number,
+): Disposable => {
+  const publish = async (): Promise<void> => {
+    if (countReaders() === 0) return
+    const machines = (await measure()).map(({ id, ...usage }) => ({
+      vm_id: id,
+      cpu_seconds: usage.cpuSeconds,
+      memory_bytes: usage.memory,
+      disk_read_bytes: usage.diskBytesRead,
+      disk_written_bytes: usage.diskBytesWritten,
+      networks: usage.networks.map(({ card, countedBy, bytesReceived, bytesSent }) => ({
+        card,
+        counted_by: countedBy,
+        received_bytes: bytesReceived,
+        sent_bytes: bytesSent,
+      })),
+    }))
+    if (machines.length === 0) return
+    broadcast({ type: 'stats', message: 'VM_STATS', body: { machines }, audience: { claims: ['LIST_VM'] } })
+  }
+  // A measurement fails for a machine alone, which it leaves out.
+  const timer = setInterval(() => void publish().catch(() => {}), machineInterval)
   timer.unref()
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }

@@ -69,7 +69,7 @@ export const createStorages = (kinds: StorageKinds): Storages => {
       // Least recently used first.
       opened.delete(key)
       opened.set(key, provider)
-      if (opened.size > maxOpen) opened.delete(opened.keys().next().value!)
+      if (opened.size > maxOpen) for (const oldest of opened.keys().take(1)) opened.delete(oldest)
       provider.catch(() => opened.delete(key))
       return provider
     },

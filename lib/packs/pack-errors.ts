@@ -1,8 +1,15 @@
 import { ServiceError } from '#lib/errors.ts'
 
-/** The error for a pack that the service does not unpack. `why` completes the sentence. */
-export const createInvalidPackError = (why: string): ServiceError =>
-  new ServiceError('invalid', `The pack cannot be unpacked: ${why}.`)
+/** The refusal of a pack that the service does not unpack. `why` completes the sentence. */
+export class InvalidPackError extends ServiceError {
+  /** What is wrong with the pack, for readers that put it into a sentence of their own. */
+  readonly why: string
+
+  constructor(why: string) {
+    super('invalid', `The pack cannot be unpacked: ${why}.`)
+    this.why = why
+  }
+}
 
 /** Quotes a name of a pack for a message: shortened, and without characters that a terminal or a log would interpret. */
 export const quoteName = (name: string): string =>

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { isDiskFull, isSystemError, syncFolder } from '#lib/platform/files.ts'
 import { createPeriodicSync } from '#lib/platform/periodic-fdatasync.ts'
-import { createInvalidPackError } from './pack-errors.ts'
+import { InvalidPackError } from './pack-errors.ts'
 import { createNameSet } from './file-names.ts'
 import type { ZeroRun } from './hole-finder.ts'
 import { createSparseWriter } from './sparse-file.ts'
@@ -81,7 +81,7 @@ export const createUnpacker = (
   const onWrite = (bytes: number): void => {
     writtenBytes += bytes
     if (writtenBytes > minSizeForRatio && writtenBytes > getPackedSize() * limits.ratio)
-      throw createInvalidPackError(`it grows to more than ${limits.ratio} times its size`)
+      throw new InvalidPackError(`it grows to more than ${limits.ratio} times its size`)
   }
   const onProgress = (bytes: number): void => {
     signal?.throwIfAborted()
@@ -93,9 +93,9 @@ export const createUnpacker = (
     async add(name, kind, size) {
       const newFolders = names.add(name, kind)
       if (names.count > limits.entries)
-        throw createInvalidPackError(`it has more than ${limits.entries} files and folders`)
+        throw new InvalidPackError(`it has more than ${limits.entries} files and folders`)
       announcedBytes += size
-      if (announcedBytes > limits.bytes) throw createInvalidPackError(`its files have more than ${limits.bytes} bytes`)
+      if (announcedBytes > limits.bytes) throw new InvalidPackError(`its files have more than ${limits.bytes} bytes`)
       for (const newFolder of newFolders) {
         await mkdir(join(folder, newFolder), { mode: 0o700 })
         folders.push(join(folder, newFolder))

@@ -1,7 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf, ServiceError } from '#lib/errors.ts'
+import { readBounded } from './bounded-file.ts'
 import { exists, makePrivateFolder, writeFileAtomic } from './files.ts'
 import type { Logger } from './log.ts'
 import { createSelfSigned, selfSignedName } from './self-signed.ts'
@@ -37,10 +38,13 @@ export const isSelfSigned = ({ cert }: Certificate): boolean => {
 const createUnusableError = (files: CertificateFiles, why: string): ServiceError =>
   new ServiceError('unavailable', `${files.cert} and ${files.key} cannot be used: ${why}.`)
 
+const readText = async (path: string): Promise<string> => (await readBounded(path)).toString('utf8')
+
 /** Reads a pair. Throws `unavailable` when a file is missing or open to others, they do not fit, or time is over. */
 export const readCertificate = async (files: CertificateFiles): Promise<Certificate> => {
   const readOne = (path: string): Promise<string> =>
-    readFile(path, 'utf8').catch((error: unknown) => {
+    readText(path).catch((error: unknown) => {
+      if (error instanceof ServiceError) throw error
       throw createUnusableError(files, `of ${path} the system says that ${describeSystemError(error)}`)
     })
   const [cert, key] = await Promise.all([readOne(files.cert), readOne(files.key)])
@@ -78,7 +82,7 @@ export const ensureCertificate = async (folder: string, names: readonly string[]
       files,
       'only one of them is there. Add the other, or remove it for a new self-signed pair',
     )
-  const old = { cert: await readFile(files.cert, 'utf8'), key: await readFile(files.key, 'utf8') }
+  const old = { cert: await readText(files.cert), key: await readText(files.key) }
   if (!isOurs(old) || countDaysLeft(old) >= soon) return readCertificate(files)
   const renewed = await createSelfSigned(all, old.key)
   await writeFileAtomic(files.cert, renewed.cert, 0o644)

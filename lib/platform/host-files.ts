@@ -3,6 +3,7 @@ import { dirname, isAbsolute } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import { isInside } from './files.ts'
 import { type Access, getFileIdentity, openFile, type OpenFile, resolveOpenPath } from './open-file.ts'
+import { openFolder, type OpenFolder } from './open-folder.ts'
 import { resolveRealPath } from './real-path.ts'
 import { describeSystemError } from './system-errors.ts'
 
@@ -18,6 +19,8 @@ export interface HostFiles {
    * it is not a folder.
    */
   folder(path: string): Promise<string>
+  /** Opens the folder that `path` leads to, and checks the open folder as `open` does with a file. Throws as `open` does. */
+  openFolder(path: string): Promise<OpenFolder>
   /** True if the name of a real path makes it protected: nobody may name it, whatever is allowed. */
   isProtected(real: string): boolean
   /** True if a file is protected, by whatever name somebody opened it. */
@@ -134,6 +137,31 @@ export const openHostFiles = async (options: Options): Promise<HostFiles> => {
       const stats = await stat(real).catch(() => undefined)
       if (stats && !stats.isDirectory()) throw new ServiceError('invalid', `${path} is not a folder.`)
       return real
+    },
+    async openFolder(path) {
+      const real = await resolveAllowed(path)
+      const folder = await openFolder(real).catch((error: unknown) => {
+        throw new ServiceError(
+          'invalid',
+          `${path} cannot be used: ${describeSystemError(error)}. Make the folder, or correct the path.`,
+          { cause: error },
+        )
+      })
+      try {
+        if (folder.path !== real)
+          throw new ServiceError('invalid', `${path} was replaced while it was opened; try again.`)
+        if (await isProtectedByIdentity(real)) refuseProtected(path)
+        const inside = [...protectedPaths, ...options.files()].find(other => isInside(real, other))
+        if (inside !== undefined)
+          throw new ServiceError(
+            'forbidden',
+            `${path} contains ${inside}, which belongs to the service or to the system. Name a folder without it.`,
+          )
+        return folder
+      } catch (error) {
+        await folder[Symbol.asyncDispose]()
+        throw error
+      }
     },
     async open(path, access = 'read') {
       const real = await resolveAllowed(path)

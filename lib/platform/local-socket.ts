@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
 import { ServiceError } from '#lib/errors.ts'
 import { refuseSecondHost } from './one-host.ts'
+import { acceptWebSockets, type AnswerUpgrade, isWebSocketRequest } from './web-sockets.ts'
 
 /** The longest path that every system takes for a socket (`sun_path` of macOS, with its final zero). */
 const longest = 103
@@ -65,17 +66,22 @@ export const listenPrivately = async (server: Server, path: string): Promise<voi
   await listening
 }
 
-/** Serves `fetch` on a socket in the file system that its owner alone can open. */
-export const openLocalSocket = async (
-  path: string,
-  fetch: (request: Request) => Response | Promise<Response>,
-): Promise<AsyncDisposable> => {
+interface LocalServer {
+  readonly fetch: (request: Request) => Response | Promise<Response>
+  /** Answers a request to become a WebSocket. */
+  readonly upgrade: (request: Request) => ReturnType<AnswerUpgrade>
+}
+
+/** Serves requests and WebSockets on a socket in the file system that its owner alone can open. */
+export const openLocalSocket = async (path: string, { fetch, upgrade }: LocalServer): Promise<AsyncDisposable> => {
   const server = createServer(
+    { shouldUpgradeCallback: isWebSocketRequest },
     getRequestListener(
       (request, { incoming }: { incoming: Pick<IncomingMessage, 'rawHeaders'> }) =>
         refuseSecondHost(incoming) ?? fetch(request),
     ),
   )
+  acceptWebSockets(server, async (request, incoming) => refuseSecondHost(incoming) ?? upgrade(request))
   await listenPrivately(server, path)
   return {
     async [Symbol.asyncDispose]() {

@@ -7,8 +7,8 @@ import type { IncomingMessage } from 'node:http'
 export const refuseSecondHost = ({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): Response | undefined => {
   let hosts = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]!
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
+    const name = rawHeaders[at]
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1
   }
   return hosts > 1
     ? Response.json(

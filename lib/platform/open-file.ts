@@ -2,6 +2,7 @@ import { constants, createWriteStream } from 'node:fs'
 import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { ServiceError } from '#lib/errors.ts'
+import { assertSize, maxRecordSize } from './bounded-file.ts'
 import { isSystemError } from './files.ts'
 import { describeSystemError } from './system-errors.ts'
 
@@ -81,11 +82,11 @@ export const openFile = async (path: string, access: Access = 'read'): Promise<O
 }
 
 /**
- * Reads a small file of the service's own state. Follows no link and never blocks on the other end of a pipe. Makes only three
- * system calls, because a start reads thousands of such files. Returns undefined if the file does not exist. Throws if it is not a
- * regular file.
+ * Reads a small file of the service's own state. Follows no link and never blocks on the other end of a pipe. Makes few system
+ * calls, because a start reads thousands of such files. Returns undefined if the file does not exist. Throws if it is not a regular
+ * file, or has more than `maxBytes`.
  */
-export const readStateFile = async (path: string): Promise<string | undefined> => {
+export const readStateFile = async (path: string, maxBytes = maxRecordSize): Promise<string | undefined> => {
   let handle: FileHandle
   try {
     handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -94,7 +95,9 @@ export const readStateFile = async (path: string): Promise<string | undefined> =
     throw createUnusableError(path, `${describeSystemError(error)}.`, error)
   }
   try {
-    if (!(await handle.stat()).isFile()) throw createUnusableError(path, 'it is not a regular file.')
+    const stats = await handle.stat()
+    if (!stats.isFile()) throw createUnusableError(path, 'it is not a regular file.')
+    assertSize(path, stats.size, maxBytes)
     return await handle.readFile('utf8')
   } finally {
     await handle.close()

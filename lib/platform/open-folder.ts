@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { resolveOpenPath, getDescriptorPath } from './open-file.ts'
 
@@ -7,6 +7,7 @@ import { resolveOpenPath, getDescriptorPath } from './open-file.ts'
 export interface OpenFolder extends AsyncDisposable {
   /** Where it lay when it was opened. Absolute, and no link is on the way. */
   readonly path: string
+  readonly handle: FileHandle
   /** A path by which this process reaches `name` in the folder that is open, whatever lies at `path` by now. */
   at(name: string): string
 }
@@ -20,6 +21,7 @@ export const openFolder = async (path: string): Promise<OpenFolder> => {
     const through = getDescriptorPath(handle, path)
     return {
       path: await resolveOpenPath(handle, path),
+      handle,
       at: name => join(through, name),
       [Symbol.asyncDispose]: () => handle.close(),
     }

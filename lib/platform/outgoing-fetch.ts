@@ -1,14 +1,14 @@
 import { isIP } from 'node:net'
+import { readReply } from '#lib/calls/received-reply.ts'
 import { toCodedError } from './fetch-errors.ts'
 import { createMayReach } from './outgoing-addresses.ts'
 import {
   commonHeaders,
   createAddressError,
   createEndedError,
-  explainFailure,
+  explainRequestFailure,
   getHost,
   type OutgoingRequest,
-  readReply,
   type SendOutgoing,
 } from './outgoing-request.ts'
 
@@ -43,7 +43,7 @@ export const createFetchOutgoing = ({ allowed }: Options): SendOutgoing => {
     return {
       status: response.status,
       headers: Object.fromEntries(response.headers),
-      body: await readReply(host, response.body ?? new Blob().stream(), maxReplyBytes),
+      body: await readReply(host, response.body, maxReplyBytes),
     }
   }
 
@@ -51,7 +51,7 @@ export const createFetchOutgoing = ({ allowed }: Options): SendOutgoing => {
     try {
       return await send(request, getHost(request.url))
     } catch (error) {
-      throw explainFailure(request.url, toCodedError(error), request.signal)
+      throw explainRequestFailure(request.url, toCodedError(error), request.signal)
     }
   }
 }

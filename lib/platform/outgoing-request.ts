@@ -66,7 +66,7 @@ const untrustedCodes = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/
  * Explains a failed request by the code of its error. The message of the error names the address, which must not leave the
  * service: it may be one of an internal network.
  */
-export const explainFailure = (url: URL, error: unknown, signal: AbortSignal): ServiceError => {
+export const explainRequestFailure = (url: URL, error: unknown, signal: AbortSignal): ServiceError => {
   const host = getHost(url)
   if (error instanceof ServiceError) return error
   const details = { cause: error }
@@ -84,21 +84,4 @@ export const explainFailure = (url: URL, error: unknown, signal: AbortSignal): S
     `The request to ${url.host} failed: ${code}${hint}${hint.endsWith('?') ? '' : '.'}`,
     details,
   )
-}
-
-/** Reads the body of a reply. Throws `upstream` for more than `maxBytes` bytes. */
-export const readReply = async (
-  host: string,
-  chunks: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-): Promise<Buffer<ArrayBuffer>> => {
-  const read: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of chunks) {
-    size += chunk.length
-    if (size > maxBytes)
-      throw new ServiceError('upstream', `The reply of ${host} is larger than ${maxBytes} bytes, the maximum.`)
-    read.push(chunk)
-  }
-  return Buffer.concat(read)
 }

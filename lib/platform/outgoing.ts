@@ -1,16 +1,16 @@
 import { lookup } from 'node:dns/promises'
-import http, { type IncomingMessage } from 'node:http'
+import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { isIP } from 'node:net'
+import { readReply } from '#lib/calls/received-reply.ts'
 import { createMayReach } from './outgoing-addresses.ts'
 import {
   commonHeaders,
   createAddressError,
   createEndedError,
-  explainFailure,
+  explainRequestFailure,
   getHost,
   type OutgoingRequest,
-  readReply,
   type SendOutgoing,
   waitUntilAborted,
 } from './outgoing-request.ts'
@@ -27,22 +27,38 @@ interface Options {
   readonly resolve?: (host: string) => Promise<readonly Address[]>
 }
 
-/** Creates the function that sends requests to servers that users name, over connections of Node. */
-export const createOutgoing = (options: Options): SendOutgoing => {
+/** A reply whose body is read as it comes. Its reader gets an error when the connection ends early. */
+export interface OpenReply {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: AsyncIterable<Buffer>
+  /** Ends the connection. The body may have been read or not. */
+  close(): void
+}
+
+/**
+ * Sends one request, and gives its reply as soon as the headers are there. It returns every status, and follows no redirect.
+ * Throws as `SendOutgoing`; errors while the body is read are those of the system.
+ */
+export type OpenOutgoing = (request: Omit<OutgoingRequest, 'maxReplyBytes'>) => Promise<OpenReply>
+
+/** Creates the function that opens requests to servers that users name, over connections of Node. */
+export const createOpenOutgoing = (options: Options): OpenOutgoing => {
   const { allowed, resolve = (host: string) => lookup(host, { all: true }) } = options
   const mayReach = createMayReach(allowed)
 
   /** Looks up the addresses of a host to which this service may connect. */
-  const findAddresses = async (host: string, signal: AbortSignal): Promise<readonly Address[]> => {
+  const findAddresses = async (host: string, signal: AbortSignal): Promise<readonly [Address, ...Address[]]> => {
     const family = isIP(host)
     const all = family === 0 ? await waitUntilAborted(signal, host, resolve(host)) : [{ address: host, family }]
-    const found = all.filter(({ address }) => mayReach(address))
-    if (found.length === 0) throw createAddressError(host)
-    return found
+    const [first, ...others] = all.filter(({ address }) => mayReach(address))
+    if (!first) throw createAddressError(host)
+    return [first, ...others]
   }
 
-  const send = async ({ method, url, headers, body, signal, maxReplyBytes }: OutgoingRequest, host: string) => {
+  const send = async ({ method, url, headers, body, signal }: Parameters<OpenOutgoing>[0], host: string) => {
     const addresses = await findAddresses(host, signal)
+    const [first] = addresses
     const { promise, resolve: onResponse, reject } = Promise.withResolvers<IncomingMessage>()
     const { request: openRequest } = url.protocol === 'https:' ? https : http
     const request = openRequest(url, {
@@ -55,8 +71,7 @@ export const createOutgoing = (options: Options): SendOutgoing => {
       signal,
       // A new connection without a proxy, so that the request goes to an address that was checked.
       agent: false,
-      lookup: (_host, { all }, done) =>
-        all ? done(null, [...addresses]) : done(null, addresses[0]!.address, addresses[0]!.family),
+      lookup: (_host, { all }, done) => (all ? done(null, [...addresses]) : done(null, first.address, first.family)),
     })
     request.once('response', onResponse)
     request.on('error', reject)
@@ -64,12 +79,12 @@ export const createOutgoing = (options: Options): SendOutgoing => {
     request.once('close', () => reject(createEndedError(host)))
     request.end(body)
     const response = await promise
-    // A stream of Node without an encoding gives buffers.
-    const chunks = response as AsyncIterable<Buffer>
     return {
-      status: response.statusCode!,
+      status: response.statusCode ?? 0,
       headers: response.headers,
-      body: await readReply(host, chunks, maxReplyBytes),
+      // A stream of Node without an encoding gives buffers.
+      body: response as AsyncIterable<Buffer>,
+      close: () => void response.destroy(),
     }
   }
 
@@ -77,7 +92,20 @@ export const createOutgoing = (options: Options): SendOutgoing => {
     try {
       return await send(request, getHost(request.url))
     } catch (error) {
-      throw explainFailure(request.url, error, request.signal)
+      throw explainRequestFailure(request.url, error, request.signal)
+    }
+  }
+}
+
+/** Creates the function that sends requests to servers that users name, and reads their replies. */
+export const createOutgoing = (options: Options): SendOutgoing => {
+  const open = createOpenOutgoing(options)
+  return async ({ maxReplyBytes, ...request }) => {
+    const { status, headers, body } = await open(request)
+    try {
+      return { status, headers, body: await readReply(getHost(request.url), body, maxReplyBytes) }
+    } catch (error) {
+      throw explainRequestFailure(request.url, error, request.signal)
     }
   }
 }

@@ -27,6 +27,8 @@ export interface Limits {
   readonly timeout: number
   readonly signal?: AbortSignal
   readonly account?: Account | undefined
+  /** All of its environment; left out, it gets that of the service. */
+  readonly environment?: NodeJS.ProcessEnv
   /** Is told what the program prints, as it comes. */
   readonly onOutput?: (text: string) => void
   /** Bytes kept of each output; the rest is read and dropped. */
@@ -37,32 +39,34 @@ export interface Limits {
 
 /**
  * Runs a program to its end and gives its exit and output. Arguments are a list and never see a shell.
- * Rejects when the program cannot be started; an exit code other than 0 is for the caller to judge.
+ * Rejects when the program cannot be started; an exit code other than 0 is for the caller to handle.
  */
 export const runProcess = (program: string, args: readonly string[], limits: Limits): Promise<Finished> =>
   new Promise((resolve, reject) => {
     const cap = limits.cap ?? 1 << 20
     const child = spawn(program, args, {
       cwd: limits.cwd,
+      ...(limits.environment && { env: limits.environment }),
       timeout: limits.timeout,
       killSignal: 'SIGKILL',
       signal: limits.signal,
       ...getIds(limits.account),
       stdio: ['ignore', 'pipe', 'pipe', ...(limits.descriptors ?? [])],
     })
-    const collect = (stream: NodeJS.ReadableStream): (() => string) => {
+    // Both outputs are pipes, which the types do not say: more descriptors may follow.
+    const collect = (stream: NodeJS.ReadableStream | null | undefined): (() => string) => {
       const chunks: Buffer[] = []
       let size = 0
-      stream.on('data', (chunk: Buffer) => {
+      stream?.on('data', (chunk: Buffer) => {
         if (size < cap) chunks.push(chunk.subarray(0, cap - size))
         size += chunk.length
       })
       return () => Buffer.concat(chunks).toString('utf8')
     }
-    const stdout = collect(child.stdout!)
+    const stdout = collect(child.stdout)
     const { onOutput } = limits
-    if (onOutput) child.stdout!.on('data', (chunk: Buffer) => onOutput(chunk.toString('utf8')))
-    const stderr = collect(child.stderr!)
+    if (onOutput) child.stdout?.on('data', (chunk: Buffer) => onOutput(chunk.toString('utf8')))
+    const stderr = collect(child.stderr)
     child.once('error', reject)
     child.once('close', (code, signal) => resolve({ code, signal, stdout: stdout(), stderr: stderr() }))
   })
@@ -103,6 +107,7 @@ export const startDetached = (
     child.once('error', reject)
     child.once('spawn', () => {
       child.unref()
+      // A process that has started has an id.
       resolve({ pid: child.pid!, exited })
     })
   })
@@ -122,7 +127,7 @@ export const copyStream = (connection: Socket, file: number, signal: AbortSignal
     const kill = (): void => void child.kill('SIGKILL')
     let said = ''
     connection.destroy()
-    child.stderr!.on('data', (text: Buffer) => void (said = (said + text.toString()).slice(-1_000)))
+    child.stderr?.on('data', (text: Buffer) => void (said = (said + text.toString()).slice(-1_000)))
     signal.addEventListener('abort', kill)
     if (signal.aborted) kill()
     child.once('error', error =>

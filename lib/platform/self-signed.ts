@@ -26,7 +26,9 @@ const importKeyPair = async (key: string | undefined): Promise<CryptoKeyPair> =>
   const { kty, crv, x, y, d } = createPrivateKey(key).export({ format: 'jwk' }) as JsonWebKey
   const jwk = { kty, crv, x, y } as JsonWebKey
   return {
-    privateKey: await crypto.subtle.importKey('jwk', { ...jwk, d: d! }, algorithm, true, ['sign']),
+    privateKey: await crypto.subtle.importKey('jwk', { ...jwk, ...(d !== undefined && { d }) }, algorithm, true, [
+      'sign',
+    ]),
     publicKey: await crypto.subtle.importKey('jwk', jwk, algorithm, true, ['verify']),
   }
 }

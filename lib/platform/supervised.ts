@@ -43,7 +43,7 @@ export const supervise = ({ program, ready, ended, end }: Options): Supervised =
       if (closing.signal.aborted) return
       delay = Date.now() - begun > goodLife ? firstDelay : Math.min(Math.max(delay * 2, firstDelay), longestDelay)
       ended(why)
-      begin()
+      void begin()
     })
     const failed = async (): Promise<never> => {
       throw new Error(await started.ended)
@@ -55,16 +55,17 @@ export const supervise = ({ program, ready, ended, end }: Options): Supervised =
       clearTimeout(timer)
     }
   }
-  const begin = (): void => {
-    current = start()
+  const begin = () => {
+    const starting = start()
+    current = starting
     // Who waits for it hears of it; the next start comes by itself.
-    current.catch(() => {})
+    starting.catch(() => {})
+    return starting
   }
 
   return {
     running() {
-      if (!current) begin()
-      return current!
+      return current ?? begin()
     },
     async [Symbol.asyncDispose]() {
       closing.abort()

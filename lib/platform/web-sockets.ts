@@ -17,7 +17,7 @@ export type AnswerUpgrade = (
   incoming: IncomingMessage,
 ) => Promise<{ readonly accept: (handshake: Handshake) => void } | Response>
 
-/** Bytes of a message that a client may send. */
+/** Bytes of a message that a client may send, unless the endpoint takes longer ones. */
 const longestMessage = 64 * 1024
 
 /**
@@ -75,13 +75,24 @@ export class SocketHandshake implements Handshake, UpgradeRequest {
 const requestOf = ({ url = '/', headers: { host = '' }, rawHeaders }: IncomingMessage): Request | undefined => {
   if (/[/?#@\\\s]/.test(host) || !URL.canParse(`http://${host}`)) return undefined
   const headers = new Headers()
-  for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at]!, rawHeaders[at + 1]!)
+  for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '')
   return new Request(`http://${host}${url}`, { headers })
 }
 
-/** Makes what completes handshakes: `opened` is given the WebSocket; a handshake that is none is refused. */
-export const createHandshakes = (): ((request: UpgradeRequest, opened: (socket: WebSocket) => void) => void) => {
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: longestMessage, perMessageDeflate: false })
+/** Chooses among the subprotocols that a client offers. Viewers of screens offer `binary` beside others that nobody means. */
+const handleProtocols = (offered: ReadonlySet<string>): string | false => {
+  const [first = false] = offered
+  return offered.has('binary') ? 'binary' : first
+}
+
+/**
+ * Makes what completes handshakes: `opened` is given the WebSocket; a handshake that is none is refused. `maxPayload` is the most
+ * bytes of a message that a client may send.
+ */
+export const createHandshakes = (
+  maxPayload: number = longestMessage,
+): ((request: UpgradeRequest, opened: (socket: WebSocket) => void) => void) => {
+  const sockets = new WebSocketServer({ noServer: true, maxPayload, perMessageDeflate: false, handleProtocols })
   sockets.on('wsClientError', (error, socket) =>
     refuseUpgrade(socket, 400, `This is not a WebSocket handshake: ${error.message}.`),
   )

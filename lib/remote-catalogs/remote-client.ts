@@ -43,8 +43,10 @@ export interface RemoteClient {
 const maxConcurrentRequests = 8
 
 export interface RemoteLimits {
-  /** Milliseconds that the check of a server may take, and a sign-in. */
+  /** Milliseconds that the check of a server may take. */
   readonly checkTimeout: number
+  /** Milliseconds that a sign-in may take. A busy service hashes passwords one after the other. */
+  readonly signInTimeout: number
   /** Milliseconds that a request may take. */
   readonly requestTimeout: number
   /** Bytes of a reply. */
@@ -53,12 +55,13 @@ export interface RemoteLimits {
 
 export const defaultLimits: RemoteLimits = {
   checkTimeout: 10_000,
+  signInTimeout: 30_000,
   requestTimeout: 300_000,
   maxReplyBytes: 32 * 1024 * 1024,
 }
 
 export const createRemoteClient = (outgoing: SendOutgoing, limits: RemoteLimits): RemoteClient => {
-  const getToken = createTokenSource(outgoing, limits.checkTimeout)
+  const getToken = createTokenSource(outgoing, limits.signInTimeout)
 
   /** Sends a request once. `refusedToken` is a token that the server does not accept any more. `secrets` are all that were sent. */
   const send = async (
@@ -69,15 +72,16 @@ export const createRemoteClient = (outgoing: SendOutgoing, limits: RemoteLimits)
   ) => {
     const apiKey = server.api_key
     const url = toServiceUrl(server, path)
-    const token =
-      apiKey === undefined ? await waitUntilAborted(signal, url.hostname, getToken(server, refusedToken)) : undefined
+    const signsIn = apiKey === undefined && server.username !== undefined
+    const token = signsIn ? await waitUntilAborted(signal, url.hostname, getToken(server, refusedToken)) : undefined
     url.search = new URLSearchParams(query).toString()
     const reply = await outgoing({
       method,
       url,
       headers: {
         ...headers,
-        ...(apiKey === undefined ? { Authorization: `Bearer ${token}` } : { 'X-Api-Key': apiKey }),
+        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+        ...(apiKey !== undefined && { 'X-Api-Key': apiKey }),
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
       },
       body: body === undefined ? undefined : JSON.stringify(body),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
+import { maxJournalSize, readBounded } from '#lib/platform/bounded-file.ts'
 import { isSystemError, makePrivateFolder, writeFileAtomic } from '#lib/platform/files.ts'
 import { findHostKeys, formatHostName, type KnownKey } from './known-hosts.ts'
 import type { SshRequest } from './schemas.ts'
@@ -41,10 +41,13 @@ const ignore = async (): Promise<void> => {}
 
 export const createHostKeyChecks = ({ file, policy }: HostKeyOptions): StartHostKeyCheck => {
   const readKnownHosts = async (): Promise<string> =>
-    readFile(file, 'utf8').catch((error: unknown) => {
-      if (isSystemError(error, 'ENOENT')) return ''
-      throw error
-    })
+    readBounded(file, maxJournalSize).then(
+      bytes => bytes.toString('utf8'),
+      (error: unknown) => {
+        if (isSystemError(error, 'ENOENT')) return ''
+        throw error
+      },
+    )
   let lastWrite: Promise<unknown> = Promise.resolve()
   const addKey = (name: string, key: Buffer): Promise<void> => {
     // One write after the other, because each rewrites the whole file.

@@ -1,8 +1,9 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
+import { readBoundedSync } from '#lib/platform/bounded-file.ts'
 import { writeFileAtomic } from '#lib/platform/files.ts'
 
 /**
@@ -25,7 +26,7 @@ const computeKeyId = (dataKey: Uint8Array): string => computeMac(dataKey, 'key')
 const readCounters = (file: string): Counters => {
   if (!existsSync(getCounterFile(file))) return []
   try {
-    return Counters.parse(JSON.parse(readFileSync(getCounterFile(file), 'utf8')))
+    return Counters.parse(JSON.parse(readBoundedSync(getCounterFile(file)).toString('utf8')))
   } catch {
     return []
   }
@@ -34,8 +35,8 @@ const readCounters = (file: string): Counters => {
 const readCommitCount = (file: string, dataKey: Uint8Array): number | undefined => {
   const counter = readCounters(file).find(({ key }) => key === computeKeyId(dataKey))
   if (!counter) return undefined
-  const [actual, expected] = [counter.mac, computeMac(dataKey, String(counter.commits))].map(text => Buffer.from(text))
-  return actual!.length === expected!.length && timingSafeEqual(actual!, expected!) ? counter.commits : undefined
+  const [actual, expected] = [Buffer.from(counter.mac), Buffer.from(computeMac(dataKey, String(counter.commits)))]
+  return actual.length === expected.length && timingSafeEqual(actual, expected) ? counter.commits : undefined
 }
 
 /**

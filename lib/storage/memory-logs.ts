@@ -8,7 +8,8 @@ export const createMemoryLogs = (): LogReader & { write(rows: readonly LogRow[])
   return {
     bounds(log) {
       const numbers = [...getRows(log).keys()]
-      return numbers.length === 0 ? undefined : { first: numbers[0]!, last: numbers.at(-1)! }
+      const [first, last] = [numbers[0], numbers.at(-1)]
+      return first === undefined || last === undefined ? undefined : { first, last }
     },
     read(log, { from, to, limit, newestFirst }) {
       const inRange = [...getRows(log)].filter(([seq]) => seq >= from && seq <= to)

@@ -77,8 +77,8 @@ export const openStore = async ({
   if (migrated) database.setVersion(migrated.changed, migrated.version)
   const documents = migrated ? parseRows(migrated.rows) : read
   // There is more than one after an interrupted change of the private key.
-  if (content.wrappedKeys.length > 1)
-    database.setWrappedKeys(content.wrappedKeys.filter(wrappedKey => isWrappedFor(wrappedKey, secrets!.privateKey)))
+  if (secrets && content.wrappedKeys.length > 1)
+    database.setWrappedKeys(content.wrappedKeys.filter(wrappedKey => isWrappedFor(wrappedKey, secrets.privateKey)))
   const store = await createStore(createStorage({ driver: createSqliteDriver(database) }), documents)
   const { reportDamage: onDamage } = store
   stack.use(verifyLogsInBackground({ logs: content.logs, reader: database.logs, verify: database.verify, onDamage }))
@@ -108,8 +108,8 @@ export const openStore = async ({
     commit: store.commit,
     backup: to => copyDatabase(file, to),
     async addKey(privateKey) {
-      if (content.dataKey)
-        setWrappedKeys([...wrappedKeys, await wrapDataKey(content.dataKey, { ...secrets!, privateKey })])
+      if (content.dataKey && secrets)
+        setWrappedKeys([...wrappedKeys, await wrapDataKey(content.dataKey, { ...secrets, privateKey })])
     },
     async removeOtherKeys(privateKey) {
       if (content.dataKey) setWrappedKeys(wrappedKeys.filter(wrappedKey => isWrappedFor(wrappedKey, privateKey)))

@@ -68,7 +68,7 @@ export const createSealState = (content: Content, rowMac: RowMac): SealState => 
   let undos: Undo[] = []
 
   const toggle = (mac: Uint8Array): void => {
-    for (let at = 0; at < setHash.length; at += 1) setHash[at]! ^= mac[at]!
+    for (const [at, byte] of mac.entries()) setHash[at] = (setHash[at] ?? 0) ^ byte
   }
   const setMac = (key: string, mac: Uint8Array | undefined): void => {
     const before = macs.get(key)

@@ -1,7 +1,10 @@
-import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync } from 'node:fs'
+import { readBoundedSync } from '#lib/platform/bounded-file.ts'
 
 // https://www.sqlite.org/fileformat2.html#the_write_ahead_log
 const headerSize = 32
+/** Far more bytes than a log has: SQLite writes it into the database after each 4 MB. */
+const maxLogSize = 2 ** 30
 const frameHeaderSize = 24
 const magic = 0x377f0682
 
@@ -31,6 +34,7 @@ const readWords = (bytes: Buffer, isBigEndian: boolean, from: number, to: number
 
 const updateSums = ([one, two]: Sums, words: Int32Array): Sums => {
   for (let at = 0; at < words.length; at += 2) {
+    // The words come in pairs, so both are there. This runs for each word, where a default would cost time.
     one = (one + words[at]! + two) | 0
     two = (two + words[at + 1]! + one) | 0
   }
@@ -102,7 +106,7 @@ export const findDamage = (log: Buffer): string | undefined => {
 export const checkWal = (file: string): void => {
   const log = `${file}-wal`
   if (!existsSync(log)) return
-  const bytes = readFileSync(log)
+  const bytes = readBoundedSync(log, maxLogSize)
   const damage = findDamage(bytes)
   if (damage !== undefined)
     throw new Error(

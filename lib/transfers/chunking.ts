@@ -10,7 +10,8 @@ import { createDigest } from '#lib/packs/digest.ts'
 import { compareByName, type PackFile } from '#lib/packs/pack-files.ts'
 import { readContent } from '#lib/packs/tar/pack-tar.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
-import { type PackedMachine, rangeSize, writePackJournal } from './packing.ts'
+import { writePackJournal } from './pack-journal.ts'
+import { type PackedMachine, rangeSize } from './packing.ts'
 
 interface ChunkingOptions {
   readonly signal: AbortSignal

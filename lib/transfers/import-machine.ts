@@ -5,7 +5,7 @@ import { toMetadata } from '#lib/catalog/metadata.ts'
 import { machineTypes } from '#lib/catalog/identifiers.ts'
 import type { ObjectStat, Provider } from '#lib/objects/port/provider.ts'
 import { applyRegisteredContents, applyRegistration } from '#lib/catalog/register.ts'
-import type { TransferContext } from './context.ts'
+import type { CatalogPart } from './context.ts'
 import { pickRegistrationFields, registerImport } from './register-import.ts'
 import type { ImportMachine } from './schemas.ts'
 import type { ImportResult } from '#lib/catalog/schemas.ts'
@@ -78,7 +78,7 @@ const toContentItem = ({ path, size, modifiedAt }: ObjectStat, machinePath: stri
  * nor a pack of the stated size, and when neither the request nor the name says the type.
  */
 export const importMachine = async (
-  context: TransferContext,
+  context: CatalogPart,
   caller: Principal,
   request: ImportMachine,
   progress: ProgressReporter<ImportStep>,

@@ -2,7 +2,7 @@ import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
 import { isChunkIndexObject } from '#lib/packs/chunk-store/index-object.ts'
-import type { TransferContext } from './context.ts'
+import type { CatalogPart } from './context.ts'
 import { pickRegistrationFields, registerImport } from './register-import.ts'
 import type { ImportManifest } from './schemas.ts'
 import type { ImportResult } from '#lib/catalog/schemas.ts'
@@ -14,7 +14,7 @@ import type { ImportStep } from './steps.ts'
  * `conflict` when the catalog already has the manifest, and `invalid` for an object that is not the pack of the description.
  */
 export const importManifest = (
-  context: TransferContext,
+  context: CatalogPart,
   caller: Principal,
   request: ImportManifest,
   progress: ProgressReporter<ImportStep>,

@@ -1,45 +1,19 @@
 import { hash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { open, readFile, rename, stat } from 'node:fs/promises'
+import { open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
-import * as z from 'zod'
-import { writeAll, writeFileAtomic } from '#lib/platform/files.ts'
+import { writeAll } from '#lib/platform/files.ts'
 import { createPeriodicSync } from '#lib/platform/periodic-fdatasync.ts'
 import type { MinimumSpecRequirement } from '#lib/catalog/manifest-schema.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import type { RepositoryLock } from '#lib/packs/chunk-store/repository-lock.ts'
-import { createDigest, type PackDigest } from '#lib/packs/digest.ts'
+import { createDigest } from '#lib/packs/digest.ts'
 import { createDigestThreads } from '#lib/packs/digest-threads.ts'
 import type { PackFile } from '#lib/packs/pack-files.ts'
 import { type Compression, packTar, retainedParts } from '#lib/packs/tar/pack-tar.ts'
-import type { Source } from '#lib/objects/port/provider.ts'
+import { type LocalPack, readEarlierPack, writePackJournal } from './pack-journal.ts'
 
 /** Bytes of a range of a pack: the unit in which a pull fetches, verifies and, after an interruption, fetches again. */
 export const rangeSize = 8 * 1024 * 1024
-
-/** The journal of a finished pack. Its member names stay, because an earlier version of the service may have written it. */
-const PackJournal = z.object({
-  of: z.string(),
-  digest: z.object({
-    size: z.number(),
-    sha256: z.string(),
-    md5: z.string(),
-    pieceSize: z.number(),
-    pieces: z.array(z.string()),
-  }),
-})
-
-/** A finished pack or chunk index on this host. */
-export interface LocalPack {
-  readonly file: string
-  readonly digest: PackDigest
-}
-
-interface EarlierPack extends LocalPack {
-  /** What the pack contains: equal texts mean equal packs. */
-  readonly input: string
-}
 
 /** A machine whose pack is on this host, or whose chunks are on the provider and whose chunk index is on this host. */
 export interface PackedMachine {
@@ -76,28 +50,6 @@ const describeInput = async (files: readonly PackFile[], compression: Compressio
       files.map(async file => [file.name, file.size, file.mode, file.modifiedAt, await computeContentKey(file)]),
     ),
   ])
-
-/** Returns the pack that an earlier try of the push has finished in the folder, if there is one. */
-export const readEarlierPack = async (folder: string): Promise<EarlierPack | undefined> => {
-  try {
-    const journal = PackJournal.parse(JSON.parse(await readFile(join(folder, 'pack.json'), 'utf8')))
-    const { pieceSize, pieces, ...digest } = journal.digest
-    const file = join(folder, 'pack')
-    if ((await stat(file)).size !== digest.size) return undefined
-    return { input: journal.of, file, digest: { ...digest, rangeSize: pieceSize, rangeDigests: pieces } }
-  } catch {
-    return undefined
-  }
-}
-
-/** Records the finished pack in the folder and its input, for a later try of the push. */
-export const writePackJournal = (folder: string, input: string, { digest }: LocalPack): Promise<void> => {
-  const { rangeSize: pieceSize, rangeDigests: pieces, ...others } = digest
-  const journal = { of: input, digest: { ...others, pieceSize, pieces: [...pieces] } } satisfies z.infer<
-    typeof PackJournal
-  >
-  return writeFileAtomic(join(folder, 'pack.json'), JSON.stringify(journal))
-}
 
 interface PackingOptions {
   readonly startWorker: StartWorker
@@ -158,14 +110,3 @@ export const packFiles = async (
   await writePackJournal(folder, input, pack)
   return pack
 }
-
-/** Creates a source of objects from a file of this host that never changes. */
-export const createFileSource = (file: string, size: number): Source => ({
-  size,
-  file,
-  read: ({ start, end }) =>
-    Readable.toWeb(
-      // createReadStream includes `end`, so it cannot read an empty range.
-      end > start ? createReadStream(file, { start, end: end - 1, highWaterMark: 1024 * 1024 }) : Readable.from([]),
-    ) as ReadableStream<Uint8Array>,
-})

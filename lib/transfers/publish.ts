@@ -9,55 +9,32 @@ import { undoAfterFailure } from '#lib/catalog/undo.ts'
 import { isFault, messageOf } from '#lib/errors.ts'
 import { toSource } from '#lib/objects/port/bytes.ts'
 import type { Storage } from '#lib/objects/port/connection.ts'
-import type { Provider } from '#lib/objects/port/provider.ts'
 import { indexSuffix } from '#lib/packs/chunk-store/index-object.ts'
 import { encodeSidecar } from '#lib/packs/sidecar.ts'
 import type { TransferContext } from './context.ts'
-import { toContentItems } from './machine-files.ts'
-import { createFileSource, type LocalPack, type PackedMachine } from './packing.ts'
-import { choosePackName, createSidecar, listPackNames, removeOldPacks } from './pushed-objects.ts'
-import type { ExistingManifest, PushTarget } from './push-target.ts'
+import { createFileSource } from './file-source.ts'
+import { toContentItems } from './files-to-push.ts'
+import type { PackedMachine } from './packing.ts'
+import {
+  discardObjects,
+  type Earlier,
+  isRefusal,
+  type Published,
+  type PushDestination,
+  removeReplaced,
+} from './push-cleanup.ts'
+import { choosePackName, createSidecar } from './pushed-objects.ts'
+import type { ExistingManifest } from './push-target.ts'
 import type { PushManifest } from './schemas.ts'
 import type { PushStep } from './steps.ts'
 
 /** A push that is running. */
-export interface Push {
+export interface Push extends PushDestination {
   readonly context: TransferContext
   readonly request: PushManifest
-  readonly architecture: string
-  /** The name of the manifest. */
-  readonly name: string
   readonly storage: Storage
-  readonly provider: Provider
-  readonly target: PushTarget
   readonly progress: ProgressReporter<PushStep>
   readonly signal: AbortSignal
-}
-
-interface Published {
-  readonly manifest: CatalogManifest
-  /** The pack or the chunk index on the provider. */
-  readonly toPackPath: string
-  readonly sha256: string
-}
-
-/** What the catalog and the provider had before the push. */
-interface Earlier {
-  readonly existing: ExistingManifest | undefined
-  /** The pack of an earlier try of this push. The machine may have changed since. */
-  readonly pack: LocalPack | undefined
-}
-
-/** Says whether the catalog has refused the manifest. After any other error nobody knows whether it has registered it. */
-const isRefusal = (error: unknown): boolean =>
-  (['invalid', 'forbidden', 'not-found', 'conflict'] as const).some(fault => isFault(error, fault))
-
-/** Removes objects that were uploaded in vain, unless the catalog has the manifest by now or another manifest owns them. */
-const discardObjects = async (push: Push, paths: readonly string[], signal: AbortSignal): Promise<void> => {
-  const { target, provider, request, architecture } = push
-  if (await target.findExisting(request, architecture, signal)) return
-  const isOwnedByOthers = await target.createOwnerCheck({ id: '' })
-  for (const path of paths) if (!(await isOwnedByOthers(path))) await provider.remove(path, signal)
 }
 
 const getPackSuffix = ({ chunked }: PushManifest) => (chunked ? indexSuffix : '.pdpack')
@@ -74,7 +51,7 @@ const uploadAndRegister = async (
   const registration = RegisterManifest.parse({
     ...request,
     // The description on the provider and the record have the same id.
-    id: existing?.id ?? crypto.randomUUID(),
+    id: existing?.id ?? target.newId ?? crypto.randomUUID(),
     architecture,
     // A manifest that is replaced keeps its requirements, which somebody may have chosen.
     minimum_requirements: request.minimum_requirements ?? (existing ? undefined : requirements),
@@ -89,21 +66,21 @@ const uploadAndRegister = async (
     metadata_filename: `${name}.meta`,
     virtual_machine_contents: toContentItems(files),
   })
-  const toPackPath = `${request.catalog_id}/${registration.pack_filename}`
-  const toMetadataPath = `${request.catalog_id}/${name}.meta`
+  const packPath = `${request.catalog_id}/${registration.pack_filename}`
+  const metadataPath = `${request.catalog_id}/${name}.meta`
   await target.check(registration, existing)
-  const stored = await provider.stat(toPackPath, signal)
+  const stored = await provider.stat(packPath, signal)
   progress.end('push_check_remote_stage')
 
   if (stored?.size === digest.size && stored.sha256 === digest.sha256) {
     progress.skip('push_upload_pack_stage', 'not needed, the provider has it')
     // A process that was killed just after its upload has left the record of that upload.
-    await provider.cleanUpUploads?.(toPackPath, signal)
+    await provider.cleanUpUploads?.(packPath, signal)
   } else {
     progress.begin('push_upload_pack_stage')
     // Nobody may remove chunks before the index that names them is visible.
     await lock?.renew()
-    await provider.write(toPackPath, createFileSource(pack.file, digest.size), {
+    await provider.write(packPath, createFileSource(pack.file, digest.size), {
       signal,
       sha256: digest.sha256,
       onProgress: done => progress.advance('push_upload_pack_stage', done, digest.size),
@@ -113,14 +90,14 @@ const uploadAndRegister = async (
 
   progress.begin('push_upload_meta_stage')
   const sidecar = Buffer.from(encodeSidecar(createSidecar(name, pack, files, context.signingKey)))
-  await provider.write(toPackPath + sidecarSuffix, toSource(sidecar), { signal })
+  await provider.write(packPath + sidecarSuffix, toSource(sidecar), { signal })
   const { catalog } = context
   const metadata = toMetadata(
     applyRegistration(registration, existing?.record, { at: catalog.clock.next() }),
     applyRegisteredContents(registration, existing?.record && (await catalog.contents.read(existing.record))),
     { compressed_checksum: digest.md5 },
   )
-  await writeMetadata(provider, toMetadataPath, metadata, signal)
+  await writeMetadata(provider, metadataPath, metadata, signal)
   progress.end('push_upload_meta_stage')
 
   progress.begin('push_register_stage')
@@ -128,11 +105,11 @@ const uploadAndRegister = async (
   const manifest = await target.register(registration, signal).catch(async (error: unknown) => {
     const isNew = !stored && !existing && !isNameTaken
     if (!isNew || !isRefusal(error)) throw error
-    const paths = [toMetadataPath, toPackPath + sidecarSuffix, toPackPath]
+    const paths = [metadataPath, packPath + sidecarSuffix, packPath]
     throw await undoAfterFailure(error, undoSignal => discardObjects(push, paths, undoSignal))
   })
   progress.end('push_register_stage')
-  return { manifest, toPackPath, sha256: digest.sha256 }
+  return { manifest, packPath, sha256: digest.sha256 }
 }
 
 /**
@@ -143,24 +120,6 @@ const isNameHidden = async ({ target, request, name }: Push): Promise<boolean> =
   const pack = `${request.catalog_id}/${name}${getPackSuffix(request)}`
   const isHidden = await Promise.all([pack, pack + sidecarSuffix].map(path => target.isHidden(path)))
   return isHidden.includes(true)
-}
-
-/** Removes the packs that the manifest no longer refers to. */
-const removeReplaced = async (
-  { provider, request, architecture, name, target }: Push,
-  { manifest, toPackPath, sha256 }: Published,
-  { existing, pack }: Earlier,
-  signal: AbortSignal,
-): Promise<void> => {
-  // If another host has registered another pack meanwhile, this push does not know which objects are in use.
-  const current = await target.findExisting(request, architecture, signal).catch(() => undefined)
-  if (!current || !['', sha256].includes(current.pack_sha256)) return
-  const isOwnedByOthers = await target.createOwnerCheck(manifest)
-  for (const file of pack ? listPackNames(name, pack.digest, existing) : []) {
-    const path = `${request.catalog_id}/${file}`
-    if (path !== toPackPath && !(await isOwnedByOthers(path))) await provider.remove(path, signal)
-  }
-  await removeOldPacks(provider, { folder: request.catalog_id, name, currentPack: toPackPath, isOwnedByOthers }, signal)
 }
 
 /** Cleans up after a push that is done. So a failure, for example in a registry that forbids removals, is only logged. */
@@ -187,7 +146,7 @@ export const publish = async (push: Push, machine: PackedMachine, earlier: Earli
   const { size, sha256 } = machine.pack.digest
   const isNameTaken = !existing && (await isNameHidden(push))
   let published = await uploadAndRegister(push, machine, { existing, isNameTaken })
-  const stored = await provider.stat(published.toPackPath, signal)
+  const stored = await provider.stat(published.packPath, signal)
   // If somebody has deleted or overwritten the pack meanwhile, it is published again under a name of its own.
   if (stored?.size !== size || (stored.sha256 ?? sha256) !== sha256)
     published = await uploadAndRegister(push, machine, { existing, isNameTaken: true })

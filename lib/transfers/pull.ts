@@ -1,14 +1,16 @@
 import type { Principal } from '#lib/access/principal.ts'
 import { isFault, messageOf, ServiceError } from '#lib/errors.ts'
 import type { ImportedMachine } from '#lib/machines/import.ts'
-import type { ProgressReporter } from '#lib/async/progress.ts'
-import { type Connection, parseConnection } from '#lib/objects/port/connection.ts'
+import { getSignal, type ProgressReporter } from '#lib/async/progress.ts'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
 import { checkTrust } from '#lib/packs/sidecar.ts'
 import type { RemoteCatalogSession } from '#lib/remote-catalogs/session.ts'
 import type { TransferContext } from './context.ts'
 import { populateFolder, type PopulateOptions } from './populate.ts'
-import { openLocalSource } from './local-source.ts'
+import { openCatalogSource } from './catalog-source.ts'
+import { openOrderedSource } from './orders/ordered-source.ts'
+import { assertSignedByControl } from './orders/assert-signed-by-control.ts'
+import { parsePullConnection } from './pull-connection.ts'
 import type { PackSource, SourceOptions } from './download/pack-source.ts'
 import { openRemoteSession } from './remote-session.ts'
 import { openRemoteSource } from './remote-source.ts'
@@ -22,16 +24,12 @@ const openSource = (
   manager: RemoteCatalogSession | undefined,
   options: SourceOptions,
 ): Promise<PackSource> => {
-  if (manager && request.connection !== undefined)
-    throw new ServiceError(
-      'invalid',
-      'A pull through a catalog manager takes no connection, because the manager is the connection.',
-    )
-  const { service, storage }: Connection = request.connection === undefined ? {} : parseConnection(request.connection)
+  if (request.source) return openOrderedSource(context, caller, request.source, options)
+  const { service, storage } = parsePullConnection(request, manager !== undefined)
   const session = manager ?? (service && openRemoteSession(context, caller, service))
   return session
     ? openRemoteSource(context, session, request, storage, options)
-    : openLocalSource(context, caller, request, storage, options)
+    : openCatalogSource(context, caller, request, storage, options)
 }
 
 /** Throws `invalid` for a machine of a type that this host cannot run, `forbidden` for a pack that it does not trust. */
@@ -56,20 +54,24 @@ interface PulledMachine {
   readonly cachePath: string
 }
 
-const importMachine = async (
+/** Makes a machine of a pack, or returns the one that an earlier run of the job has made. */
+const createMachine = async (
   context: TransferContext,
   source: PackSource,
   { machine_name: name }: PullManifest,
   options: PopulateOptions,
 ): Promise<PulledMachine> => {
-  const { progress, signal } = options
+  const { caller, progress, signal } = options
   let cachePath: string | undefined
   let isPopulated = false
-  const machine = await context.machines.import({ name, progress: { ...progress, signal } }, async folder => {
-    cachePath = await populateFolder(context, source, folder, options)
-    isPopulated = true
-    progress.begin('pull_register_stage')
-  })
+  const machine = await context.machines.import(
+    { name, owner: caller, progress: { ...progress, signal } },
+    async folder => {
+      cachePath = await populateFolder(context, source, folder, options)
+      isPopulated = true
+      progress.begin('pull_register_stage')
+    },
+  )
   // An earlier run of the job made the machine before the service was killed.
   if (!isPopulated) {
     for (const step of populateSteps) progress.skip(step, 'not needed, the machine was there')
@@ -78,7 +80,7 @@ const importMachine = async (
   return { machine, manifest: source.manifest, cachePath: cachePath ?? '' }
 }
 
-/** Says whether an error means that the pack is missing or is not what it should be, for example because it was replaced. */
+/** Says whether an error means that the pack is missing or is another one, for example because a push has replaced it. */
 const isPackError = (error: unknown): boolean => isFault(error, 'not-found') || isFault(error, 'upstream')
 
 /** Makes a machine of the pack. If a push replaces the pack meanwhile, it starts again with the new one. */
@@ -91,7 +93,7 @@ const importCurrent = async (
 ): Promise<PulledMachine> => {
   for (let source = firstSource; ;)
     try {
-      return await importMachine(context, source, request, options)
+      return await createMachine(context, source, request, options)
     } catch (error) {
       options.signal.throwIfAborted()
       const current = isPackError(error) ? await findSource().catch(() => source) : source
@@ -114,9 +116,10 @@ export const pullManifest = async (
   manager?: RemoteCatalogSession,
 ): Promise<PullResult> => {
   const startsMachine = request.start_after_pull === true
-  const signal = progress.signal ?? new AbortController().signal
+  const signal = getSignal(progress)
   progress.plan(planPull(startsMachine))
   progress.begin('pull_validate_stage')
+  if (request.source) assertSignedByControl(caller, 'source')
   context.machines.checkName(request.machine_name, progress.id)
   const warn = (text: string): void => {
     context.warn(text)

@@ -1,8 +1,7 @@
 import { findMissingRight } from '#lib/access/requirement.ts'
 import type { Principal } from '#lib/access/principal.ts'
 import { isFault, messageOf, ServiceError } from '#lib/errors.ts'
-import type { ProgressReporter } from '#lib/async/progress.ts'
-import { parseConnection } from '#lib/objects/port/connection.ts'
+import { getSignal, type ProgressReporter } from '#lib/async/progress.ts'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
 import { formatManifestName } from '#lib/catalog/identifiers.ts'
 import { isOutage } from '#lib/async/retry.ts'
@@ -11,13 +10,18 @@ import type { Compression } from '#lib/packs/tar/pack-tar.ts'
 import type { RemoteCatalogSession } from '#lib/remote-catalogs/session.ts'
 import { writeMachineChunks } from './chunking.ts'
 import type { TransferContext } from './context.ts'
-import { withMachineFiles } from './machine-files.ts'
-import { type PackedMachine, packFiles, readEarlierPack } from './packing.ts'
+import { withFilesToPush } from './files-to-push.ts'
+import { readEarlierPack } from './pack-journal.ts'
+import { type PackedMachine, packFiles } from './packing.ts'
 import { openRemoteSession } from './remote-session.ts'
 import { publish, type Push } from './publish.ts'
 import type { PushManifest } from './schemas.ts'
 import { planPush, type PushStep } from './steps.ts'
-import { createPushTarget, type ExistingManifest } from './push-target.ts'
+import { createOrderedTarget } from './orders/ordered-target.ts'
+import { assertSignedByControl } from './orders/assert-signed-by-control.ts'
+import { parsePushConnection } from './push-connection.ts'
+import { createPushTarget } from './create-push-target.ts'
+import { type ExistingManifest, findReplaceable } from './push-target.ts'
 
 /** Throws `forbidden` when the push is to suspend a machine and the caller may not do that. */
 const refuseSuspending = (caller: Principal): void => {
@@ -54,7 +58,7 @@ const packMachine = (
   { folder, staging }: PushFolders,
   resources: AsyncDisposableStack,
 ): Promise<PackedMachine> =>
-  withMachineFiles(context, request, { staging, progress }, async ({ type, files, requirements }, signal) => {
+  withFilesToPush(context, request, { staging, progress }, async ({ type, files, requirements }, signal) => {
     const lock = request.chunked
       ? resources.use(await acquireRepositoryLock(provider, 'shared', signal, context.catalog.ownLocks))
       : undefined
@@ -76,24 +80,16 @@ const packMachine = (
 const pushMachine = async (start: Omit<Push, 'provider'>, folders: PushFolders): Promise<CatalogManifest> => {
   const { context, request, architecture, name, storage, target, progress, signal } = start
   const earlierPack = await readEarlierPack(folders.folder)
-  const findReplaceable = async (): Promise<ExistingManifest | undefined> => {
-    const existing = await target.findExisting(request, architecture, signal)
-    if (existing?.revoked)
-      throw new ServiceError('conflict', `${name} was revoked, and stays so. Push the machine as another version.`)
-    // This push itself may have registered the manifest just before the service was killed.
-    const isOwn = existing && earlierPack?.digest.sha256 === existing.pack_sha256
-    if (existing && !isOwn && request.override_existing === false)
-      throw new ServiceError('conflict', `The catalog has ${name} already, and the push is not to replace it.`)
-    return existing
-  }
-  await findReplaceable()
+  const isOwn = ({ pack_sha256 }: ExistingManifest): boolean => earlierPack?.digest.sha256 === pack_sha256
+  const replacement = { request, architecture, name, isOwn, signal }
+  await findReplaceable(target, replacement)
 
   const push: Push = { ...start, provider: await context.catalog.storages.open(storage) }
   progress.end('push_validate_stage')
   await using resources = new AsyncDisposableStack()
   const machine = await packMachine(push, folders, resources)
   // The catalog is asked again, because packing can take hours.
-  const existing = await findReplaceable()
+  const existing = await findReplaceable(target, replacement)
   return await publish(push, machine, { existing, pack: earlierPack })
 }
 
@@ -127,19 +123,15 @@ export const pushManifest = (
   progress.plan(planPush(request.chunked === true))
   progress.begin('push_validate_stage')
   if (request.suspend) refuseSuspending(caller)
-  const { service, storage } = parseConnection(request.connection)
-  if (service && manager)
-    throw new ServiceError(
-      'invalid',
-      'The connection of a push through a catalog manager names only a provider, because the manager is the host.',
-    )
-  if (!storage)
-    throw new ServiceError('invalid', 'The connection names no provider, so the pack cannot be stored anywhere.')
+  if (request.target) assertSignedByControl(caller, 'target')
+  const { service, storage } = parsePushConnection(request, manager !== undefined)
   const architecture = request.architecture ?? context.architecture
   const name = formatManifestName(request.catalog_id, architecture, request.version)
   const session = manager ?? (service && openRemoteSession(context, caller, service))
-  const target = createPushTarget(context, caller, storage, session)
-  const signal = progress.signal ?? new AbortController().signal
+  const target = request.target
+    ? createOrderedTarget(request.target)
+    : createPushTarget(context, caller, storage, session)
+  const signal = getSignal(progress)
   const { folders } = context
   // Pushes of one manifest run one after the other, because they write the same pack.
   return context.catalog.withLock(

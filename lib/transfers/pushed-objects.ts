@@ -5,7 +5,7 @@ import type { PackDigest } from '#lib/packs/digest.ts'
 import type { PackFile } from '#lib/packs/pack-files.ts'
 import { type Sidecar, signSidecar } from '#lib/packs/sidecar.ts'
 import type { Provider } from '#lib/objects/port/provider.ts'
-import type { LocalPack } from './packing.ts'
+import type { LocalPack } from './pack-journal.ts'
 import type { ExistingManifest } from './push-target.ts'
 
 /** The suffixes of the names of packs: of a tar, and of a chunk index. */

@@ -13,7 +13,7 @@ import { refuseNewHiddenObjects, findReplaced, applyRegistration, registerManife
 import { type ImportResult, RegisterManifest } from '#lib/catalog/schemas.ts'
 import { toManifestView } from '#lib/catalog/view.ts'
 import { undoAfterFailure } from '#lib/catalog/undo.ts'
-import type { TransferContext } from './context.ts'
+import type { CatalogPart } from './context.ts'
 import type { ImportManifest } from './schemas.ts'
 import { importPlan, type ImportStep } from './steps.ts'
 
@@ -79,7 +79,7 @@ interface FoundPack {
  * catalog already has the manifest, and what `findPack` and the provider throw. After an error nothing has changed.
  */
 export const registerImport = async (
-  { catalog }: TransferContext,
+  { catalog }: CatalogPart,
   caller: Principal,
   request: ImportManifest & { readonly folder: string },
   progress: ProgressReporter<ImportStep>,

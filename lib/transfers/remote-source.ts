@@ -1,23 +1,17 @@
-import { isFault, ServiceError } from '#lib/errors.ts'
+import { ServiceError } from '#lib/errors.ts'
 import { type Storage, parseStorage } from '#lib/objects/port/connection.ts'
+import type { Architecture } from '#lib/catalog/identifiers.ts'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
 import { readPackMd5 } from '#lib/catalog/metadata.ts'
 import { refuseHidden } from '#lib/catalog/owners.ts'
-import { toSource } from '#lib/objects/port/bytes.ts'
-import { openRemoteContent, readRemotePart } from '#lib/remote-catalogs/remote-download.ts'
 import type { RemoteManifest } from '#lib/remote-catalogs/manifest-replies.ts'
 import { requestJson, type RemoteCatalogSession, findVisibleManifest } from '#lib/remote-catalogs/session.ts'
 import { formatCatalogPath } from '#lib/remote-catalogs/catalog-path.ts'
 import { normalizeRemoteManifest } from '#lib/remote-catalogs/manifest-from-remote.ts'
 import type { TransferContext } from './context.ts'
-import { maxSidecarSize } from '#lib/packs/sidecar.ts'
-import {
-  openProviderSource,
-  type PackSource,
-  parseMatchingSidecar,
-  type SourceOptions,
-} from './download/pack-source.ts'
+import { openProviderSource, type PackSource, type SourceOptions } from './download/pack-source.ts'
 import type { PullManifest } from './schemas.ts'
+import { openServedSource } from './served-source.ts'
 
 /** Parses what a pull needs of a manifest of another service. Such a service may leave out empty members. */
 const parseRemoteManifest = (manifest: RemoteManifest) => {
@@ -41,44 +35,6 @@ const parseRemoteManifest = (manifest: RemoteManifest) => {
   }
 }
 
-/** Opens a pack that the other service serves itself. Returns undefined when that service is of another kind. */
-const openServedSource = async (
-  session: RemoteCatalogSession,
-  path: string,
-  manifest: CatalogManifest,
-  sha256: string | undefined,
-  signal: AbortSignal,
-): Promise<PackSource | undefined> => {
-  const pack = await openRemoteContent(session, path, { content: 'pack' }, signal)
-  if (!pack) return undefined
-  const { size } = pack
-  const sidecarBytes = await readRemotePart(session, path, { content: 'pieces' }, maxSidecarSize, signal).catch(
-    (error: unknown) => {
-      if (isFault(error, 'not-found')) return undefined
-      throw error
-    },
-  )
-  const sidecar = parseMatchingSidecar(sidecarBytes, { size, sha256 })
-  return {
-    manifest,
-    catalog: session.server.url,
-    origin: session.server.url,
-    size,
-    sha256: sha256 ?? sidecar?.sha256,
-    sidecar,
-    async read(range, readSignal) {
-      const bytes = await pack.read(range, readSignal)
-      return toSource(bytes).read({ start: 0, end: bytes.length })
-    },
-    async readStoredChunk(chunk, readSignal) {
-      const query = { content: 'chunk', sha256: chunk.sha256 }
-      const bytes = await readRemotePart(session, path, query, chunk.size, readSignal)
-      if (!bytes) throw new ServiceError('upstream', 'The other catalog does not serve the chunks of the pack.')
-      return bytes
-    },
-  }
-}
-
 /**
  * Parses the storage that the manifest of another service names, with the settings of the request. The other service must
  * not name what belongs to this host: its folders, and the credentials of its environment. Throws `invalid`.
@@ -98,6 +54,57 @@ const parseRemoteStorage = (
   return storage
 }
 
+/** A pack of the catalog of another service. */
+export interface RemotePack {
+  readonly manifest: CatalogManifest
+  readonly sha256: string | undefined
+  /** The path at which the other service serves the pack, if it does. Undefined when the request names the storage. */
+  readonly servedPath: string | undefined
+  readonly packName: string
+  /** The paths of the pack and of its description in the storage. */
+  readonly path: string
+  readonly metadataPath: string | undefined
+  /** Gives the storage that the request or the manifest names. Throws `invalid`. */
+  readStorage(): Storage
+}
+
+/**
+ * Finds the pack of a pull in the catalog of another service, and counts its download there once for the job. Throws what the
+ * other service throws.
+ */
+export const findRemotePack = async (
+  session: RemoteCatalogSession,
+  request: Pick<PullManifest, 'catalog_id' | 'version' | 'provider_metadata'> & { readonly architecture: Architecture },
+  requestStorage: Storage | undefined,
+  { job, signal }: SourceOptions,
+): Promise<RemotePack> => {
+  const { architecture } = request
+  const path = formatCatalogPath(request.catalog_id, request.version, architecture)
+  // The manifest is read first, because the second request counts a download, and the caller may not see every manifest.
+  const visible = findVisibleManifest(session, await requestJson(session, { method: 'GET', path, signal }))
+  // The second request names the version: a tag could refer to another manifest by now, which the caller may not see.
+  const downloadPath = `${formatCatalogPath(request.catalog_id, visible.version || request.version, architecture)}/download`
+  const headers = { 'X-Internal-Api-Client': 'true' }
+  const query = job === undefined ? {} : { job }
+  const reply = await requestJson(session, { method: 'GET', path: downloadPath, query, headers, signal })
+  const found = findVisibleManifest(session, reply)
+  const { sha256, folder, packName, metadataName, providerType, settings } = parseRemoteManifest(found)
+  const requestSettings = { ...requestStorage?.meta, ...request.provider_metadata }
+  const toObjectPath = (name: string): string => [...folder.split('/').filter(Boolean), name].join('/')
+  return {
+    manifest: normalizeRemoteManifest(found, request),
+    sha256,
+    servedPath: Object.keys(requestSettings).length === 0 ? downloadPath : undefined,
+    packName,
+    path: toObjectPath(packName),
+    metadataPath: metadataName && toObjectPath(metadataName),
+    readStorage: () =>
+      requestStorage
+        ? parseStorage(requestStorage.type, requestSettings)
+        : parseRemoteStorage(providerType, settings, request.provider_metadata),
+  }
+}
+
 /**
  * Opens a pack of the catalog of another service. If the request has storage settings, the pack comes from its storage.
  * Otherwise the other service serves it, or its manifest names the storage. Throws what the other service and the storage
@@ -108,35 +115,21 @@ export const openRemoteSource = async (
   session: RemoteCatalogSession,
   request: PullManifest,
   requestStorage: Storage | undefined,
-  { job, signal }: SourceOptions,
+  options: SourceOptions,
 ): Promise<PackSource> => {
-  const architecture = request.architecture ?? hostArchitecture
-  const path = formatCatalogPath(request.catalog_id, request.version, architecture)
-  // The manifest is read first, because the second request counts a download, and the caller may not see every manifest.
-  const visible = findVisibleManifest(session, await requestJson(session, { method: 'GET', path, signal }))
-  // The second request names the version: a tag could refer to another manifest by now, which the caller may not see.
-  const downloadPath = `${formatCatalogPath(request.catalog_id, visible.version || request.version, architecture)}/download`
-  const headers = { 'X-Internal-Api-Client': 'true' }
-  const query = job === undefined ? {} : { job }
-  const reply = await requestJson(session, { method: 'GET', path: downloadPath, query, headers, signal })
-  const found = findVisibleManifest(session, reply)
-  const manifest = normalizeRemoteManifest(found, { ...request, architecture })
-  const { sha256, folder, packName, metadataName, providerType, settings } = parseRemoteManifest(found)
-  const requestSettings = { ...requestStorage?.meta, ...request.provider_metadata }
-  if (Object.keys(requestSettings).length === 0) {
-    const served = await openServedSource(session, downloadPath, manifest, sha256, signal)
+  const { signal } = options
+  const reference = { ...request, architecture: request.architecture ?? hostArchitecture }
+  const pack = await findRemotePack(session, reference, requestStorage, options)
+  const { manifest, sha256, servedPath, path } = pack
+  const { url } = session.server
+  if (servedPath !== undefined) {
+    const served = await openServedSource(session, servedPath, { manifest, catalog: url, origin: url, sha256 }, signal)
     if (served) return served
   }
-  const storage = requestStorage
-    ? parseStorage(requestStorage.type, requestSettings)
-    : parseRemoteStorage(providerType, settings, request.provider_metadata)
-  const toObjectPath = (name: string): string => [...folder.split('/').filter(Boolean), name].join('/')
-  const toPackPath = toObjectPath(packName)
-  await refuseHidden(catalog, session.caller, storage, [toPackPath])
+  const storage = pack.readStorage()
+  await refuseHidden(catalog, session.caller, storage, [path])
   const provider = await catalog.storages.open(storage)
-  const md5 =
-    sha256 === undefined ? await readPackMd5(provider, metadataName && toObjectPath(metadataName), signal) : undefined
-  const { url } = session.server
+  const md5 = sha256 === undefined ? await readPackMd5(provider, pack.metadataPath, signal) : undefined
   const description = { manifest, catalog: url, origin: JSON.stringify([url, storage]), sha256, md5 }
-  return openProviderSource(provider, toPackPath, description, signal)
+  return openProviderSource(provider, path, description, signal)
 }

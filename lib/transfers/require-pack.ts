@@ -1,6 +1,6 @@
 import { ServiceError } from '#lib/errors.ts'
 import { indexMagic } from '#lib/packs/chunks/chunk-index.ts'
-import { readBytes } from '#lib/objects/port/bytes.ts'
+import { readBytes } from '#lib/async/read-bytes.ts'
 import type { ObjectStat, Provider } from '#lib/objects/port/provider.ts'
 
 /** The error for an object that does not exist. */

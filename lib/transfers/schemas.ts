@@ -14,14 +14,16 @@ import {
   Text,
   Version,
 } from '#lib/catalog/schemas.ts'
+import { SourceOrder, TargetOrder } from './orders/schemas.ts'
 
 const Connection = Text(8192).trim()
 const ProviderMetadata = optional(z.record(z.string(), Text(8192))).transform(meta => meta ?? {})
 const LocalPath = Text(4096).regex(/^[^\0]*$/, 'must be a path')
 
+const balanced = 5
 const levels: Readonly<Record<string, number>> = {
   best_speed: 1,
-  balanced: 5,
+  balanced,
   best_compression: 9,
   no_compression: 0,
   default: -1,
@@ -29,7 +31,7 @@ const levels: Readonly<Record<string, number>> = {
 
 /** A level of gzip: a number, or a word that other services accept too. A number out of range becomes the nearest one. */
 const Level = z
-  .union([z.number().int(), Text(64).transform(word => levels[word.trim().toLowerCase()] ?? levels['balanced']!)])
+  .union([z.number().int(), Text(64).transform(word => levels[word.trim().toLowerCase()] ?? balanced)])
   .transform(level => Math.min(9, Math.max(-1, level)))
 
 /** Says what happens to a transfer whose caller goes away. */
@@ -74,6 +76,7 @@ export const PushManifest = z
         'true: a running machine is suspended while its files are read, and then resumed. Copies start with the disks as after a power failure. Needs the claim UPDATE_VM_STATES too',
     }),
     override_existing: optional(z.boolean()).meta({ description: 'false: an existing manifest is not replaced' }),
+    target: optional(TargetOrder),
   })
   .refine(({ local_path, uuid }) => local_path !== undefined || uuid !== undefined, {
     path: ['local_path'],
@@ -93,6 +96,7 @@ export const PullManifest = z.object({
   machine_name: MachineName,
   provider_metadata: ProviderMetadata,
   start_after_pull: optional(z.boolean()),
+  source: optional(SourceOrder),
 })
 export type PullManifest = z.infer<typeof PullManifest>
 

@@ -1,6 +1,5 @@
 import type { Principal } from '#lib/access/principal.ts'
-import { ServiceError } from '#lib/errors.ts'
-import { isDiskFull } from '#lib/platform/files.ts'
+import { throwFullDisk } from '#lib/platform/full-disk.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
 import { createKeyedLimiter } from '#lib/async/limiter.ts'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
@@ -37,15 +36,10 @@ export interface Transfers {
 /** Transfers of one user that run at the same time; others wait. Each holds indexes and ranges in memory. */
 const maxTransfersPerUser = 8
 
-const throwFullDisk = (error: unknown): never => {
-  if (!isDiskFull(error)) throw error
-  throw new ServiceError('no-space', 'The disk of this host is full. Make room, then try again.', { cause: error })
-}
-
 export const createTransfers = (context: TransferContext): Transfers => {
   const limiter = createKeyedLimiter(maxTransfersPerUser)
   const run = <T>({ id }: Principal, { signal }: ProgressReporter, transfer: () => Promise<T>): Promise<T> =>
-    limiter.run(id, transfer, signal).catch(throwFullDisk)
+    limiter.run(id, transfer, signal).catch((error: unknown) => throwFullDisk(error))
   return {
     push: (caller, request, progress, manager) =>
       run(caller, progress, async () => pushManifest(context, caller, request, progress, manager)),

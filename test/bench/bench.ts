@@ -1,22 +1,49 @@
-/** Prints what the service costs beside a floor that is measured in the same run: `npm run bench`, on Linux. */
+/**
+ * Prints what the service costs beside a floor that is measured in the same run: `npm run bench`, on Linux. With names of groups,
+ * only their rows: `npm run bench -- guests idle-guests`.
+ */
+import { findQemu } from '#lib/hypervisor/qemu/programs.ts'
 import { catalogRows } from './catalog.ts'
 import { chunkRow } from './chunks.ts'
+import { consoleRows } from './console.ts'
 import { executableRow } from './executable.ts'
 import { httpRows } from './http.ts'
 import { eventRows } from './events.ts'
+import { guestStartRows } from './guests.ts'
 import { identityRows } from './identity.ts'
+import { idleGuestRows } from './idle-guests.ts'
 import { startRows } from './start.ts'
 import { storeRows } from './store.ts'
-import { printTable } from './table.ts'
+import { poolRows } from './pools.ts'
+import { printTable, type Row } from './table.ts'
+import { usageRow } from './usage.ts'
 
-const rows = [
-  ...(await httpRows()),
-  ...(await identityRows()),
-  ...(await eventRows()),
-  ...(await startRows()),
-  await executableRow(),
-  ...(await storeRows()),
-  ...(await catalogRows()),
-  await chunkRow(),
-]
+const withQemu = (measure: () => Promise<readonly Row[]>) => async (): Promise<readonly Row[]> => {
+  if (await findQemu()) return measure()
+  console.log('The rows of guests are left out, because QEMU is not installed.')
+  return []
+}
+
+const groups: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
+  http: httpRows,
+  identity: identityRows,
+  events: eventRows,
+  console: consoleRows,
+  start: startRows,
+  executable: async () => [await executableRow()],
+  store: storeRows,
+  catalog: catalogRows,
+  chunks: async () => [await chunkRow()],
+  usage: async () => [await usageRow()],
+  guests: withQemu(guestStartRows),
+  pools: withQemu(poolRows),
+  'idle-guests': withQemu(idleGuestRows),
+}
+
+const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(groups)
+const unknown = names.find(name => !Object.hasOwn(groups, name))
+if (unknown !== undefined)
+  throw new Error(`There are no rows called ${unknown}; the groups are ${Object.keys(groups).join(', ')}.`)
+const rows: Row[] = []
+for (const name of names) rows.push(...(await groups[name]!()))
 printTable(rows)

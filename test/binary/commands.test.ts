@@ -68,6 +68,8 @@ const onService: readonly Case[] = [
   { command: 'jobs list', says: /catalog/ },
   { command: 'jobs show', findArgs: findJob, says: /state +completed, 100%/ },
   { command: 'jobs cancel', findArgs: findJob, code: 1, says: /ended|completed/ },
+  { command: 'console', args: 'nothing', stdin: '\x1d', code: 1, says: /no machine/ },
+  { command: 'tunnel', args: 'demo 7', code: 1, says: /Tunnels are unsupported by the embedded driver/ },
   { command: 'audit list', says: /catalog\/push/ },
   { command: 'audit export', says: /"operation":"claims\/create"/ },
   { command: 'storage backup', findArgs: async () => join(state.path, 'backup.db'), says: /^Copied \d+ documents/ },

@@ -104,7 +104,10 @@ test('a client with an API key sends it with each call', async () => {
   expect(requests[0]!.headers.has('authorization')).toBe(false)
 })
 
-test('a WebSocket has its token in the query, which an API key is exchanged for', async () => {
+test.for([
+  ['a token', { token: 'abc' }, 'authorization', 'Bearer abc'],
+  ['an API key', { apiKey: 'a2V5' }, 'x-api-key', 'a2V5'],
+] as const)('a WebSocket has a ticket in the query, which %s is shown for', async ([, credential, header, value]) => {
   const opened: string[] = []
   vi.stubGlobal(
     'WebSocket',
@@ -112,14 +115,18 @@ test('a WebSocket has its token in the query, which an API key is exchanged for'
       opened.push(address)
     }),
   )
-  const service = createService()
-  const query = { since: '5c1f0b2e-18' }
-  await createClient({ url, token: 'abc', fetch: service.fetch }).api.events.subscribe({ query })
-  await createClient({ url, apiKey: 'a2V5', fetch: service.fetch }).api.events.subscribe()
+  const { fetch, requests } = scriptFetch(() => json({ ticket: 'once', expires_at: '2026-01-02T03:04:35Z' }, 201))
+  const { api } = createClient({ url, ...credential, fetch })
+  await api.events.subscribe({ query: { since: '5c1f0b2e-18' } })
+  await api.machines.screen({ params: { id: 'my web' }, query: { view_only: 'true' } })
   expect(opened).toEqual([
-    'wss://host-1.example.test:8443/api/v1/ws/subscribe?since=5c1f0b2e-18&access_token=abc',
-    'wss://host-1.example.test:8443/api/v1/ws/subscribe?access_token=t1',
+    'wss://host-1.example.test:8443/api/v1/ws/subscribe?since=5c1f0b2e-18&ticket=once',
+    'wss://host-1.example.test:8443/api/v1/machines/my%20web/screen?view_only=true&ticket=once',
   ])
-  expect(await bodyOf(service.requests[0]!)).toEqual({ api_key: 'a2V5' })
+  expect(requests.map(({ headers }) => headers.get(header))).toEqual([value, value])
+  expect(await Promise.all(requests.map(bodyOf))).toEqual([
+    { path: '/v1/ws/subscribe?since=5c1f0b2e-18' },
+    { path: '/v1/machines/my%20web/screen?view_only=true' },
+  ])
   vi.unstubAllGlobals()
 })

@@ -45,6 +45,13 @@ describe('a call', () => {
     expect(new Set(keys.slice(0, 2)).size).toBe(2)
   })
 
+  test('has no key of its own if it is sent once', async () => {
+    const { fetch, requests } = scriptFetch(() => json({}))
+    await createClient({ url, fetch, retries: 0 }).api.machines.pause({ params: { id: 'demo' } })
+    await createClient({ url, fetch }).send({ method: 'POST', path: '/api/v1/machines', body: streamOf(['{}']) })
+    expect(requests.map(({ headers }) => headers.get('idempotency-key'))).toEqual([null, null])
+  })
+
   test('waits as long as Retry-After says', async () => {
     const { fetch, requests } = scriptFetch(busy(7), () => json([]))
     const call = createClient({ url, fetch }).api.machines.list()

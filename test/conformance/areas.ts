@@ -1,10 +1,14 @@
 import type { Area } from './case.ts'
 import { catalogArea } from './cases/catalog.ts'
 import { contracts } from './cases/contract/area.ts'
+import { consoleArea } from './cases/consoles.ts'
 import { eventArea } from './cases/events.ts'
+import { forwardArea } from './cases/forwards.ts'
 import { hostArea } from './cases/hosts.ts'
+import { imageArea } from './cases/images.ts'
 import { machineArea } from './cases/machines.ts'
 import { managerArea } from './cases/managers.ts'
+import { poolArea } from './cases/pools.ts'
 import { roleArea } from './cases/roles.ts'
 import { sshArea } from './cases/ssh.ts'
 import { systemArea } from './cases/system.ts'
@@ -16,10 +20,14 @@ import { userArea } from './cases/users.ts'
 /** The areas whose cases are written by hand. */
 export const writtenAreas: readonly Area[] = [
   catalogArea,
+  consoleArea,
   eventArea,
+  forwardArea,
   hostArea,
+  imageArea,
   machineArea,
   managerArea,
+  poolArea,
   roleArea,
   sshArea,
   systemArea,

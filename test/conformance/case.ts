@@ -58,7 +58,7 @@ export interface Person {
 }
 
 /** What an area needs beside the service. */
-export type Need = 'bucket' | 'other service' | 'guests' | 'ssh host'
+export type Need = 'bucket' | 'other service' | 'guests' | 'qemu' | 'ssh host'
 
 /** Cases that share a fresh state, in the order in which they are asked. */
 export interface Area {
@@ -67,6 +67,8 @@ export interface Area {
   readonly needs?: readonly Need[]
   /** Whether the cases need a host: its machines, its disk or its network. */
   readonly withHost?: true
+  /** The hypervisor of the host; embedded when left out. */
+  readonly driver?: 'qemu'
   /** Runtimes that these cases are not for, each with the reason. */
   readonly leftOut?: Partial<Record<RuntimeName, string>>
   readonly cases: readonly Case[]

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { demoGuest } from '#lib/hypervisor/demo-guest.gen.ts'
 import { newFolder } from '../support/folder.ts'
 import { startS3Server, withoutS3 } from '../support/servers/s3-server.ts'
+import { withoutQemu } from '../support/drivers/qemu.ts'
 import { sshdInstalled, startSshd } from '../support/servers/sshd.ts'
 import type { Need } from './case.ts'
 import { bundleObjects, packObjects } from './packs.ts'
@@ -88,6 +89,7 @@ const needs: Readonly<
   bucket: { absence: withoutS3 ? 'neither versitygw nor Go is installed' : '', open: openBucket },
   'other service': { absence: '', open: openOtherService },
   guests: { absence: '', open: openGuests },
+  qemu: { absence: withoutQemu ? 'QEMU is not installed' : '', open: async () => ({ values: {}, known: {} }) },
   'ssh host': { absence: sshdInstalled ? '' : 'no sshd is installed', open: openSshHost },
 }
 

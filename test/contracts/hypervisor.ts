@@ -5,6 +5,7 @@ import type { HypervisorDriver, MachineView, StableState } from '#lib/hypervisor
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
 import { MachineRecord } from '#lib/machines/record.ts'
 import { host } from '../support/harness.ts'
+import { refuseImage } from '../support/images.ts'
 import { newEventLog } from '../support/events.ts'
 import { withExport } from '../support/exports.ts'
 import { newFolder } from '../support/folder.ts'
@@ -41,6 +42,7 @@ type Action =
   | 'export'
   | 'export suspend'
   | 'configure'
+  | 'configure lifecycle'
   | 'delete'
   | 'delete force'
 
@@ -61,6 +63,7 @@ const contract: Readonly<Record<StableState, Row>> = {
     export: 'stopped',
     'export suspend': 'stopped',
     configure: 'stopped',
+    'configure lifecycle': 'stopped',
     delete: 'gone',
     'delete force': 'gone',
   },
@@ -77,6 +80,7 @@ const contract: Readonly<Record<StableState, Row>> = {
     export: 'refused',
     'export suspend': 'running',
     configure: 'refused',
+    'configure lifecycle': 'running',
     delete: 'refused',
     'delete force': 'gone',
   },
@@ -93,6 +97,7 @@ const contract: Readonly<Record<StableState, Row>> = {
     export: 'refused',
     'export suspend': 'refused',
     configure: 'refused',
+    'configure lifecycle': 'paused',
     delete: 'refused',
     'delete force': 'gone',
   },
@@ -109,6 +114,7 @@ const contract: Readonly<Record<StableState, Row>> = {
     export: 'refused',
     'export suspend': 'suspended',
     configure: 'refused',
+    'configure lifecycle': 'suspended',
     delete: 'refused',
     'delete force': 'gone',
   },
@@ -125,10 +131,20 @@ const contract: Readonly<Record<StableState, Row>> = {
     export: 'refused',
     'export suspend': 'refused',
     configure: 'refused',
+    'configure lifecycle': 'refused',
     delete: 'gone',
     'delete force': 'gone',
   },
 }
+
+/** What the service does with a machine by itself. */
+const lifecycle = [
+  ['labels', 'set', 'team=build,ci='],
+  ['ttl', 'set', '3600'],
+  ['ephemeral', 'set', 'off'],
+  ['autostart', 'order', '7'],
+  ['restart', 'set', 'on-crash'],
+].map(([group, operation, value]) => ({ group: group!, operation: operation!, value: value!, options: [], flags: [] }))
 
 const performAction = async (machines: Machines, name: string, action: Action): Promise<unknown> => {
   switch (action) {
@@ -148,6 +164,8 @@ const performAction = async (machines: Machines, name: string, action: Action): 
         { operations: [{ group: 'memory', operation: 'set', value: '24', options: [], flags: [] }] },
         { dryRun: false },
       )
+    case 'configure lifecycle':
+      return machines.set(name, { operations: lifecycle }, { dryRun: false })
     case 'delete':
       return machines.remove(name, { force: false })
     case 'delete force':
@@ -173,7 +191,13 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
 
     const open = async (): Promise<void> => {
       driver = await bench.driver()
-      machines = await openMachines({ driver, host, stopTimeout: 10_000, ...(await newEventLog()) })
+      machines = await openMachines({
+        driver,
+        host,
+        leaseImage: refuseImage,
+        stopTimeout: 10_000,
+        ...(await newEventLog()),
+      })
       opened = true
     }
     const closeMachines = async (): Promise<void> => {
@@ -280,7 +304,13 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
       await bench.ignorePowerButton(await view(id))
       await closeMachines()
       driver = await bench.driver()
-      machines = await openMachines({ driver, host, stopTimeout: 1_000, ...(await newEventLog()) })
+      machines = await openMachines({
+        driver,
+        host,
+        leaseImage: refuseImage,
+        stopTimeout: 1_000,
+        ...(await newEventLog()),
+      })
       opened = true
       await expect(machines.run(id, 'stop')).rejects.toMatchObject({ fault: 'timeout' })
       expect(state(id)).toBe('running')
@@ -342,6 +372,35 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
       },
     )
 
+    test('a linked clone keeps what it shares while its source goes on, and holds its source', async () => {
+      if (!driver.features.linkedClone) return
+      const attached = await machineIn('stopped', 'attached')
+      const source = await machines.clone(attached, 'source', { linked: false })
+      const bootOnce = async (id: string, count: number): Promise<void> => {
+        await machines.run(id, 'start')
+        if (bench.serial) await until(async () => expect(boots(await serial(id)).at(-1)).toBe(count))
+        await machines.run(id, 'stop', { force: true })
+      }
+      await bootOnce(source, 1)
+      const clone = await machines.clone(source, 'clone', { linked: true })
+      expect((await view(clone)).definition.base).toBe(source)
+      await bootOnce(source, 2)
+      await bootOnce(source, 3)
+      const [later, ofClone] = [
+        await machines.clone(source, 'later', { linked: true }),
+        await machines.clone(clone, 'of the clone', { linked: true }),
+      ]
+      await bootOnce(clone, 2)
+      await bootOnce(clone, 3)
+      await bootOnce(later, 4)
+      await bootOnce(ofClone, 2)
+      for (const id of [source, clone])
+        await expect(machines.remove(id, { force: true })).rejects.toMatchObject({ fault: 'conflict' })
+      for (const id of [later, ofClone, clone]) await machines.remove(id, { force: false })
+      await bootOnce(source, 4)
+      await machines.remove(source, { force: false })
+    })
+
     test('definitions survive a restart of the driver', async () => {
       const id = await machineIn('stopped', 'kept')
       await machines.set(
@@ -355,6 +414,26 @@ export const hypervisorContract = (name: string, make: () => Promise<Workbench>)
       await open()
       expect(machines.show('RENAMED, "quoted" É')).toMatchObject({ ID: id, State: 'stopped' })
     })
+
+    test.for(['stopped', 'paused', 'suspended'] as const)(
+      'labels and lifetimes that were set in the state %s survive a restart of the driver',
+      async wanted => {
+        const id = await machineIn(wanted, 'labelled')
+        await performAction(machines, id, 'configure lifecycle')
+        await closeMachines()
+        await open()
+        expect(machines.show(id)).toMatchObject({
+          labels: { team: 'build', ci: '' },
+          expires_at: expect.any(String),
+          autostart: { enabled: false, order: 7, delay: 0 },
+          restart: 'on-crash',
+        })
+        if (wanted !== 'suspended' || !bench.serial) return
+        await machines.run(id, 'resume')
+        await nextTick(id)
+        expect(boots(await serial(id))).toEqual([1])
+      },
+    )
 
     test('a failed call leaves the machine as it was', async () => {
       const id = await machineIn('stopped', 'narrow')

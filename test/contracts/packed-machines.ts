@@ -220,6 +220,36 @@ export const packedMachinesContract = (bench: Bench, hasGuest: boolean): void =>
     expect((await view(made.id)).definition.networks).toMatchObject([{ mode: 'isolated' }])
   })
 
+  test('the sender of a pack decides nothing of what the machine is and reaches on this host', async () => {
+    using source = await packMachine('stopped', 'source')
+    const claimed = {
+      networks: [{ mac: '52:54:00:00:00:99', mode: 'bridge:lan', name: 'net0' }],
+      forwards: [{ protocol: 'tcp', host_address: '0.0.0.0', host_port: 8022, guest_port: 22 }],
+      shared_folders: [{ name: 'etc', path: '/etc', mode: 'rw' }],
+      cdroms: [{ name: 'cdrom0', path: '/etc/passwd' }],
+      autostart: { enabled: true },
+      owner: 'somebody',
+      labels: { team: 'ops' },
+      ephemeral: true,
+      expires_at: '2000-01-01T00:00:00.000Z',
+    }
+    await changeDefinition(source.folder)(all => ({
+      ...all,
+      ...claimed,
+      disks: all.disks.map(disk => ({ ...disk, image: 'a'.repeat(64), backing: '/etc/passwd' })),
+    }))
+    const { id } = await bench.machines().import({ name: 'imported' }, copyFiles(source.folder))
+    const { definition } = await view(id)
+    expect(definition.networks).toMatchObject([{ mode: 'isolated' }])
+    for (const drive of definition.cdroms ?? []) expect(drive).not.toHaveProperty('path')
+    for (const member of Object.keys(claimed).filter(name => name !== 'networks' && name !== 'cdroms'))
+      expect(definition).not.toHaveProperty(member)
+    for (const disk of definition.disks) {
+      expect(disk).not.toHaveProperty('image')
+      expect(disk).not.toHaveProperty('backing')
+    }
+  })
+
   test('a linked clone and its source are exported without references to each other', async () => {
     if (!bench.driver().features.linkedClone) return
     const attached = await machineIn('stopped', 'attached')

@@ -71,6 +71,18 @@ describe('the edge', () => {
     await edge.ask('DELETE', `/v1/auth/users/${id}`, { token })
   })
 
+  test('audits what its gateway has refused', async () => {
+    const headers = { authorization: 'Bearer a.b.c', 'cf-connecting-ip': '192.0.2.8' }
+    const reply = await fetch(`${edge.url}/api/v1/auth/users/nobody`, { method: 'DELETE', headers })
+    expect(reply.status).toBe(401)
+    await until(async () => {
+      const { body } = await edge.ask('GET', '/v1/audit?operation=users/delete&outcome=refused', { token })
+      expect(body.entries).toMatchObject([
+        { request_id: reply.headers.get('x-request-id'), address: '192.0.2.8', target: { id: 'nobody' }, status: 401 },
+      ])
+    })
+  })
+
   test('signs with a new key after a rotation, and accepts the tokens of the old one', async () => {
     expect(await edge.ask('POST', '/v1/auth/key/rotate', { token })).toMatchObject({ status: 200 })
     const later = await edge.signIn()

@@ -26,7 +26,11 @@ afterAll(() => folder[Symbol.dispose]())
 
 /** Serves what `open` gives, as JSON. */
 const serve = async (open: () => Promise<Storage>): Promise<{ readonly url: string } & AsyncDisposable> => {
-  const server = createServer((_, response) => void open().then(storage => response.end(JSON.stringify(storage))))
+  const server = createServer((_, response) => {
+    // A connection that this server closed while it was idle would fail the next request of the program.
+    response.setHeader('Connection', 'close')
+    void open().then(storage => response.end(JSON.stringify(storage)))
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {

@@ -19,8 +19,22 @@ test('npm run edge serves the built edge, says where, and how to sign in', async
   }
   const [, url] = /served at (http:\S+),/.exec(told)!
   const [, password] = /the password (\S+) /.exec(told)!
-  const body = JSON.stringify({ email: 'root', password })
-  expect(await fetch(`${url}/api/v1/auth/token`, { method: 'POST', body })).toMatchObject({ status: 200 })
+  // No client can say that it is another one.
+  const headers = { 'CF-Connecting-IP': '192.0.2.66' }
+  const signIn = (text: string) =>
+    fetch(`${url}/api/v1/auth/token`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ email: 'root', password: text }),
+    })
+  expect(await signIn('wrong')).toMatchObject({ status: 401 })
+  const signedIn = await signIn(password!)
+  expect(signedIn.status).toBe(200)
+  const { token } = (await signedIn.json()) as { token: string }
+  const audit = await fetch(`${url}/api/v1/audit`, { headers: { Authorization: `Bearer ${token}` } })
+  const { entries } = (await audit.json()) as { entries: readonly { readonly address: string }[] }
+  expect(entries.map(({ address }) => address)).toEqual(entries.map(() => ''))
+  expect(entries.length).toBeGreaterThan(0)
   child.kill('SIGTERM')
   expect(await ended).toBe(0)
 })

@@ -7,6 +7,7 @@ import { withoutQemu } from '../support/drivers/qemu.ts'
 import { newState } from '../support/service.ts'
 import { type Host, startHost } from '../support/transfers.ts'
 import { until } from '../support/waiting.ts'
+import { findRotatedLog } from '../support/guests/rotated-log.ts'
 
 const guests = 20
 const limit = 2 ** 20
@@ -68,11 +69,10 @@ describe.skipIf(withoutQemu)(
 
       /** Waits until each guest has filled a log from now on, and sees all within their bounds at every moment. */
       const flood = async (): Promise<void> => {
-        const asideOf = (home: string): string => join(home, 'serial.log.1')
-        const first = homes.map(home => found(asideOf(home))?.mtimeMs ?? 0)
+        const first = homes.map(home => found(findRotatedLog(home))?.mtimeMs ?? 0)
         await until(() => {
           for (const home of homes) {
-            const sizes = ['serial.log', 'serial.log.1'].map(name => found(join(home, name))?.size ?? 0)
+            const sizes = [join(home, 'serial.log'), findRotatedLog(home)].map(path => found(path)?.size ?? 0)
             const files = readdirSync(home).map(name => found(join(home, name)))
             most.log = Math.max(most.log, ...sizes)
             most.machine = Math.max(
@@ -82,7 +82,7 @@ describe.skipIf(withoutQemu)(
           }
           most.recorder = Math.max(most.recorder, memoryOf(recorder()))
           for (const [at, home] of homes.entries())
-            expect(found(asideOf(home))?.mtimeMs ?? 0, names[at]).toBeGreaterThan(first[at]!)
+            expect(found(findRotatedLog(home))?.mtimeMs ?? 0, names[at]).toBeGreaterThan(first[at]!)
         })
         // A machine's folder holds some notes beside its two logs.
         expect(most.log).toBeLessThanOrEqual(limit)

@@ -123,7 +123,7 @@ describe('GET /v1/events', () => {
     expect(plain).toMatchObject({ status: 426, body: { code: 426, message: expect.stringContaining('WebSocket') } })
     expect(plain.headers.get('upgrade')).toBe('websocket')
     expect((await call('GET', '/api/v1/ws/subscribe', { as: null })).status).toBe(401)
-    expect((await call('GET', '/api/v1/ws/subscribe?since=x')).status).toBe(400)
+    expect((await call('GET', '/api/v1/ws/subscribe?since=x')).status).toBe(426)
     expect((await call('GET', '/api/v1/ws/clients', { as: ['LIST'] })).status).toBe(403)
     expect((await call('GET', '/api/v1/ws/clients')).body).toEqual([])
     expect((await call('GET', '/api/v1/ws/stats')).body).toMatchObject({ total_clients: 0, messages_sent: 0 })

@@ -51,7 +51,7 @@ describe('Idempotency-Key', () => {
     expect(eventLog.store.failure).toBeUndefined()
   })
 
-  test('survives a restart; an interrupted request is reported as such', async () => {
+  test('survives a restart; an interrupted request is reported as such, or goes on if it can', async () => {
     using folder = newFolder()
     const once = { key: 'k', caller: 'c', operation: 'x', content: { a: 1 }, secret: false }
     const open = async () => {
@@ -72,6 +72,12 @@ describe('Idempotency-Key', () => {
     const never = () => expect.fail('this was done before')
     expect(await second.idempotency.run(once, never)).toEqual({ id: 7 })
     await expect(second.idempotency.run({ ...once, key: 'cut' }, never)).rejects.toMatchObject({ fault: 'conflict' })
+    const resumable = { ...once, key: 'cut', resumable: true }
+    await expect(second.idempotency.run({ ...resumable, content: {} }, never)).rejects.toMatchObject({
+      fault: 'conflict',
+    })
+    expect(await second.idempotency.run(resumable, () => 'gone on')).toBe('gone on')
+    expect(await second.idempotency.run(resumable, never)).toBe('gone on')
     second.idempotency.close()
     await second.store[Symbol.asyncDispose]()
   })

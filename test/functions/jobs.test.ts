@@ -245,11 +245,13 @@ describe('after a restart', () => {
   const forever = ({ signal }: ProgressReporter) =>
     new Promise<never>((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)))
 
-  test('repeatable jobs are resumed; others, and cancelled ones, fail with the reason', async () => {
+  test('repeatable jobs are resumed; others, those of other services’ users, and cancelled ones, fail with the reason', async () => {
     using folder = newFolder()
     const first = await open(folder.path)
     const { job: again } = await first.jobs.start(request(true), forever)
     const { job: lost } = await first.jobs.start(request(false), forever)
+    const foreignCaller = { ...caller, issuer: 'https://control.example.test' }
+    const { job: foreign } = await first.jobs.start({ ...request(true), caller: foreignCaller }, forever)
     const { job: cancelled } = await first.jobs.start(request(true), () => new Promise(() => {}))
     await first.jobs.cancel(cancelled.id, caller)
     // As after a kill: nothing ends the work, and the records stay as they are.
@@ -267,7 +269,9 @@ describe('after a restart', () => {
       { operation: 'machines/start', params: { id: 'one' }, query: undefined, body: undefined, owner: caller.id },
     ])
     expect(await second.jobs.show(again.id, caller)).toMatchObject({ state: 'completed', result: { id: 'machine' } })
-    expect(await second.jobs.show(lost.id, caller)).toMatchObject({ state: 'failed', code: 503 })
+    const why = expect.stringContaining('decide whether to start it again')
+    for (const { id } of [lost, foreign])
+      expect(await second.jobs.show(id, caller)).toMatchObject({ state: 'failed', code: 503, error: why })
     expect(await second.jobs.show(cancelled.id, caller)).toMatchObject({ state: 'failed', code: 409 })
     await second.jobs.close()
     await second.close()

@@ -5,7 +5,7 @@ import { createApp } from '#lib/http/app.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
 import { toServedPath } from '#lib/calls/paths.ts'
-import { readSetting } from '#lib/machines/settings.ts'
+import { readSetting } from '#lib/machines/settings/table.ts'
 import type { Services } from '#lib/compose/services.ts'
 import { routes as table } from '#functions/routes.gen.ts'
 import { type Call, callOf } from '../support/harness.ts'
@@ -103,6 +103,9 @@ describe('mistakes of a request are reported in the words of the service', () =>
   })
 
   test('values of the settings of a machine', () => {
+    const [id, created_at] = [crypto.randomUUID(), '']
+    const hardware = { cpus: 1, memory: 16, disks: [], networks: [] }
+    const definition = { id, name: 'one', description: '', created_at, ...hardware }
     const wrong: string[] = []
     for (const [group, operation] of [
       ['cpu', 'set'],
@@ -110,11 +113,20 @@ describe('mistakes of a request are reported in the words of the service', () =>
       ['machine', 'rename'],
       ['description', 'set'],
       ['network', 'set'],
-      ['screen', 'set'],
+      ['display', 'set'],
+      ['device', 'add'],
+      ['device', 'set'],
+      ['device', 'remove'],
+      ['boot-order', 'boot-order'],
+      ['boot-order', 'bios-type'],
+      ['shared-folder', 'add'],
+      ['shared-folder', 'set'],
+      ['limits', 'cpu_percent'],
+      ['limits', 'disk_bytes_per_second'],
     ] as const)
       for (const value of odd.map(String)) {
         try {
-          readSetting({ group, operation, value, options: [], flags: [] })
+          readSetting({ group, operation, value, options: [], flags: [] }, definition, new Map())
         } catch (error) {
           const { message } = error as Error
           if (foreign.test(message)) wrong.push(`${group} ${operation}: ${message}`)

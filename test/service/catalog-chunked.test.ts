@@ -7,7 +7,7 @@ import { readBytes } from '../contracts/provider.ts'
 import { createNoisy, diskIn, renew, resumed } from '../support/guests/noisy.ts'
 import { registryInstalled } from '../support/servers/registry.ts'
 import { newState } from '../support/service.ts'
-import { type Kind, localKind, openRegistry, type Place, storageKinds } from '../support/storages.ts'
+import { type Kind, localKind, openRegistry, type Place, sampledKinds } from '../support/storages.ts'
 import { connectionTo, type Host, startHost } from '../support/transfers.ts'
 import { until } from '../support/waiting.ts'
 
@@ -56,7 +56,7 @@ const clean = ({ call }: Host, { connection }: Place, dry_run: boolean) =>
 
 const sizeOf = (objects: Iterable<ObjectStat>): number => [...objects].reduce((sum, { size }) => sum + size, 0)
 
-describe.each([localKind, ...storageKinds])('chunks on $name', kind => {
+describe.each([localKind, ...sampledKinds])('chunks on $name', kind => {
   const why = kind.left && ` (${kind.left})`
   test.skipIf(why !== '')(`are uploaded once, shared by versions, pulled and collected${why}`, async () => {
     await using hosts = await begin(kind)

@@ -14,12 +14,12 @@ import {
 } from '../support/guests/noisy.ts'
 import { seededRandom } from '../support/random.ts'
 import { newState } from '../support/service.ts'
-import { localKind, storageKinds } from '../support/storages.ts'
+import { killedKinds, localKind } from '../support/storages.ts'
 import { connectionTo, startHost } from '../support/transfers.ts'
 import { passing, until } from '../support/waiting.ts'
 
 /** Of another host come the bytes in one way, whatever it has them from. */
-const cases = [localKind, ...storageKinds].flatMap(kind => [
+const cases = [localKind, ...killedKinds].flatMap(kind => [
   { kind, name: kind.name, from: 'itself' },
   ...(kind === localKind ? [{ kind, name: kind.name, from: 'another host' }] : []),
 ])

@@ -20,12 +20,12 @@ import {
 } from '../support/guests/noisy.ts'
 import { seededRandom } from '../support/random.ts'
 import { newState } from '../support/service.ts'
-import { localKind, storageKinds } from '../support/storages.ts'
+import { killedKinds, localKind } from '../support/storages.ts'
 import { startHost } from '../support/transfers.ts'
 import { passing, until } from '../support/waiting.ts'
 
 describe('the service is killed', () => {
-  describe.each([localKind, ...storageKinds])('during a push to $name', kind => {
+  describe.each([localKind, ...killedKinds])('during a push to $name', kind => {
     const kills = killsOn(kind)
     test.skipIf(kind.left !== '')(
       `at ${kills} moments: a repeated push creates the right pack, and nothing else is left${kind.left && ` (${kind.left})`}`,

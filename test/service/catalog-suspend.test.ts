@@ -147,7 +147,7 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'a machine 
     let host = await startHost(state.path, 'qemu')
     const guest = await startNoisyGuest(host, state.path, 'qemu')
     const whole = await timed(() => host.call('POST', '/catalog/push', request))
-    const kills = rounds(5, 20)
+    const kills = rounds(3, 20)
     for (let round = 0; round < kills; round += 1) {
       const { body: job } = await host.call('POST', '/catalog/push/async', request)
       await passing(round / kills, whole)

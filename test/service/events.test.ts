@@ -15,7 +15,7 @@ import { pause, until } from '../support/waiting.ts'
 
 const modes = ['inline', 'process'] as const
 type Mode = (typeof modes)[number]
-const wanted = rounds(300, 1_000)
+const wanted = rounds(150, 1_000)
 const envOf = (mode: Mode): Record<string, string> => ({
   VMHOST_ROOT_PASSWORD: rootPassword,
   VMHOST_EVENTS: mode,

@@ -5,14 +5,26 @@ import { loadApiDescription } from '#functions/load-api-description.ts'
 import { routes } from '#functions/routes.gen.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 import type { Example } from '#lib/http/openapi/operation.ts'
+import { withoutQemu } from '../support/drivers/qemu.ts'
 import { newState, rootPassword, startService } from '../support/service.ts'
-import { takeHostTour } from '../support/host-tour.ts'
+import { forwardEndpoints, takeForwardTour } from '../support/tours/forward-tour.ts'
+import { takeGuestTour } from '../support/tours/guest-tour.ts'
+import { takeHostTour } from '../support/tours/host-tour.ts'
 import { createStable, shapeOf } from '../support/stable.ts'
 import { startSshd } from '../support/servers/sshd.ts'
-import { type Take, takeTour } from '../support/tour.ts'
+import { type Take, takeTour } from '../support/tours/tour.ts'
 import { pause } from '../support/waiting.ts'
 
 const file = 'functions/examples.gen.json'
+/** They have no plain request and reply, or one of bytes. */
+const withoutText: ReadonlySet<string> = new Set([
+  'events/subscribe',
+  'machines/tunnel',
+  'machines/screen',
+  'machines/screenshot',
+  // Only a host gets them while it pulls.
+  'hosts/pack',
+])
 const table: readonly Route[] = routes
 
 /** What of a reply is shown: the beginning of what goes on and on. */
@@ -56,7 +68,7 @@ test('the examples in the OpenAPI document are real requests and replies; `npm r
     const response = await fetch(service.url + at, {
       method,
       headers: { authorization: `Bearer ${token}`, ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body) }),
     })
     const text = await response.text()
     expect(response.ok, `${line}: ${response.status} ${text}`).toBe(true)
@@ -64,7 +76,7 @@ test('the examples in the OpenAPI document are real requests and replies; `npm r
     if (id !== '') {
       const { endpoint } = table.find(route => route.id === id)!
       if (!endpoint.job?.detached && !endpoint.passThrough?.reply) endpoint.reply.parse(reply)
-      keep(id, body, excerpt(id, reply))
+      keep(id, body instanceof Uint8Array ? undefined : body, excerpt(id, reply))
     }
     return reply
   }
@@ -97,13 +109,17 @@ test('the examples in the OpenAPI document are real requests and replies; `npm r
   await service.stop()
 
   await takeHostTour(keep)
+  await takeGuestTour(keep)
+  if (!withoutQemu) await takeForwardTour(keep)
+  // Without QEMU, the examples of before stay.
+  else for (const id of forwardEndpoints) examples[id] = JSON.parse(readFileSync(file, 'utf8'))[id]
 
   // Over a manager it needs a storage that both services reach, and is asked and answered as here.
   examples['catalog-managers/catalog-push'] = examples['catalog/push']!
   examples['catalog-managers/catalog-push-async'] = examples['catalog/push-async']!
   const sorted = Object.fromEntries(Object.entries(examples).sort(([a], [b]) => (a < b ? -1 : 1)))
   if (process.env['UPDATE_EXAMPLES'] === '1') writeFileSync(file, `${JSON.stringify(sorted, undefined, 1)}\n`)
-  const without = table.map(({ id }) => id).filter(id => id !== 'events/subscribe' && !(id in examples))
+  const without = table.map(({ id }) => id).filter(id => !withoutText.has(id) && !(id in examples))
   expect(without, 'the tour does not come by these').toEqual([])
   const known =
     process.env['UPDATE_EXAMPLES'] === '1'

@@ -8,7 +8,7 @@ import { newState, rootPassword, type Service, startService } from '../support/s
 import { pause, until } from '../support/waiting.ts'
 
 /** Milliseconds after the request at which the service is killed: in the middle of each kind of work. */
-const moments = rounds([0, 8, 30, 110], [0, 3, 8, 15, 30, 60, 110])
+const moments = rounds([0, 30], [0, 3, 8, 15, 30, 60, 110])
 const verbs = ['start', 'stop', 'suspend', 'resume', 'restart', 'clone', 'delete'] as const
 const stable = new Set(['stopped', 'running', 'paused', 'suspended'])
 

@@ -8,7 +8,7 @@ import { rounds } from '../support/rounds.ts'
 import { newState, rootPassword, type Service, startService } from '../support/service.ts'
 import { pause, until } from '../support/waiting.ts'
 
-const [plainKills, sealedKills] = rounds([7, 3], [67, 33])
+const [plainKills, sealedKills] = rounds([4, 2], [67, 33])
 /** Rounds after which what is left of one is removed, so that the state does not grow with the rounds. */
 const kept = 12
 

@@ -5,7 +5,7 @@ import { withoutQemu } from '../support/drivers/qemu.ts'
 import { newState, rootPassword, type Service, startService } from '../support/service.ts'
 import { until } from '../support/waiting.ts'
 
-const rounds = Number(process.env['CLONE_ROUNDS'] ?? 3)
+const rounds = Number(process.env['CLONE_ROUNDS'] ?? 2)
 
 interface Machine {
   readonly ID: string

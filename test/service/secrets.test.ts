@@ -37,6 +37,8 @@ test('no secret reaches the log, the audit or a file', async () => {
   await service.call('GET', '/api/v1/auth/users', { headers: { 'x-api-key': made.encoded } })
   await service.call('GET', '/api/v1/auth/users', { headers: { 'x-api-key': `${made.encoded.slice(0, -4)}AAAA` } })
   await ask('GET', `/nothing?access_token=${token}`, undefined, token)
+  const { ticket } = await ask('POST', '/auth/tickets', { path: '/v1/ws/subscribe' }, token)
+  for (let turn = 0; turn < 2; turn += 1) await ask('GET', `/ws/subscribe?ticket=${ticket}`)
   await ask('DELETE', '/auth/token', undefined, keyed)
   const exported = await runProgram(['audit', 'export'], {}, state.path)
   expect(exported).toMatchObject({
@@ -48,7 +50,7 @@ test('no secret reaches the log, the audit or a file', async () => {
     /TIME +USER +FROM +OPERATION[^]*jane +127\.0\.0\.1 +auth\/change-password/,
   )
 
-  const kept = [...secrets, token, hers, keyed, made.encoded, made.encoded.slice(4, -8)]
+  const kept = [...secrets, ticket, token, hers, keyed, made.encoded, made.encoded.slice(4, -8)]
   const look = (text: string, where: string): void => {
     for (const one of kept) expect(text.includes(one), `${where} holds ${one.slice(0, 6)}…`).toBe(false)
   }

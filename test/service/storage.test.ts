@@ -12,7 +12,7 @@ import { passing, pause } from '../support/waiting.ts'
 const password = 'a password for the store'
 const plain = { VMHOST_ROOT_PASSWORD: rootPassword, VMHOST_DEMO: 'off' }
 const sealed = { ...plain, VMHOST_STORAGE_PASSWORD: password }
-const [rotations, kills] = [rounds(4, 8), rounds(6, 12)]
+const [rotations, kills] = [rounds(2, 8), rounds(3, 12)]
 
 const addUser = async (service: Service, token: string, username: string): Promise<number> => {
   const body = { username, name: username, email: `${username}@example.test`, password: rootPassword }
@@ -90,7 +90,7 @@ describe('the encrypted store of a service', () => {
     using state = newState()
     const first = await startService({ state: state.path, env: plain })
     const token = await first.signIn()
-    for (let at = 0; at < 20; at += 1) await addUser(first, token, `user${at}`)
+    for (let at = 0; at < 8; at += 1) await addUser(first, token, `user${at}`)
     await first.stop()
     const whole = readFileSync(join(state.path, 'store.db'))
     const took = await timed(() => runProgram(['users', 'list'], sealed, state.path))
@@ -119,7 +119,7 @@ describe('the encrypted store of a service', () => {
         encrypted += 1
       }
       const again = await runProgram(['users', 'list'], sealed, state.path)
-      expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('user19') })
+      expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('user7') })
       for (const left of ['store.db-wal', 'store.db-shm']) rmSync(join(state.path, left), { force: true })
     }
     expect(during).toBeGreaterThan(kills / 4)

@@ -1,4 +1,4 @@
-import { every } from '#lib/async/every.ts'
+import { every, type Every } from '#lib/async/every.ts'
 import { type Events, openEvents } from '#lib/events/events.ts'
 import { createMemoryStore } from '#lib/storage/memory-store.ts'
 import type { Store } from '#lib/storage/store.ts'
@@ -12,9 +12,14 @@ export const newEventLog = async (
   readonly publish: Events['publish']
   readonly onPublishFailed: (error: unknown) => void
   readonly onResumeFailed: (error: unknown) => void
+  readonly every: Every
+  readonly onAutomationFailed: (what: string, name: string, error: unknown) => void
+  /** What could not be started or deleted automatically. */
+  readonly automationFailures: readonly string[]
 }> => {
   const store = given ?? (await createMemoryStore())
   const events = await openEvents(store, { every })
+  const automationFailures: string[] = []
   const fail = (error: unknown): never => {
     throw error
   }
@@ -24,5 +29,8 @@ export const newEventLog = async (
     publish: events.publish,
     onPublishFailed: fail,
     onResumeFailed: fail,
+    every,
+    onAutomationFailed: (what, name) => void automationFailures.push(`${what} of ${name}`),
+    automationFailures,
   }
 }

@@ -12,12 +12,16 @@ import { createHostStorages } from '#lib/objects/host-storages.ts'
 import type { Events } from '#lib/events/events.ts'
 import { type App, createApp } from '#lib/http/app.ts'
 import type { Outcome } from '#lib/http/outcome.ts'
+import { messageOf } from '#lib/errors.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
+import type { ImageContext } from '#lib/images/context.ts'
+import { openImageStorage } from '#lib/images/open-image-storage.ts'
+import { findQemu } from '#lib/hypervisor/qemu/programs.ts'
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
 import { openManagerRecords } from '#lib/remote-catalogs/managers/records.ts'
 import { defaultLimits, type RemoteLimits } from '#lib/remote-catalogs/remote-client.ts'
 import { createStartWorker } from '#lib/platform/workers.ts'
-import { createOutgoing } from '#lib/platform/outgoing.ts'
+import { createOpenOutgoing, createOutgoing, type OpenOutgoing } from '#lib/platform/outgoing.ts'
 import type { SendOutgoing } from '#lib/platform/outgoing-request.ts'
 import { openIdempotency } from '#lib/idempotency/idempotency.ts'
 import { createMetrics } from '#lib/metrics/metrics.ts'
@@ -38,11 +42,13 @@ export const host = {
   user: 'farm',
   cpus: 64,
   memory: 1_048_576,
+  readDiskSize: async () => 100_000_000,
 }
 
 interface Ask {
   /** The claims of the caller; null sends no credential. All claims when left out. */
   readonly as?: readonly string[] | null
+  /** Text and bytes are sent as they are, anything else as JSON. */
   readonly body?: unknown
   readonly headers?: Record<string, string>
   readonly signal?: AbortSignal
@@ -80,7 +86,9 @@ const openOf = (app: App): Open => {
     send(path, {
       method,
       headers: { ...(as && { authorization: `Bearer ${as.join(',') || 'nothing'}` }), ...headers },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(body !== undefined && {
+        body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
+      }),
       ...(signal && { signal }),
     })
 }
@@ -104,6 +112,11 @@ interface Fixtures {
   driver: SimulatedDriver
   eventLog: Awaited<ReturnType<typeof newEventLog>>
   events: Events
+  images: ImageContext
+  /** How images are pulled. */
+  openOutgoing: OpenOutgoing
+  /** The most bytes of an image. */
+  imageMaxSize: number
   machines: Machines
   /** How other hosts are reached. */
   outgoing: SendOutgoing
@@ -146,11 +159,26 @@ export const test = base.extend<Fixtures>({
   // oxlint-disable-next-line no-empty-pattern -- as above
   eventLog: async ({}, use) => use(await newEventLog()),
   events: async ({ eventLog }, use) => use(eventLog.events),
-  machines: async ({ driver, eventLog }, use) => {
-    const machines = await openMachines({ driver, host, stopTimeout: 200, ...eventLog })
+  images: async ({ folder, eventLog: { store, events }, openOutgoing, imageMaxSize }, use) => {
+    const programs = await findQemu()
+    const opened = await openImageStorage({
+      store,
+      publish: events.publish,
+      folder: join(folder, 'state', 'images'),
+      outgoing: openOutgoing,
+      maxBytes: imageMaxSize,
+    })
+    await use({ ...opened, tools: programs && { programs } })
+  },
+  machines: async ({ driver, eventLog, images }, use) => {
+    const machines = await openMachines({ driver, host, leaseImage: images.leases.take, stopTimeout: 200, ...eventLog })
     await use(machines)
     await machines.close()
   },
+  // oxlint-disable-next-line no-empty-pattern -- as above
+  openOutgoing: async ({}, use) => use(createOpenOutgoing({ allowed: ['127.0.0.1'] })),
+  // oxlint-disable-next-line no-empty-pattern -- as above
+  imageMaxSize: async ({}, use) => use(2 ** 30),
   // oxlint-disable-next-line no-empty-pattern -- as above
   outgoing: async ({}, use) => use(createOutgoing({ allowed: [] })),
   // oxlint-disable-next-line no-empty-pattern -- as above
@@ -176,6 +204,7 @@ export const test = base.extend<Fixtures>({
       trust,
       warnings,
       machines,
+      images,
       observed,
       defects,
       outgoing,
@@ -200,6 +229,7 @@ export const test = base.extend<Fixtures>({
       },
       driver,
       machines,
+      images,
       facts: host,
       ssh: { execute: async () => ({ output: '', error: '' }) },
       catalog: {
@@ -228,6 +258,7 @@ export const test = base.extend<Fixtures>({
       metrics: createMetrics(),
       healthChecks: { hypervisor: async () => 'simulated' },
       onJobDefect: error => void defects.push(error),
+      onPoolFailed: (pool, error) => void warnings.push(`${pool}: ${messageOf(error)}`),
       // Nothing here is left behind: a part that does not close fails the test.
       shutdown: {
         add: (_name, _kind, close) => closing.defer(async () => void (await close(new AbortController().signal))),

@@ -9,6 +9,7 @@ import type { LockoutPolicy } from '#lib/auth/lockout-policy.ts'
 import { hashPassword, passwordMatches } from '#lib/auth/password-hashes.ts'
 import { characterKindNames, maxPasswordBytes, type PasswordPolicy } from '#lib/auth/password-policy.ts'
 import type { Passwords } from '#lib/auth/passwords.ts'
+import type { RootPasswordUse } from '#lib/auth/root-confirmation.ts'
 import { exportPublicJwk, createTokenKey } from '#lib/auth/token-key.ts'
 import { openEvents, type Publish } from '#lib/events/events.ts'
 import { createHealth } from '#lib/health/health.ts'
@@ -120,7 +121,7 @@ interface Options {
   readonly lockout?: LockoutPolicy
   readonly pepper?: Uint8Array
   /** The setting of root's password. */
-  readonly configured?: { readonly password: string | undefined }
+  readonly configured?: { readonly password: string | undefined; readonly use?: RootPasswordUse }
   readonly trusted?: Parameters<typeof openIdentity>[0]['trusted']
 }
 
@@ -145,5 +146,6 @@ export const newIdentity = async ({
     policy: { password: passwordPolicy, lockout, tokenLifetime },
     trusted,
     rootPassword: configured.password,
+    rootPasswordUse: configured.use,
   })
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
@@ -93,6 +93,14 @@ const environment = (
   ...more,
 })
 
+/** Starts a command of the program; the caller closes its standard input. */
+export const startProgram = (
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  state = tmpdir(),
+): ChildProcessWithoutNullStreams =>
+  spawn(process.execPath, [builtProgram, ...args], { env: environment(state, 'embedded', env), cwd: tmpdir() })
+
 /** Runs the program to its end, for what does not stay. */
 export const runProgram = async (
   args: readonly string[],
@@ -100,10 +108,7 @@ export const runProgram = async (
   state = tmpdir(),
   stdin = '',
 ): Promise<{ code: number | null; stdout: string; stderr: string }> => {
-  const child = spawn(process.execPath, [builtProgram, ...args], {
-    env: environment(state, 'embedded', env),
-    cwd: tmpdir(),
-  })
+  const child = startProgram(args, env, state)
   child.stdin.end(stdin)
   const output = { stdout: '', stderr: '' }
   child.stdout.on('data', (text: Buffer) => void (output.stdout += text.toString()))
@@ -179,7 +184,7 @@ export const startService = async ({
           }),
         )
       })
-      sent.end(body === undefined ? undefined : JSON.stringify(body))
+      sent.end(body === undefined || body instanceof Uint8Array ? body : JSON.stringify(body))
     })
 
   return {

@@ -1,6 +1,7 @@
 /** Values that differ from run to run, by the name of their member: what stands for them in an example. */
 const byName: Readonly<Record<string, unknown>> = {
   token: 'eyJhbGciOiJSUzI1NiJ9.eyJ1aWQiOiI…',
+  ticket: 'UdWb0jvJf9PIQ6NqBGMvJtVhmEhyA4e0SInOiHIuZAY',
   encoded: 'a2V5OnNlY3JldA==',
   api_key: 'a2V5OnNlY3JldA==',
   expires_at: 1767323045,

@@ -11,6 +11,7 @@ import { anyFile } from './host-files.ts'
 import { nginxInstalled, startNginxDav } from './servers/nginx-dav.ts'
 import { account, registryInstalled, startRegistry } from './servers/registry.ts'
 import { startS3Server, withoutS3 } from './servers/s3-server.ts'
+import { rounds } from './rounds.ts'
 
 /** An empty place on a real storage server. */
 export interface Place extends AsyncDisposable {
@@ -135,3 +136,15 @@ export const storageKinds: readonly Kind[] = [
     open: () => openRegistry(),
   },
 ]
+
+/**
+ * The kinds on which transfers between whole services are tried: in every run a store of objects and a registry, by
+ * `npm run full` all. The contract of providers runs over all of them in every run.
+ */
+export const sampledKinds: readonly Kind[] = rounds(
+  storageKinds.filter(({ name }) => name === 'minio' || name === 'oci'),
+  storageKinds,
+)
+
+/** The kinds beside local storage on which transfers are killed: in every run an object store, by `npm run full` all. */
+export const killedKinds: readonly Kind[] = rounds(sampledKinds.slice(0, 1), storageKinds)

@@ -5,7 +5,7 @@ import { type Listener, openListener } from '#lib/listener/listener.ts'
 interface Message {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: string | Uint8Array<ArrayBuffer>
   readonly signal?: AbortSignal
 }
 

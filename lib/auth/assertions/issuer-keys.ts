@@ -63,16 +63,17 @@ const createFetchedKeys = (url: string, algorithm: string, fetchJson: FetchJson)
       failure = error
     }
   }
-  const isFresh = (): boolean => known !== undefined && Date.now() - known.at < maxAge
+  const getFreshKeys = () => (known && Date.now() - known.at < maxAge ? known.keys : undefined)
 
   return {
     async find(keyId) {
       if (keyId === undefined) return undefined
-      if (!isFresh() || !known!.keys.has(keyId)) {
+      if (!getFreshKeys()?.has(keyId)) {
         if (Date.now() - lastFetch >= minInterval) fetching ??= fetchKeys().finally(() => (fetching = undefined))
         await fetching
       }
-      if (isFresh()) return known!.keys.get(keyId)
+      const keys = getFreshKeys()
+      if (keys) return keys.get(keyId)
       throw new ServiceError(
         'unavailable',
         // Anybody can cause this, so only the log has the address.

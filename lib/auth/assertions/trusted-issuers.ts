@@ -2,7 +2,7 @@ import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
 import type { Credential } from '#lib/access/credential.ts'
 import type { Principal } from '#lib/access/principal.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
-import { AssertionClaims, assertionLifetime, assertionType } from './assertion.ts'
+import { AssertionClaims, assertionLifetime, assertionType, nonceHeader } from './assertion.ts'
 import { createIssuerKeys, type FetchJson, type IssuerKeys, type KeySet } from './issuer-keys.ts'
 import { createUsedAssertions } from './used-assertions.ts'
 
@@ -24,9 +24,15 @@ export interface TrustedIssuers {
   principal(credential: Credential): Promise<Principal> | undefined
 }
 
-interface Options {
+/** The services whose assertions are accepted. */
+export interface TrustedServices {
   readonly issuers: readonly TrustedIssuer[]
   readonly fetchJson: FetchJson
+  /** Names this run of the service, which remembers the assertions that were used in it, and no others. A UUID. */
+  readonly nonce: string
+}
+
+interface Options extends TrustedServices {
   /** Whether a user of this service has an id. Nobody else may act under it. */
   readonly isLocalUser: (id: string) => boolean
 }
@@ -34,10 +40,10 @@ interface Options {
 /** Seconds by which the clocks of two services may differ. */
 const clockSkew = 5
 
-const refuse = (why: string, cause?: unknown): ServiceError =>
+const refuse = (why: string, cause?: unknown, headers: Readonly<Record<string, string>> = {}): ServiceError =>
   new ServiceError('unauthenticated', `The assertion is refused: ${why}.`, {
     cause,
-    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"', ...headers },
   })
 
 /** Reads a part of a token that nobody has verified; undefined when the token is none. */
@@ -49,7 +55,7 @@ const readUnverified = <T>(read: (token: string) => T, token: string): T | undef
   }
 }
 
-const toPrincipal = ({ iss, sub, username, email, roles, claims }: AssertionClaims): Principal => ({
+const toPrincipal = ({ iss, jti, sub, username, email, roles, claims, body }: AssertionClaims): Principal => ({
   id: sub,
   username,
   email,
@@ -57,19 +63,20 @@ const toPrincipal = ({ iss, sub, username, email, roles, claims }: AssertionClai
   claims: new Set(claims),
   superUser: roles.includes('SUPER_USER'),
   issuer: iss,
+  assertion: jti,
+  ...(body !== undefined && { bodyDigest: body }),
 })
 
 /** Accepts the assertions of these issuers and refuses all others. */
-export const createTrustedIssuers = ({ issuers, fetchJson, isLocalUser }: Options): TrustedIssuers => {
-  const openedAt = Date.now() / 1000
+export const createTrustedIssuers = ({ issuers, fetchJson, isLocalUser, nonce }: Options): TrustedIssuers => {
   const used = createUsedAssertions(clockSkew)
   const keysByIssuer = new Map<TrustedIssuer, IssuerKeys>(
     issuers.map(issuer => [issuer, createIssuerKeys(issuer.jwks, issuer.algorithm, fetchJson)]),
   )
 
-  const verifySignature = async (token: string, issuer: TrustedIssuer): Promise<AssertionClaims> => {
+  const verifySignature = async (token: string, issuer: TrustedIssuer, at: number): Promise<AssertionClaims> => {
     const findKey = async (keyId: string | undefined) => {
-      const key = await keysByIssuer.get(issuer)!.find(keyId)
+      const key = await keysByIssuer.get(issuer)?.find(keyId)
       if (!key) throw refuse('its key is not one of its issuer')
       return key
     }
@@ -80,6 +87,7 @@ export const createTrustedIssuers = ({ issuers, fetchJson, isLocalUser }: Option
         issuer: issuer.issuer,
         audience: issuer.audience,
         clockTolerance: clockSkew,
+        currentDate: new Date(at),
       })
       return AssertionClaims.parse(payload)
     } catch (error) {
@@ -99,14 +107,23 @@ export const createTrustedIssuers = ({ issuers, fetchJson, isLocalUser }: Option
   const verify = async (token: string, credential: Credential): Promise<Principal> => {
     const issuer = issuers.find(one => one.issuer === readUnverified(decodeJwt, token)?.iss)
     if (!issuer) throw refuse('its issuer is not in the setting trusted_issuers')
-    const claims = await verifySignature(token, issuer)
+    const { admittedAt } = credential
+    const claims = await verifySignature(token, issuer, admittedAt ?? Date.now())
     checkTimes(claims)
     if (isLocalUser(claims.sub)) throw refuse('a user of this service has the id of its user')
+    // A connection that it has opened outlives it: the issuer ends the connection with the rights of the user.
+    if (admittedAt !== undefined) return toPrincipal(claims)
     const isFirstUse = used.use(claims.jti, credential)
     if (credential.changes) {
       if (!isFirstUse) throw refuse('it was used before')
-      // This service does not remember which assertions were used before its last start.
-      if (claims.iat + clockSkew < openedAt) throw refuse('it is older than the start of this service')
+      if (claims.nonce !== nonce)
+        throw refuse(
+          `it is for another run of this service; the header ${nonceHeader} names the present one`,
+          undefined,
+          {
+            [nonceHeader]: nonce,
+          },
+        )
     }
     return toPrincipal(claims)
   }

@@ -1,6 +1,7 @@
-import { readdir, readFile, rm, stat } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
+import { readBounded } from '#lib/platform/bounded-file.ts'
 import { exists, isSystemError, makePrivateFolder, removeUnfinished, writeFileAtomic } from '#lib/platform/files.ts'
 import type { KeyKeeper } from '../key-keeper.ts'
 import { generatePrivateKey } from '../signing-key.ts'
@@ -22,7 +23,7 @@ const checkPrivate = async (file: string): Promise<void> => {
     )
 }
 
-const read = (file: string): Promise<Uint8Array | undefined> => readFile(file).catch(orMissing(undefined))
+const read = (file: string): Promise<Uint8Array | undefined> => readBounded(file).catch(orMissing(undefined))
 
 /** Keeps keys as files in a folder, which only their owner can read. Nothing is created before the first `save`. */
 export const createKeyFiles = (folder: string): KeyKeeper => {

@@ -2,7 +2,7 @@ import { routes } from '#functions/routes.gen.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 
 /** The services that only a control has. */
-export const controlServiceNames = ['hosts', 'forwarding'] as const
+export const controlServiceNames = ['hosts', 'forwarding', 'servedPacks'] as const
 
 /** Whether only a control can serve a route. */
 export const needsControl = ({ endpoint: { uses } }: Route): boolean =>

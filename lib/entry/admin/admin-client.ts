@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type IncomingMessage, request as httpRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
-import * as z from 'zod'
 import { createHttpAudit } from '#lib/audit/http-audit.ts'
 import { createCatalog } from '#lib/catalog/catalog.ts'
 import type { Config } from '#lib/compose/config.ts'
@@ -9,7 +8,6 @@ import { ServiceError } from '#lib/errors.ts'
 import { createApp } from '#lib/http/app.ts'
 import { createMethodTable } from '#lib/http/method-table.ts'
 import { routes } from '#functions/routes.gen.ts'
-import { toFault } from '#lib/calls/statuses.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
 import { withFullDiskError } from '#lib/storage/full-disk.ts'
 import { getStoreFile } from '#lib/storage/open-store.ts'
@@ -20,6 +18,7 @@ import { openCatalog } from '#lib/compose/open-catalog.ts'
 import { selectServedRoutes } from '#lib/compose/served-routes.ts'
 import { composeStateServices } from '#lib/compose/state-services.ts'
 import { getSocketPath, openState, type State } from '#lib/compose/state.ts'
+import { toRefusal } from './refusal.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -31,17 +30,6 @@ type SendRequest = (method: string, path: string, body?: string, headers?: Heade
 interface Reply {
   readonly status: number
   readonly text: string
-}
-
-const Refusal = z.object({ message: z.string() })
-
-/** Returns the message of a refusal, or its whole body if that is not a refusal of a service. */
-const readRefusal = (body: string): string => {
-  try {
-    return Refusal.parse(JSON.parse(body)).message
-  } catch {
-    return body
-  }
 }
 
 // A build can have some endpoints only, and still has all commands.
@@ -59,7 +47,7 @@ const createApiClient =
         `This command needs ${method} ${servedPath}, which this build does not have.`,
       )
     const reply = await send(method, servedPath, body && JSON.stringify(body), headers)
-    if (reply.status >= 400) throw new ServiceError(toFault(reply.status), readRefusal(reply.text))
+    if (reply.status >= 400) throw toRefusal(reply.status, reply.text)
     // The service has checked its reply against the schema of the endpoint.
     return JSON.parse(reply.text) as T
   }

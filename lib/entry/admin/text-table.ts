@@ -20,11 +20,12 @@ export const formatJson = (value: unknown): string =>
  */
 export const formatTable = (cells: readonly (readonly string[])[], columns = Infinity): string => {
   const rows = cells.map(row => row.map(escapeControls))
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map(row => row[column]!.length)))
+  const getWidth = (column: number): number => Math.max(...rows.map(row => row[column]?.length ?? 0))
+  const widths = rows[0]?.map((_, column) => getWidth(column)) ?? []
   return rows
     .map(row =>
       row
-        .map((cell, column) => cell.padEnd(widths[column]!))
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
         .join('  ')
         .trimEnd(),
     )

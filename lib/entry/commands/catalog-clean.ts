@@ -31,7 +31,7 @@ export const addCleanCommand = (
       requireTransfers(invocation)
       const { connection: option, graceHours, remove } = invocation.options
       const connection = await requireConnection(option, defaultConnection)
-      const hours = Number(graceHours!.trim() || undefined)
+      const hours = Number(graceHours?.trim() || undefined)
       const body = { connection, dry_run: !remove, grace_hours: hours }
       readRequest(CollectGarbage, body, { connection: '--connection', grace_hours: '--grace-hours' })
       const { id } = await callApi<Job>('POST', '/catalog/garbage', body, { Prefer: 'respond-async' })

@@ -28,20 +28,20 @@ const compareManifests = (a: CatalogManifest, b: CatalogManifest): number =>
 /** Formats manifests as a table, ordered by catalog id; the manifest that changed last comes first. */
 export const formatManifestTable = (unordered: readonly CatalogManifest[]): string => {
   const manifests = unordered.toSorted(compareManifests)
-  const sizes = alignRight(['SIZE', ...manifests.map(manifest => formatSize(manifest.size))])
-  const packs = alignRight(['PACK', ...manifests.map(manifest => formatSize(manifest.pack_size))])
+  const [sizeHead = '', ...sizes] = alignRight(['SIZE', ...manifests.map(manifest => formatSize(manifest.size))])
+  const [packHead = '', ...packs] = alignRight(['PACK', ...manifests.map(manifest => formatSize(manifest.pack_size))])
   const rows = manifests.map((manifest, index) => [
     manifest.catalog_id,
     manifest.version,
     manifest.architecture,
     manifest.type,
-    sizes[index + 1]!,
-    packs[index + 1]!,
+    sizes[index] ?? '',
+    packs[index] ?? '',
     manifest.tags.join(' '),
     formatTime(manifest.updated_at),
     formatFlags(manifest),
   ])
-  const heads = ['NAME', 'VERSION', 'ARCHITECTURE', 'TYPE', sizes[0]!, packs[0]!, 'TAGS', 'UPDATED', 'FLAGS']
+  const heads = ['NAME', 'VERSION', 'ARCHITECTURE', 'TYPE', sizeHead, packHead, 'TAGS', 'UPDATED', 'FLAGS']
   return formatTable([heads, ...rows])
 }
 

@@ -4,7 +4,6 @@ import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
 import { CatalogReferenceParams } from '#lib/catalog/reference.ts'
 import { parseSidecar, findSigners } from '#lib/packs/sidecar.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { takeConnection } from '../admin/read-connection.ts'
 import { formatJson, escapeControls } from '../admin/text-table.ts'
 import { addCleanCommand } from './catalog-clean.ts'
 import { addTransferCommands } from './catalog-transfers.ts'
@@ -57,8 +56,8 @@ const flagCommands = {
   revoke: ['Revoke a manifest: nobody can pull it any more; you cannot undo this', 'is revoked'],
 } as const
 
-/** `vmhost catalog …` */
-export const createCatalogCommand = (register: RegisterCommand): Command => {
+/** `vmhost catalog …`. `defaultConnection` is the connection if the options name none. */
+export const createCatalogCommand = (register: RegisterCommand, defaultConnection: string | undefined): Command => {
   const catalog = new Command('catalog').description('The catalog: packed machines and their versions')
 
   register(
@@ -88,7 +87,6 @@ export const createCatalogCommand = (register: RegisterCommand): Command => {
       )
     },
   )
-  const defaultConnection = takeConnection()
   addTransferCommands(catalog, register, defaultConnection)
   addCleanCommand(catalog, register, defaultConnection)
   for (const [verb, [description, outcome]] of Object.entries(flagCommands))

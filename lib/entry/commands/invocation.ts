@@ -36,6 +36,12 @@ export type RegisterCommand = <Options extends OptionValues = Readonly<Record<st
   work: CommandWork<Options>,
 ) => void
 
+/** Registers a command that needs the configuration and no client of the endpoints. */
+export type RegisterLocalCommand = (
+  command: Command,
+  work: (config: Config, args: readonly string[]) => Promise<void>,
+) => void
+
 /** What a command does when it is called. */
 export type CommandWork<Options> = (callApi: ApiClient, invocation: Invocation<Options>) => Promise<void>
 

@@ -80,7 +80,8 @@ export const createJobsCommand = (register: RegisterCommand): Command => {
       .option('--json', 'as JSON'),
     async (callApi, invocation) => {
       requireJobs(invocation)
-      const job = await callApi<Job>('GET', toJobPath(invocation.args[0]!))
+      const [id = ''] = invocation.args
+      const job = await callApi<Job>('GET', toJobPath(id))
       console.log(invocation.options['json'] ? formatJson(job) : formatJob(job))
     },
   )
@@ -88,7 +89,8 @@ export const createJobsCommand = (register: RegisterCommand): Command => {
     jobs.command('cancel').description('Cancel a job').argument('<job>', 'id of the job'),
     async (callApi, invocation) => {
       requireJobs(invocation)
-      const job = await callApi<Job>('POST', `${toJobPath(invocation.args[0]!)}/cancel`)
+      const [id = ''] = invocation.args
+      const job = await callApi<Job>('POST', `${toJobPath(id)}/cancel`)
       console.log(
         `Cancelling the ${escapeControls(job.job_operation)}; \`vmhost jobs show ${escapeControls(job.id)}\` shows when it has ended.`,
       )

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import type { Config } from '#lib/compose/config.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { exists } from '#lib/platform/files.ts'
 import { copyDatabase, readAndCleanUp, readDatabase } from '#lib/storage/database-file.ts'
@@ -8,15 +7,10 @@ import { getStoreFile } from '#lib/storage/open-store.ts'
 import { changeStoragePassword, restoreStore } from '#lib/storage/restore.ts'
 import { readPassword } from '../admin/read-password.ts'
 import { createSealSecretsLoader } from '#lib/compose/state.ts'
-
-/** Registers a command that works on the files of the state folder. */
-export type RegisterFileCommand = (
-  command: Command,
-  work: (config: Config, args: readonly string[]) => Promise<void>,
-) => void
+import type { RegisterLocalCommand } from './invocation.ts'
 
 /** `vmhost storage …` */
-export const createStorageCommand = (register: RegisterFileCommand): Command => {
+export const createStorageCommand = (register: RegisterLocalCommand): Command => {
   const storage = new Command('storage').description('The store: its backups and its encryption')
 
   register(

@@ -4,6 +4,8 @@ import type { HibernatingSocket } from './socket.ts'
 /** A handshake in a Durable Object, whose runtime has made the WebSocket already. */
 export class PairHandshake implements Handshake {
   readonly socket: HibernatingSocket
+  /** The WebSocket that the client gets in place of the other end of `socket`. */
+  passedOn: object | undefined = undefined
   /** What is replied in place of the WebSocket. */
   refusal: Response | undefined = undefined
 
@@ -25,6 +27,10 @@ export class PairHandshake implements Handshake {
     this.refusal = Response.json({ code, message }, { status: code })
   }
 
+  passOn(socket: object): void {
+    this.passedOn = socket
+  }
+
   /** Does nothing: the runtime calls the Durable Object itself when a connection has closed. */
   onClosed(): void {}
 }
@@ -41,6 +47,6 @@ export const completeUpgrade = (answered: Upgrade | Response, { client, server }
   const handshake = new PairHandshake(server)
   answered.accept(handshake)
   // The runtime's own member of a reply.
-  const init: ResponseInit & { readonly webSocket: object } = { status: 101, webSocket: client }
+  const init: ResponseInit & { readonly webSocket: object } = { status: 101, webSocket: handshake.passedOn ?? client }
   return handshake.refusal ?? new Response(null, init)
 }

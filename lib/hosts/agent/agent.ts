@@ -11,7 +11,7 @@ export type SendHeartbeat = (heartbeat: Heartbeat, signal: AbortSignal) => Promi
 
 interface Options {
   readonly send: SendHeartbeat
-  readonly readReport: () => HostReport
+  readonly readReport: () => Promise<HostReport & Pick<Heartbeat, 'nonce' | 'connections'>>
   readonly listMachines: () => PreparedBody
   readonly events: EventSource & Pick<Events, 'onCommit'>
   /** Called when heartbeats begin to fail, with the reason, and with undefined when they succeed again. */
@@ -40,13 +40,14 @@ export const startAgent = ({ send, readReport, listMachines, events, onProblem }
 
   /** Sends one heartbeat. Returns true if there is more to send. */
   const sendHeartbeat = async (): Promise<boolean> => {
+    const report = await readReport()
     sentHead = events.head().seq
     // The first heartbeat asks what the control has.
     const changes = acknowledged && findMachineChanges(listMachines(), known)
     const batch = acknowledged && readEventBatch(events, acknowledged.cursor)
     const isFirst = acknowledged === undefined
     acknowledged = await send(
-      { ...readReport(), ...(changes && { machines: changes.machines }), ...(batch && { events: batch.events }) },
+      { ...report, ...(changes && { machines: changes.machines }), ...(batch && { events: batch.events }) },
       closing.signal,
     )
     if (changes && acknowledged.machines_tag === changes.known.tag) known = changes.known

@@ -2,7 +2,7 @@ import { formatCursor } from '#lib/events/cursor.ts'
 import type { NumberedEvent } from '#lib/events/event.ts'
 import type { Events } from '#lib/events/events.ts'
 import { toMessageFields } from '#lib/events/event.ts'
-import type { Heartbeat, HostEvent } from '../heartbeat-schemas.ts'
+import { type Heartbeat, type HostEvent, relayedEventTypes } from '../heartbeat-schemas.ts'
 
 /** The events of a heartbeat. */
 export interface EventBatch {
@@ -17,11 +17,12 @@ export type EventSource = Pick<Events, 'head' | 'resolveCursor' | 'entries'>
 const maxEvents = 500
 const maxLength = 1_000_000
 
-/** Only events of machines are sent: who signs in on a host, and its jobs, are the host's own business. */
+/** Only events of machines and of the cache are sent: who signs in on a host, and its jobs, are the host's own business. */
 const toHostEvent = (event: NumberedEvent): HostEvent | undefined => {
-  if (event.event_type !== 'pdfm') return undefined
+  const type = relayedEventTypes.find(relayed => relayed === event.event_type)
+  if (type === undefined) return undefined
   const { id, timestamp, message, body } = toMessageFields(event)
-  return { id, event_type: 'pdfm', timestamp, message, ...(body && { body }) }
+  return { id, event_type: type, timestamp, message, ...(body && { body }) }
 }
 
 /**

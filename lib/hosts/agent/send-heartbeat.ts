@@ -1,7 +1,7 @@
-import { toServedPath } from '#lib/calls/paths.ts'
+import { createClient, VmhostError } from '#lib/client/client.ts'
 import { messageOf } from '#lib/errors.ts'
 import { HeartbeatReply, hostKeyHeader } from '../heartbeat-schemas.ts'
-import { parseHostKey } from '../host-key.ts'
+import { getHostIdOfKey } from '../host-key.ts'
 import type { SendHeartbeat } from './agent.ts'
 
 interface Options {
@@ -13,31 +13,24 @@ interface Options {
 /** Milliseconds that the control has for its reply. */
 const timeout = 20_000
 
-/** Node says only "fetch failed"; the cause has the reason. */
-const explain = (error: unknown): string =>
-  error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error)
-
-const readMessage = async (response: Response): Promise<string> => {
-  const body: { message?: unknown } = Object(await response.json().catch(() => undefined))
-  return typeof body.message === 'string' ? body.message : 'no reason was given'
+const explain = (controlUrl: string, error: unknown): Error => {
+  if (error instanceof VmhostError)
+    return new Error(`${controlUrl} answered ${error.status}: ${error.message}`, { cause: error })
+  // Node says only "fetch failed"; the cause has the reason.
+  const reason = error instanceof Error && error.cause !== undefined ? error.cause : error
+  return new Error(`${controlUrl} does not answer: ${messageOf(reason)}`, { cause: error })
 }
 
-/** Creates the function that sends heartbeats with the key of this host. */
+/** Creates the function that sends heartbeats with the key of this host. The agent has its own pace of retries. */
 export const createSendHeartbeat = ({ controlUrl, key, fetch }: Options): SendHeartbeat => {
-  // The setting `control_key` has passed the same pattern.
-  const url = `${controlUrl}${toServedPath(`/v1/hosts/${parseHostKey(key)!.hostId}/heartbeat`)}`
-  return async (heartbeat, signal) => {
-    const response = await fetch(url, {
-      method: 'PUT',
-      headers: { 'Content-Type': 'application/json', [hostKeyHeader]: key },
-      body: JSON.stringify(heartbeat),
-      redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
-    }).catch((error: unknown) => {
-      throw new Error(`${controlUrl} does not answer: ${explain(error)}`, { cause: error })
+  const { api } = createClient({ url: controlUrl, retries: 0, fetch })
+  const params = { id: getHostIdOfKey(key) }
+  const headers = { [hostKeyHeader]: key }
+  return async (body, signal) => {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(timeout)])
+    const reply = await api.hosts.heartbeat({ params, headers, body, signal: limited }).catch((error: unknown) => {
+      throw explain(controlUrl, error)
     })
-    if (response.status !== 200)
-      throw new Error(`${controlUrl} answered ${response.status}: ${await readMessage(response)}`)
-    return HeartbeatReply.parse(await response.json())
+    return HeartbeatReply.parse(reply)
   }
 }

@@ -2,11 +2,11 @@ import * as z from 'zod'
 import type { Fault } from '#lib/errors.ts'
 import type { Endpoint, Route } from '#lib/http/endpoint.ts'
 import type { Services } from '#lib/http/services.ts'
-import { findBodyForHost, needsPlacement } from './forwarded-request.ts'
+import { findBodyForHost, type HostChoice, needsPlacement } from './forwarded-request.ts'
 import { LicenseRecord } from '#lib/license/license.ts'
 
 /** The services that only a host has. Endpoints that use one of them are forwarded to a host. */
-export const hostServiceNames = ['machines', 'transfers', 'catalogCache', 'ssh', 'license'] as const
+export const hostServiceNames = ['machines', 'pools', 'tunnels', 'images', 'catalogCache', 'ssh', 'license'] as const
 
 /** Whether a route needs a host. */
 export const needsHost = ({ endpoint: { uses } }: Route): boolean =>
@@ -24,10 +24,10 @@ const placementQuery = {
     .meta({ description: 'Labels that the host must have, as NAME=VALUE,NAME=VALUE' }),
 }
 
-/** Adds members to the schema of a query. */
+/** Adds members to the schema of a query or of a body. */
 const addMembers = (schema: z.ZodType | undefined, members: z.ZodRawShape): z.ZodType => {
   const object = schema ?? z.object({})
-  if (!(object instanceof z.ZodObject)) throw new Error('only a query of named members can name a host')
+  if (!(object instanceof z.ZodObject)) throw new Error('only named members can name a host')
   return object.safeExtend(members)
 }
 
@@ -43,21 +43,33 @@ type Handle = (route: Route) => Endpoint['handle']
 /** The handlers of requests that concern all hosts, or whose reply names the host, by the id of their route. */
 const ownHandlers: Readonly<Record<string, Handle>> = {
   'machines/list':
-    () =>
+    route =>
     (context, { forwarding }) =>
-      forwarding.listMachines(context),
+      forwarding.listMachines(route, context),
   'machines/show':
     route =>
     (context, { forwarding }) =>
       forwarding.showMachine(route, context),
+  'images/list':
+    route =>
+    (context, { forwarding }) =>
+      forwarding.listImages(route, context),
+  'images/show':
+    route =>
+    (context, { forwarding }) =>
+      forwarding.showImage(route, context),
+  'pools/list':
+    route =>
+    (context, { forwarding }) =>
+      forwarding.listPools(route, context),
   'license/show':
     route =>
     (context, { forwarding }) =>
       forwarding.readLicenses(route, context),
   'catalog-cache/list':
-    () =>
+    route =>
     (context, { forwarding }) =>
-      forwarding.listCaches(context),
+      forwarding.listCaches(route, context),
   'catalog-cache/clear':
     route =>
     (context, { forwarding }) =>
@@ -71,10 +83,39 @@ const ownHandlers: Readonly<Record<string, Handle>> = {
 /** The schema of the reply: lists that join the replies of several hosts name the host of each item. */
 const toReplySchema = ({ id, endpoint: { reply } }: Route): z.ZodType => {
   if (id === 'license/show') return z.union([LicenseRecord, z.array(z.union([HostLicense, HostProblem]))])
-  if (id === 'catalog-cache/list' && reply instanceof z.ZodArray && reply.element instanceof z.ZodObject)
+  if (id === 'images/show' && reply instanceof z.ZodObject) return reply.extend(hostMember)
+  if (
+    ['catalog-cache/list', 'images/list', 'pools/list'].includes(id) &&
+    reply instanceof z.ZodArray &&
+    reply.element instanceof z.ZodObject
+  )
     return z.array(reply.element.extend(hostMember))
   return reply
 }
+
+/** Whether a route is a transfer that this service has a host run. */
+const isHostedTransfer = ({ endpoint: { uses, job } }: Route): boolean =>
+  uses.includes('transfers') && (job?.operation === 'push' || job?.operation === 'pull')
+
+/** Makes of a transfer one whose callers can choose the host. The service of transfers gets the choice with the body. */
+const placeTransfer = ({ id, endpoint }: Route): Route => ({
+  id,
+  endpoint: {
+    ...endpoint,
+    query: addMembers(endpoint.query, placementQuery),
+    body: addMembers(endpoint.body, hostQuery),
+    faults: [...(endpoint.faults ?? []), ...forwardFaults],
+    handle(context, services) {
+      const { host, host_labels }: HostChoice = Object(context.query)
+      context.body = {
+        ...Object(context.body),
+        ...(host !== undefined && { host }),
+        ...(host_labels !== undefined && { host_labels }),
+      }
+      return endpoint.handle(context, services)
+    },
+  },
+})
 
 /**
  * Makes of an endpoint that needs a host the endpoint of a service that has hosts. The contract stays, so that access, checks,
@@ -82,6 +123,7 @@ const toReplySchema = ({ id, endpoint: { reply } }: Route): z.ZodType => {
  * stays as it is.
  */
 export const forwardRoute = (route: Route): Route => {
+  if (isHostedTransfer(route)) return placeTransfer(route)
   if (!needsHost(route)) return route
   const { id, endpoint } = route
   const isPlaced = needsPlacement(route)

@@ -23,7 +23,7 @@ export interface ForwardedRequest {
 const findPath = ({ endpoint }: Route, method: string, names: readonly string[]): string => {
   const pairs = [`${endpoint.method} ${endpoint.path}`, ...(endpoint.also ?? [])].map(pair => pair.split(' '))
   const matching = pairs.filter(([, path = '']) => {
-    const own = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+    const own = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
     return own.length === names.length && own.every(name => names.includes(name))
   })
   return (matching.find(([own]) => own === method) ?? matching[0])?.[1] ?? endpoint.path
@@ -32,21 +32,24 @@ const findPath = ({ endpoint }: Route, method: string, names: readonly string[])
 const definedEntries = (part: unknown): readonly (readonly [string, unknown])[] =>
   Object.entries<unknown>(Object(part)).filter(([, value]) => value !== undefined)
 
+const passedHeaders = ['Idempotency-Key', 'If-Match', 'Content-Range', 'Repr-Digest', 'Want-Repr-Digest']
+
 /** The headers of a request that mean the same to the host. */
 const readHeaders = (context: RequestContext): Readonly<Record<string, string>> => {
-  const key = context.header('idempotency-key')
-  const ifMatch = context.header('if-match')
+  const passed = passedHeaders.flatMap(name => {
+    const value = context.header(name.toLowerCase())
+    return value === null ? [] : [[name, value] as const]
+  })
   const { waitLimit } = context.progress
   return {
-    ...(key !== null && { 'Idempotency-Key': key }),
-    ...(ifMatch !== null && { 'If-Match': ifMatch }),
+    ...Object.fromEntries(passed),
     ...(waitLimit && { Prefer: `wait=${Math.ceil(waitLimit.milliseconds / 1000)}` }),
   }
 }
 
 /** Whether a request makes something new, so that the caller or this service chooses the host. */
-export const needsPlacement = ({ id, endpoint: { effect, params, uses } }: Route): boolean =>
-  effect === 'change' && !uses.includes('catalogCache') && (!params || id.startsWith('catalog-managers/'))
+export const needsPlacement = ({ endpoint: { effect, params, uses } }: Route): boolean =>
+  effect === 'change' && !uses.includes('catalogCache') && !params
 
 /** The schema of a body that can name the host too; undefined where `host` is a member of the endpoint itself. */
 export const findBodyForHost = (route: Route): z.ZodObject | undefined => {

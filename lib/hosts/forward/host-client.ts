@@ -1,9 +1,10 @@
 import type { Principal } from '#lib/access/principal.ts'
+import { createKeyedLimiter } from '#lib/async/limiter.ts'
+import { parseJsonReply, readReply } from '#lib/calls/received-reply.ts'
 import { ServiceError } from '#lib/errors.ts'
-import type { SignAssertion } from '#lib/auth/assertions/sign-assertion.ts'
 import type { HostTable } from '../host-table.ts'
-import { describeSilence, isUnreachable, type StoredHost } from '../stored-host.ts'
-import { readLimited } from './read-limited.ts'
+import type { StoredHost } from '../stored-host.ts'
+import { createHostDownError, type SendToHost } from './send-to-host.ts'
 
 /** A request to a host. */
 export interface HostRequest {
@@ -11,6 +12,7 @@ export interface HostRequest {
   /** The path as it is served, with encoded segments. */
   readonly path: string
   readonly query?: URLSearchParams
+  /** Bytes are sent as they are, anything else as JSON. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   /** Aborts the request, because nobody waits for the reply any more. */
@@ -35,59 +37,75 @@ export interface HostReply {
  */
 export type AskHost = (host: StoredHost, user: Principal, request: HostRequest) => Promise<HostReply>
 
-/** The part of `fetch` that requests to hosts use. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>
-
 interface Options {
   readonly table: Pick<HostTable, 'reportSilence'>
-  readonly fetch: Fetch
-  readonly sign: SignAssertion
+  readonly send: SendToHost
 }
 
-/** The error for a host that does not answer. It names the host and says what to do. */
-const createHostDownError = (host: StoredHost, cause?: unknown): ServiceError =>
-  new ServiceError(
-    'unavailable',
-    `The ${describeSilence(host)}. Start vmhost there and check the network to ${host.url}, or use another host with ?host=NAME.`,
-    { cause },
-  )
-
-/** The most bytes of a reply. All of it is in memory for a moment. */
+/** The most bytes of a reply, and of all replies of one host that are in memory at the same time. */
 const mostReplyBytes = 16 * 1024 * 1024
+/** The most values in a reply: a host has thousands of machines, and all hosts are listed together. */
+const mostValues = 500_000
 
-/** Creates the function that sends requests to hosts. */
-export const createAskHost =
-  ({ table, fetch, sign }: Options): AskHost =>
-  async (host, user, { method, path, query, body, headers, signal, timeout, maxReplyBytes = mostReplyBytes }) => {
-    if (isUnreachable(host)) throw createHostDownError(host)
-    const assertion = await sign(user, host.id)
-    const timeLimit = AbortSignal.timeout(timeout)
-    const search = query && query.size > 0 ? `?${query}` : ''
+/** The bytes that a reply takes of the share of its host: what it says, or else what it may have. */
+const findSize = ({ headers }: Response, maxBytes: number): number => {
+  const length = headers.get('content-encoding') === null ? headers.get('content-length') : null
+  return length === null ? maxBytes : Math.min(Number(length) || 0, maxBytes)
+}
+
+const serialize = (body: unknown): string | Uint8Array<ArrayBuffer> | undefined => {
+  if (body === undefined) return undefined
+  return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body)
+}
+
+/** Reads the reply of a host, of at most `maxBytes`, as JSON. Throws `upstream`. */
+export const readHostReply = async (
+  { name }: StoredHost,
+  { status, headers, body }: Response,
+  maxBytes = mostReplyBytes,
+): Promise<HostReply> => {
+  const sender = `the host ${name}`
+  return { status, headers, body: parseJsonReply(sender, await readReply(sender, body, maxBytes), mostValues) }
+}
+
+/** Creates the function that asks hosts. */
+export const createAskHost = ({ table, send }: Options): AskHost => {
+  // A host that sends much or slowly has its own replies wait, and those of no other.
+  const shares = createKeyedLimiter(mostReplyBytes)
+  return async (
+    host,
+    user,
+    { method, path, query, body, headers, signal, timeout, maxReplyBytes = mostReplyBytes },
+  ) => {
+    const sent = serialize(body)
+    // A Durable Object has a limited number of timers, so none stays after the reply.
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(), timeout)
+    const ended = signal ? AbortSignal.any([signal, late.signal]) : late.signal
+    const contentType = typeof sent === 'string' ? 'application/json' : 'application/octet-stream'
     try {
-      const response = await fetch(`${host.url}${path}${search}`, {
+      const { response } = await send(host, user, {
         method,
-        headers: {
-          Accept: 'application/json',
-          Authorization: `Bearer ${assertion}`,
-          ...(body !== undefined && { 'Content-Type': 'application/json' }),
-          ...headers,
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-        redirect: 'manual',
-        signal: signal ? AbortSignal.any([signal, timeLimit]) : timeLimit,
+        path,
+        query,
+        headers: { Accept: 'application/json', ...(sent !== undefined && { 'Content-Type': contentType }), ...headers },
+        body: sent,
+        signal: ended,
       })
-      const { status, headers: replyHeaders } = response
-      return { status, headers: replyHeaders, body: await readLimited(response, host.name, maxReplyBytes) }
+      const share = findSize(response, maxReplyBytes)
+      return await shares.run(host.id, () => readHostReply(host, response, maxReplyBytes), ended, share)
     } catch (error) {
       if (signal?.aborted) throw signal.reason
       if (error instanceof ServiceError) throw error
       table.reportSilence(host.id)
-      if (timeLimit.aborted)
-        throw new ServiceError(
-          'timeout',
-          `The host ${host.name} did not answer within ${timeout / 1000} seconds. See there whether the request was done.`,
-          { cause: error },
-        )
-      throw createHostDownError(host, error)
+      if (!late.signal.aborted) throw createHostDownError(host, error)
+      throw new ServiceError(
+        'timeout',
+        `The host ${host.name} did not answer within ${timeout / 1000} seconds. See there whether the request was done.`,
+        { cause: error },
+      )
+    } finally {
+      clearTimeout(timer)
     }
   }
+}

@@ -40,6 +40,19 @@ const readExtra = ({ body }: HostReply): Readonly<Record<string, unknown>> => {
 /** Faults of the host itself. Their messages name it, because nobody else would. */
 const hostFaults: ReadonlySet<Fault> = new Set(['internal', 'upstream', 'unavailable', 'timeout', 'no-space'])
 
+/** A fault of a host, with a message that names the host if nobody else would. */
+export const toHostError = (
+  host: StoredHost,
+  fault: Fault,
+  message: string,
+  details?: ConstructorParameters<typeof ServiceError>[2],
+): ServiceError =>
+  new ServiceError(
+    fault === 'internal' ? 'upstream' : fault,
+    hostFaults.has(fault) ? `On the host ${host.name}: ${message}` : message,
+    details,
+  )
+
 /**
  * The refusal of a host as a refusal of this service. The caller made no mistake if the host does not trust this service, or fails.
  */
@@ -52,17 +65,12 @@ export const toHostRefusal = (host: StoredHost, reply: HostReply): ServiceError 
     )
   if (reply.status < 400)
     return new ServiceError('upstream', `The host ${host.name} does not answer as vmhost does: ${message}.`)
-  const fault = toFault(reply.status)
   const retryAfter = reply.headers.get('retry-after')
-  return new ServiceError(
-    fault === 'internal' ? 'upstream' : fault,
-    hostFaults.has(fault) ? `On the host ${host.name}: ${message}` : message,
-    {
-      stack: readCauses(reply),
-      extra: readExtra(reply),
-      ...(retryAfter !== null && /^\d{1,5}$/.test(retryAfter) && { headers: { 'Retry-After': retryAfter } }),
-    },
-  )
+  return toHostError(host, toFault(reply.status), message, {
+    stack: readCauses(reply),
+    extra: readExtra(reply),
+    ...(retryAfter !== null && /^\d{1,5}$/.test(retryAfter) && { headers: { 'Retry-After': retryAfter } }),
+  })
 }
 
 /** The body of a successful reply. Throws the refusal of any other. */

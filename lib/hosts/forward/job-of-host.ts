@@ -6,7 +6,7 @@ import { toServedPath } from '#lib/calls/paths.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import { isUnreachable, type StoredHost } from '../stored-host.ts'
 import type { AskHost } from './host-client.ts'
-import { cleanText, toHostRefusal, unwrapReply } from './host-refusal.ts'
+import { cleanText, toHostError, toHostRefusal, unwrapReply } from './host-refusal.ts'
 
 /** What this service reads of a job of a host. */
 const HostJob = z.looseObject({
@@ -32,6 +32,8 @@ const HostJob = z.looseObject({
     .optional(),
 })
 type HostJob = z.infer<typeof HostJob>
+
+const isRunning = ({ state }: HostJob): boolean => state === 'pending' || state === 'running'
 
 const parseJob = (host: StoredHost, body: unknown): HostJob => {
   const { data, error } = HostJob.safeParse(body)
@@ -61,6 +63,8 @@ interface Options {
 const pollInterval = 1_000
 /** Milliseconds that a host has for the reply to one of them. */
 const timeout = 10_000
+/** Milliseconds that a cancelled job of a host has to end. */
+const cancelTimeout = 15_000
 /** The most bytes of a job with its result, which is stored. */
 export const maxJobBytes = 256 * 1024
 
@@ -84,7 +88,9 @@ const createStepReporter = (progress: ProgressReporter): ((job: HostJob) => void
       if (isNew && state === 'skipped') progress.skip(name, message ?? '')
       const hasBegun = state === 'running' || state === 'completed'
       if (hasBegun && (before === undefined || before === 'pending')) progress.begin(name)
-      if (state === 'running' && value !== undefined && total !== undefined) progress.advance(name, value, total)
+      // A short step may have ended since the last look.
+      if ((state === 'running' || (isNew && state === 'completed')) && value !== undefined && total !== undefined)
+        progress.advance(name, value, total)
       if (isNew && state === 'completed') progress.end(name)
     }
   }
@@ -127,13 +133,19 @@ export const createFollowHostJob =
     }
     const cancel = async (): Promise<void> => {
       // A shutdown of this service ends no work on hosts: the next start goes on to follow it.
-      if (isFault(signal!.reason, 'unavailable')) return
+      if (isFault(signal?.reason, 'unavailable')) return
       const reply = await ask(host, follower, { method: 'POST', path: `${path}/cancel`, timeout })
       // A job that has ended already cannot be cancelled.
       if (reply.status >= 400 && reply.status !== toStatus('conflict')) throw toHostRefusal(host, reply)
+      // What the job has done is settled when it has ended. The host leaves work behind that does not react.
+      const deadline = Date.now() + cancelTimeout
+      while (isRunning(job) && Date.now() < deadline) {
+        await waitForNextPoll(undefined)
+        job = await read()
+      }
     }
 
-    while (job.state === 'pending' || job.state === 'running') {
+    while (isRunning(job)) {
       if (signal?.aborted) {
         await cancel()
         throw signal.reason
@@ -144,5 +156,5 @@ export const createFollowHostJob =
     }
     reportSteps(job)
     if (job.state === 'completed') return job.result
-    throw new ServiceError(toFault(job.code ?? 500), job.error ?? `The job ${job.id} of the host ${host.name} failed.`)
+    throw toHostError(host, toFault(job.code ?? 500), job.error ?? `The job ${job.id} failed.`)
   }

@@ -3,6 +3,9 @@ import { confirmDeletion } from '#lib/calls/deletion-reply.ts'
 import { PreparedBody } from '#lib/calls/prepared-body.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type * as z from 'zod'
+import type { SelectionQuery } from '#lib/calls/selection/selection-query.ts'
+import { createFieldPicker } from '#lib/calls/selection/pick-fields.ts'
+import { compareItems, formatNextLink, selectPage } from '#lib/calls/selection/select.ts'
 import type { HostMachine } from '../heartbeat-schemas.ts'
 import { toRecordOfHost, toStaleRecord } from '../machine-records.ts'
 import type { HostAnswer } from './every-host.ts'
@@ -19,26 +22,48 @@ const readText = (item: object, name: string): string => {
   return typeof value === 'string' ? value : ''
 }
 
-const compareMachines = (a: object, b: object): number =>
-  readText(a, 'Name').localeCompare(readText(b, 'Name')) || readText(a, 'ID').localeCompare(readText(b, 'ID'))
+/** What the selection of a list needs to know of a record. A host decides only its own labels, as it decides its records. */
+const toListedMachine = (record: object) => {
+  const labels: unknown = Reflect.get(record, 'labels')
+  return {
+    record,
+    name: readText(record, 'Name'),
+    id: readText(record, 'ID'),
+    labels: Object.fromEntries(
+      Object.entries(Object(labels)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+    ),
+  }
+}
 
 const computeTag = async (text: string): Promise<string> => {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
   return `"${[...digest.subarray(0, 16)].map(byte => byte.toString(16).padStart(2, '0')).join('')}"`
 }
 
-/** The machines of all hosts in the order of one list. A host that does not answer has its last known machines, with the problem. */
+/** Which part of a list is wanted. */
+interface ListSelection {
+  readonly query: SelectionQuery
+  /** That of the list, for the `Link` to the next page. */
+  readonly path: `/${string}`
+  /** The names that an item can have. */
+  readonly members: ReadonlySet<string>
+}
+
+/** The machines of all hosts in the order of one list, as far as the query selects them. A host that does not answer has its last known machines, with the problem. */
 export const mergeMachines = async (
   answers: readonly HostAnswer[],
   getLastKnown: (hostId: string) => readonly HostMachine[],
+  { query, path, members }: ListSelection,
 ): Promise<PreparedBody> => {
+  const pickFields = createFieldPicker(query.fields, members)
   const records = answers.flatMap((answer): readonly object[] =>
     'body' in answer
       ? toMachines(answer.body).map(record => toRecordOfHost(record, answer.host))
       : getLastKnown(answer.host.id).map(record => toStaleRecord(record, answer.host)),
   )
-  const text = JSON.stringify(records.toSorted(compareMachines))
-  return new PreparedBody(text, await computeTag(text))
+  const { items, next } = selectPage(records.map(toListedMachine).toSorted(compareItems), query)
+  const text = JSON.stringify(items.map(({ record }) => pickFields(record)))
+  return new PreparedBody(text, await computeTag(text), formatNextLink(path, next))
 }
 
 /** One object of each host, with its name. For a host that does not answer, the problem. */
@@ -49,11 +74,19 @@ export const listByHost = (answers: readonly HostAnswer[]): readonly object[] =>
       : { host: answer.host.name, problem: answer.error.message },
   )
 
+/** The items in the lists of the hosts that answer, with the names of their hosts. */
+const joinLists = (answers: readonly HostAnswer[]): readonly object[] =>
+  answers.flatMap(answer =>
+    'body' in answer ? toList(answer.body).map(item => ({ ...item, host: answer.host.name })) : [],
+  )
+
 /** The cached machines of the hosts that answer, most recently used first, with the names of their hosts. */
 export const mergeCaches = (answers: readonly HostAnswer[]): readonly object[] =>
-  answers
-    .flatMap(answer => ('body' in answer ? toList(answer.body).map(item => ({ ...item, host: answer.host.name })) : []))
-    .toSorted((a, b) => readText(b, 'cache_last_used').localeCompare(readText(a, 'cache_last_used')))
+  joinLists(answers).toSorted((a, b) => readText(b, 'cache_last_used').localeCompare(readText(a, 'cache_last_used')))
+
+/** The images or pools of the hosts that answer, ordered by name, with the names of their hosts. */
+export const mergeNamed = (answers: readonly HostAnswer[]): readonly object[] =>
+  joinLists(answers).toSorted((a, b) => readText(a, 'name').localeCompare(readText(b, 'name')))
 
 /** The reply to a deletion on all hosts: what each has said. Throws the refusal when no host has deleted anything. */
 export const mergeDeletions = (answers: readonly HostAnswer[]): z.infer<typeof DeletionReply> => {

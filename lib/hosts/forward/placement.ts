@@ -7,6 +7,10 @@ export interface PlacementNeeds {
   /** Labels as text: `zone=a,disk=ssd`. */
   readonly labels?: string | undefined
   readonly architecture?: string | undefined
+  /** The type of the machine, which is the name of the driver that runs it. */
+  readonly machineType?: string | undefined
+  /** The space in MB that the machine needs on the disk of its host. */
+  readonly disk?: number | undefined
 }
 
 /** Parses labels as text. Throws `invalid`. */
@@ -23,13 +27,13 @@ const parseLabels = (text = ''): readonly (readonly [string, string])[] =>
     })
 
 /**
- * Chooses the host of a new machine: one that answers and is not drained, has the labels and can run the machine, and of these the
- * one with the most free memory. Throws `unavailable` when there is none.
+ * Returns the hosts that can take a new machine, the one with the most free memory first: they answer and are not drained, have the
+ * labels and can run the machine. Throws `unavailable` when there is none.
  */
-export const placeMachine = (
+export const rankHosts = (
   table: Pick<HostTable, 'list' | 'isAnswering'>,
-  { labels, architecture }: PlacementNeeds,
-): StoredHost => {
+  { labels, architecture, machineType, disk = 0 }: PlacementNeeds,
+): readonly [StoredHost, ...StoredHost[]] => {
   const wanted = parseLabels(labels)
   const rules: readonly (readonly [string, (host: StoredHost) => boolean])[] = [
     ['answers', table.isAnswering],
@@ -39,13 +43,16 @@ export const placeMachine = (
       `has the architecture ${architecture}`,
       host => architecture === undefined || host.report?.architecture === architecture,
     ],
+    [
+      `runs machines of the type ${machineType}`,
+      host => machineType === undefined || host.report?.driver === machineType,
+    ],
+    [`has ${disk} MB of free disk space`, host => (host.report?.capacity.free_disk ?? Infinity) >= disk],
   ]
   let hosts: readonly StoredHost[] = table.list()
-  if (hosts.length === 0)
-    throw new ServiceError('unavailable', 'This service has no hosts yet. Register one with POST /api/v1/hosts.')
   for (const [what, applies] of rules) {
     const left = hosts.filter(applies)
-    if (left.length === 0)
+    if (hosts.length > 0 && left.length === 0)
       throw new ServiceError(
         'unavailable',
         `No host can take this: of ${hosts.map(({ name }) => name).join(', ')}, none ${what}. See GET /api/v1/hosts.`,
@@ -53,5 +60,7 @@ export const placeMachine = (
     hosts = left
   }
   const getFree = ({ report }: StoredHost): number => report?.capacity.free_memory ?? 0
-  return hosts.toSorted((a, b) => getFree(b) - getFree(a))[0]!
+  const [best, ...others] = hosts.toSorted((a, b) => getFree(b) - getFree(a))
+  if (best) return [best, ...others]
+  throw new ServiceError('unavailable', 'This service has no hosts yet. Register one with POST /api/v1/hosts.')
 }

@@ -35,7 +35,7 @@ export const describeRoutes = (routes: readonly Route[], version: string, about:
       ;(paths[toServedPath(path)] ??= {})[method.toLowerCase()] = operation
     }
   describeComponents(schemas, about.glossary)
-  const areas = new Set(routes.map(({ id }) => id.split('/')[0]!))
+  const areas = new Set(routes.map(({ id }) => id.replace(/\/.*/, '')))
   return {
     openapi: '3.1.0',
     info: {

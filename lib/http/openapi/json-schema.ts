@@ -39,8 +39,9 @@ const refusesBlanks = (schema: z.core.$ZodTypes): boolean =>
 const requirePattern = (schema: z.core.JSONSchema.JSONSchema, added: string): void => {
   const own = [schema.pattern, ...(schema.allOf ?? []).map(({ pattern }) => pattern)]
   const patterns = [...new Set([...own, added])].filter(pattern => pattern !== undefined)
+  const [first, ...others] = patterns
   delete schema.pattern
-  if (patterns.length === 1) schema.pattern = patterns[0]!
+  if (first !== undefined && others.length === 0) schema.pattern = first
   else schema.allOf = patterns.map(pattern => ({ pattern }))
 }
 

@@ -40,7 +40,8 @@ const describeEndpoint = (endpoint: Endpoint, method: Method): string => {
 }
 
 const requestBodyOf = (endpoint: Endpoint, example: unknown, components: Components): object | undefined => {
-  const { body } = endpoint
+  const { body, bodyMedia } = endpoint
+  if (bodyMedia) return { required: true, content: { [bodyMedia]: {} } }
   return (
     body && {
       required: !body.safeParse(undefined).success,

@@ -76,9 +76,21 @@ const range = describeHeader('Range', 'One range of the bytes, as bytes=0-1023 (
   examples: ['bytes=0-1023'],
 })
 
+const contentRange = {
+  ...describeHeader(
+    'Content-Range',
+    'Which part of the file the body is: bytes FIRST-LAST/TOTAL, where TOTAL may be *.',
+    {
+      pattern: '^bytes \\d+-\\d+/(\\d+|\\*)$',
+      examples: ['bytes 0-1048575/*'],
+    },
+  ),
+  required: true,
+}
+
 /** The path, query and header parameters of an endpoint at one of its paths. */
 export const describeParameters = (endpoint: Endpoint, path: Path, components: Components): readonly Parameter[] => {
-  const { params, access, effect, job, media } = endpoint
+  const { params, access, effect, job, media, body, bodyMedia } = endpoint
   const query = endpoint.passThrough?.query ?? endpoint.query
   return [
     ...(params ? listMembers(params, components) : [])
@@ -86,7 +98,8 @@ export const describeParameters = (endpoint: Endpoint, path: Path, components: C
       .map(member => ({ ...member, in: 'path' as const, required: true })),
     ...(query ? listMembers(query, components) : []).map(member => ({ ...member, in: 'query' as const })),
     ...(endpoint.filter ? [filter] : []),
-    ...(effect === 'change' && access !== 'public' ? [idempotencyKey] : []),
+    ...(bodyMedia && body ? [contentRange] : []),
+    ...(effect === 'change' && access !== 'public' && !bodyMedia ? [idempotencyKey] : []),
     ...(endpoint.acceptsWait ? [preferWait] : job && !job.detached ? [prefer] : []),
     ...(endpoint.conditional ? [ifMatch] : []),
     ...(endpoint.hasETag && endpoint.method === 'GET' ? [ifNoneMatch] : []),

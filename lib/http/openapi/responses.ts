@@ -17,6 +17,7 @@ const describeContent = (endpoint: Endpoint, example: unknown, components: Compo
   const reply = passThrough?.reply ?? endpoint.reply
   const exampleMember = example !== undefined && { example }
   if (media === 'text/plain' || media === 'text/event-stream') return { [media]: { schema: text, ...exampleMember } }
+  if (media === '*/*' || media === 'image/png') return { [media]: { ...exampleMember } }
   return {
     'application/json': { schema: toJsonSchema(reply, 'reply', components), ...exampleMember },
     ...(media === 'application/octet-stream' && { [media]: {} }),
@@ -68,6 +69,11 @@ export const describeResponses = (
   components: Components,
 ): Readonly<Record<string, object>> => {
   const describeResponse = (status: number): object => {
+    if (status === 200 && endpoint.textFor)
+      return {
+        description: 'The output as text',
+        content: { 'text/plain': { schema: text, ...(examples.done !== undefined && { example: examples.done }) } },
+      }
     if (status === 202 && endpoint.job) return describeAccepted(endpoint, examples, components)
     if (status === getSuccessStatus(endpoint)) return describeSuccess(endpoint, examples.done, components)
     if (status === 206)

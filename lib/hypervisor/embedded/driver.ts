@@ -4,23 +4,30 @@ import type { Logger } from '#lib/platform/log.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import { abortableAfterGrace } from '#lib/async/abortable.ts'
 import { createBaseDriver } from '../base-driver.ts'
-import { applyChanges } from '../definition.ts'
+import { checkChangeWhenStopped } from '../check-change.ts'
 import type { HypervisorDriver, MachineView } from '../driver.ts'
 import { createMachineFolders } from '../files/machine-folders.ts'
 import type { HostFileOpener } from '../files/open-machine-file.ts'
+import type { SerialPort } from '../serial-port.ts'
 import { createStoppedView } from '../machine-views.ts'
-import { createDiskClaims } from './disk-claims.ts'
-import { openMachineDisk } from './launch.ts'
+import { createDiskBases } from './disks/bases.ts'
+import { createDiskClaims } from './disks/claims.ts'
+import { type MachineDisk, openMachineDisk } from './disks/machine-disk.ts'
 import { checkHardware } from './limits.ts'
 import { createMachine, type Machine } from './machine.ts'
-import { prepareClone, prepareDemo, prepareMachine } from './prepare-machine.ts'
+import { prepareClone } from './prepare-clone.ts'
+import { prepareDemo, prepareMachine } from './prepare-machine.ts'
 import { exportEmbeddedMachine, validateImport } from './embedded-export.ts'
 import { createProgramLoader } from './program.ts'
 import { recoverMachine } from './recovery.ts'
+import { createSerialPort } from './serial/port.ts'
 
 export interface EmbeddedDriver extends HypervisorDriver {
-  /** Sends text to the guest's serial line. Throws `conflict` when the machine does not run. */
-  sendInput(id: string, text: string): void
+  /**
+   * Opens the input of the guest's console. Throws `conflict` if the machine does not run; a write does so too once it has
+   * stopped, and if the guest does not take what was written before.
+   */
+  openSerial(id: string): Promise<SerialPort>
 }
 
 interface Options {
@@ -40,7 +47,8 @@ const transitionTimeout = 60_000
 
 /**
  * Creates the driver that needs no installed hypervisor: each running machine is a worker thread with v86, a PC emulator.
- * Its limits: 1 processor, 2 to 1024 MB of memory, a multiboot kernel, at most 1 raw disk of up to 64 MB, no network.
+ * Its limits: 1 processor, 2 to 1024 MB of memory, a multiboot kernel or a Linux kernel for i386, at most 1 raw disk of up to 64 MB,
+ * no network.
  */
 export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
   const { folder, startWorker, readProgram, serialLogSize, hostFiles, log } = options
@@ -63,6 +71,16 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
     folders,
     createMachine: definition => createFromView(createStoppedView(definition, folders.home(definition.id))),
   })
+  const bases = createDiskBases({
+    getHome: folders.home,
+    listUsed: id =>
+      base.views().some(({ state }) => state === 'invalid')
+        ? undefined
+        : base
+            .views()
+            .filter(({ definition }) => definition.base === id)
+            .flatMap(({ definition: { disks } }) => disks.flatMap(({ backing }) => backing ?? [])),
+  })
   /** Returns the view of a machine. Throws `conflict` unless it is in one of the states that this kind of copy requires. */
   const requireState = (id: string, copy: string, ...states: readonly MachineView['state'][]): MachineView => {
     const view = base.requireMachine(id).view()
@@ -72,13 +90,13 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
   }
   const claimDisk = async (view: MachineView): Promise<void> => {
     await using disk = await openMachineDisk(view, hostFiles, 'read')
-    if (disk) claims.claim(disk, view.id, view.name)
+    if (disk) claims.claim(disk.file, view.id, view.name)
   }
   /** Runs `work` while the machine's disk is reserved: no machine runs with it or can start with it. Throws `conflict`. */
-  const withDiskReserved = async <T>(view: MachineView, work: () => Promise<T>) => {
+  const withDiskReserved = async <T>(view: MachineView, work: (disk: MachineDisk | undefined) => Promise<T>) => {
     await using disk = await openMachineDisk(view, hostFiles, 'read')
-    using _reading = disk && claims.claimForReading(disk, view.id, view.name)
-    return await work()
+    using _reading = disk && claims.claimForReading(disk.file, view.id, view.name)
+    return await work(disk)
   }
 
   /**
@@ -97,15 +115,19 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
     }
   }
 
+  const checkChange: HypervisorDriver['checkChange'] = (view, next) => {
+    checkHardware(next)
+    return checkChangeWhenStopped('embedded', ['cpus', 'memory'], view, next)
+  }
+
   return {
     kind: 'embedded',
-    features: { hotplug: new Set(['name', 'description']), linkedClone: false, cloneRunning: false },
+    features: { linkedClone: true, cloneRunning: false },
     platform: {
       hypervisorType: 'v86',
       acceleration: 'off',
       cpuType: 'x86',
       cpuMode: '32',
-      diskPort: 'ide:0',
       networkCard: '',
     },
     async open(onEvent) {
@@ -125,36 +147,42 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
     run: (id, verb, options) => base.requireMachine(id).run(verb, options),
     create: async machine => base.createPrepared(await prepareMachine(machine, hostFiles)),
     createDemo: () => base.createPrepared(prepareDemo()),
-    async clone(from, name, { id = crypto.randomUUID(), linked, deadline, onProgress }) {
-      if (linked) throw new ServiceError('unsupported', 'Linked clones are unsupported by the embedded driver.')
+    async clone(from, name, { id = crypto.randomUUID(), owner, linked, deadline, onProgress }) {
       const source = requireState(from, 'clone', 'stopped')
-      const { definition, populate } = prepareClone(source, { id, name }, { hostFiles, deadline, onProgress })
-      return withDiskReserved(source, () =>
-        base.createPrepared({
-          definition,
-          async populate(folder) {
-            await abortableAfterGrace(deadline, populate(folder))
+      return withDiskReserved(source, async disk => {
+        const create = async (link?: { readonly base: string | undefined }): Promise<MachineView> => {
+          const prepared = prepareClone(source, { id, name, owner }, { disk, link, hostFiles, deadline })
+          const populate = async (folder: string): Promise<void> => {
+            await abortableAfterGrace(deadline, prepared.populate(folder))
+            onProgress(1)
             // Last chance to give up: the clone is not published yet.
             deadline.throwIfAborted()
-          },
-        }),
-      )
+          }
+          return base.createPrepared({ ...prepared, populate })
+        }
+        if (!linked) return create()
+        return disk
+          ? bases.withBase(source, disk, deadline, name => create({ base: name }))
+          : create({ base: undefined })
+      })
     },
     export: async (id, options) =>
       exportEmbeddedMachine(requireState(id, 'export', 'stopped', 'suspended'), options, { claims, hostFiles }),
     import: (machine, populate) => base.import(machine, populate, validateImport),
-    async configure(id, changes) {
-      const { definition, name, state } = base.requireMachine(id).view()
-      if (state !== 'stopped' && (changes.cpus !== undefined || changes.memory !== undefined))
-        throw new ServiceError('conflict', `${name} is ${state}; stop it to change its processors or memory.`)
-      checkHardware(applyChanges(definition, changes))
-      return base.configure(id, changes)
+    openAgent: async id => base.requireMachine(id).agentPort.require(),
+    checkChange,
+    async configure(id, next) {
+      checkChange(base.requireMachine(id).view(), next)
+      return base.configure(id, next)
     },
+    deleteSeed: base.deleteSeed,
     async remove(id) {
-      const { state, name } = base.requireView(id)
+      const { state, name, definition } = base.requireView(id)
       if (state !== 'stopped' && state !== 'invalid')
         throw new ServiceError('conflict', `${name} is ${state}; stop it, then delete it.`)
       await base.remove(id)
+      // The clone is gone. The next linked clone of its source tries again.
+      if (definition.base !== undefined) await bases.deleteUnused(definition.base).catch(() => {})
     },
     async close(deadline = AbortSignal.timeout(transitionTimeout)) {
       const lastUsedFirst = base.machines
@@ -168,6 +196,11 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
       // One per processor: more in parallel would only delay each of them.
       await Promise.all(Array.from({ length: availableParallelism() }, save))
     },
-    sendInput: (id, text) => base.requireMachine(id).sendInput(text),
+    async openSerial(id) {
+      const machine = base.requireMachine(id)
+      const { name, state } = machine.view()
+      if (state !== 'running') throw new ServiceError('conflict', `${name} is ${state}, so it takes no input.`)
+      return createSerialPort(machine.sendInput)
+    },
   }
 }

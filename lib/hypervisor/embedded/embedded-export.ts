@@ -5,9 +5,11 @@ import type { Definition } from '../definition.ts'
 import type { ExportedMachine, HypervisorDriver, MachineView } from '../driver.ts'
 import { copyIfAttached, exportMachineFiles } from '../files/export.ts'
 import type { HostFileOpener } from '../files/open-machine-file.ts'
-import type { DiskClaims } from './disk-claims.ts'
-import { openMachineDisk } from './launch.ts'
-import { checkHardware, inspectDisk, inspectKernel, requireKernel } from './limits.ts'
+import type { DiskClaims } from './disks/claims.ts'
+import { copyContent } from './disks/content.ts'
+import { openMachineDisk } from './disks/machine-disk.ts'
+import { inspectKernel, requireKernel } from './inspect-kernel.ts'
+import { checkHardware, inspectDisk } from './limits.ts'
 
 /**
  * Exports a machine that does not run. No other machine can use its disk until the export handle is disposed. Throws
@@ -23,11 +25,14 @@ export const exportEmbeddedMachine = async (
   await using disk = await openMachineDisk(view, hostFiles, 'read')
   if (disk) {
     // A suspended machine keeps its claim after the export.
-    if (view.state === 'stopped') exportHandle.use(claims.claimForReading(disk, id, name))
-    else claims.claim(disk, id, name)
+    if (view.state === 'stopped') exportHandle.use(claims.claimForReading(disk.file, id, name))
+    else claims.claim(disk.file, id, name)
   }
+  // The disk of a linked clone is exported with the content of its base.
+  const selectCopy: typeof copyIfAttached = file =>
+    disk?.base && file.disk ? (to, _, signal) => copyContent(disk, to, signal) : copyIfAttached(file)
   const { files } = exportHandle.use(
-    await exportMachineFiles({ definition, home, staging, deadline, hostFiles, selectCopy: copyIfAttached }),
+    await exportMachineFiles({ definition, home, staging, deadline, hostFiles, selectCopy }),
   )
   onProgress(1)
   const handle = exportHandle.move()
@@ -41,7 +46,8 @@ export const exportEmbeddedMachine = async (
 export const validateImport = async (definition: Definition, folder: string): Promise<Definition> => {
   checkHardware(definition)
   await using kernel = await openFile(join(folder, requireKernel(definition.kernel)))
-  await inspectKernel(kernel)
+  await using initrd = definition.initrd === undefined ? undefined : await openFile(join(folder, definition.initrd))
+  await inspectKernel(kernel, definition, initrd)
   const disks = await Promise.all(
     definition.disks.map(async disk => {
       if (disk.format !== 'raw')

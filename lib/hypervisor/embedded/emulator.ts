@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
-import type { V86Image, V86Options } from 'v86'
-import { openDisk } from './disk-device.ts'
-import type { WorkerData } from './protocol.ts'
+import type { V86, V86Image, V86Options } from 'v86'
+import { openDisk } from './disks/device.ts'
+import { createBootImage } from './linux/boot-image.ts'
+import { parseKernelHeader } from './linux/kernel-header.ts'
+import type { Line, WorkerData, WorkerEvent } from './protocol.ts'
 import { readState, computeSha256, writeState, type Origin } from './saved-state.ts'
-import { createSerialBuffer } from './serial-buffer.ts'
+import { createSerialLines } from './serial/lines.ts'
 
 export interface Emulator {
   run(): Promise<void>
@@ -11,18 +13,30 @@ export interface Emulator {
   pause(): Promise<void>
   /** Pauses and writes the state to `path`. */
   save(path: string): Promise<void>
-  sendInput(text: string): void
+  sendInput(line: Line, bytes: Uint8Array): void
 }
 
 /** A state file that cannot be restored; the message says why. */
 export class UnusableStateError extends Error {}
 
+/** What v86 has beside its types. The names are those of its source (src/cpu.js). */
+interface Internals {
+  readonly v86: { readonly cpu: { reboot_internal: () => void } }
+}
+
 const readImage = (path: string): V86Image => ({ buffer: new Uint8Array(readFileSync(path)).buffer })
 
-/** Creates a PC that does not run yet. Calls `onHalt` when its guest stops for good. Throws UnusableStateError. */
-export const createEmulator = async (data: WorkerData, onHalt: () => void): Promise<Emulator> => {
+const readKernel = ({ kernel: path, isLinux, cmdline = '', memory }: WorkerData): V86Image => {
+  if (!isLinux) return readImage(path)
+  const kernel = readFileSync(path)
+  const header = parseKernelHeader(kernel)
+  if (!header) throw new Error('the kernel was replaced')
+  return { buffer: createBootImage(kernel, { header, cmdline, memory }) }
+}
+
+/** Creates a PC that does not run yet. Reports what its guest does. Throws UnusableStateError. */
+export const createEmulator = async (data: WorkerData, report: (event: WorkerEvent) => void): Promise<Emulator> => {
   const { V86 } = await import('v86')
-  const serial = createSerialBuffer(data.serialLog, data.serialLogSize)
   const disk = openDisk(data.disk)
   const readOrigin = (): Origin => ({
     id: data.id,
@@ -41,29 +55,38 @@ export const createEmulator = async (data: WorkerData, onHalt: () => void): Prom
     wasm_fn: async imports => (await WebAssembly.instantiate(data.program.module, imports)).exports,
     memory_size: data.memory << 20,
     vga_memory_size: 1 << 20,
-    multiboot: readImage(data.kernel),
+    multiboot: readKernel(data),
     // v86 accepts any object with the methods of its own disk images, which its types do not say.
     hda: disk.device as unknown as V86Image,
     disable_keyboard: true,
     disable_mouse: true,
     disable_speaker: true,
+    uart1: data.isLinux,
+    ...(data.cdrom !== undefined && { cdrom: readImage(data.cdrom) }),
     ...(data.initrd !== undefined && { initrd: readImage(data.initrd) }),
-    ...(data.cmdline !== undefined && { cmdline: data.cmdline }),
+    ...(data.cmdline !== undefined && !data.isLinux && { cmdline: data.cmdline }),
     ...(data.state !== undefined && { initial_state: loadState(data.state) }),
   }
-  const emulator = new V86(options)
-  emulator.add_listener('serial0-output-byte', byte => serial.add(byte))
-  // v86 emits this event when the processor halts with interrupts off; its types do not list it.
-  emulator.add_listener('cpu-event-halt' as 'emulator-stopped', () => {
-    serial.flush()
+  const emulator: V86 = new V86(options)
+  const lines = createSerialLines(emulator, data, report)
+  const onEnd = (isReboot: boolean): void => {
+    lines.flush()
     disk.sync()
-    onHalt()
-  })
+    report({ event: 'ended', isReboot })
+  }
+  // v86 emits this event when the processor halts with interrupts off; its types do not list it.
+  emulator.add_listener('cpu-event-halt' as 'emulator-stopped', () => onEnd(false))
   await new Promise<void>(resolve => emulator.add_listener('emulator-loaded', resolve))
+  // Without a BIOS the processor would go on with nothing to execute.
+  ;(emulator as unknown as Internals).v86.cpu.reboot_internal = () => {
+    void emulator.stop()
+    onEnd(true)
+  }
+  lines.start()
 
   const pause = async (): Promise<void> => {
     await emulator.stop()
-    serial.flush()
+    lines.flush()
     disk.sync()
   }
   return {
@@ -73,6 +96,6 @@ export const createEmulator = async (data: WorkerData, onHalt: () => void): Prom
       await pause()
       writeState(path, new Uint8Array(await emulator.save_state()), readOrigin())
     },
-    sendInput: text => emulator.serial0_send(text),
+    sendInput: lines.send,
   }
 }

@@ -1,21 +1,26 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { abortable } from '#lib/async/abortable.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { renameSynced } from '#lib/platform/files.ts'
 import type { Logger } from '#lib/platform/log.ts'
-import { openFile } from '#lib/platform/open-file.ts'
 import type { Definition } from '../definition.ts'
 import type { MachineView, RunOptions, DriverEvent, StableState, Verb } from '../driver.ts'
 import { explainFileError } from '../files/file-faults.ts'
 import type { MachineFolders } from '../files/machine-folders.ts'
-import { advanceClock } from '../uptime.ts'
-import { type LaunchParts, resolveDiskPath, launchSession, openLaunchFiles } from './launch.ts'
+import { type AgentPort, createAgentPort } from './agent-port.ts'
+import { changeState, type StateChange } from './change-state.ts'
+import { syncMachineDisk } from './disks/machine-disk.ts'
+import { type LaunchParts, launchSession, openLaunchFiles } from './launch.ts'
 import { writePersistedState, type PersistedState } from './persisted-state.ts'
+import { requestShutdown } from './request-shutdown.ts'
 import type { SessionEnd, Session } from './worker-session.ts'
 
-/** The input that asks the guest to shut down. v86 has no power button. */
-const shutDownRequest = 's'
+/** Milliseconds until a guest that restarts itself is booted: one that does so all the time must not keep the service busy. */
+const rebootDelay = 1_000
+/** Milliseconds for that boot. */
+const rebootTimeout = 60_000
 /** Name of the saved state of a suspended machine in its folder. */
 export const stateFileName = 'state.bin'
 
@@ -39,17 +44,13 @@ export interface Machine {
   restore(to: 'running' | 'paused', deadline: AbortSignal): Promise<MachineView>
   /** Suspends a running or paused machine. The next start of the service restores it to the same state. */
   suspendForShutdown(deadline: AbortSignal): Promise<void>
-  sendInput(text: string): void
+  /** Sends input to the guest's console. Throws `conflict` if the machine does not run, and as `Session.sendInput`. */
+  sendInput(bytes: Uint8Array): void
+  readonly agentPort: AgentPort
   /** Time of the last request for the machine, in milliseconds since 1970. */
   lastUsedAt(): number
   /** Ends the machine at once, as a power cut does, and sets its problem. */
   kill(problem: string): Promise<void>
-}
-
-/** Makes the writes of a guest durable. Another regular file may have taken the place of the disk meanwhile. */
-const syncDisk = async (path: string): Promise<void> => {
-  await using file = await openFile(path)
-  await file.handle.sync()
 }
 
 /** Creates the machine in the state of `view`. */
@@ -66,17 +67,8 @@ export const createMachine = (options: MachineOptions): Machine => {
   const stateFile = join(home, stateFileName)
 
   /** Creates the view of this machine in another state. */
-  const createView = (state: StableState, { booted = false, problem }: { booted?: boolean; problem?: string } = {}) => {
-    const { problem: _problem, stateFile: _stateFile, ...unchanged } = view
-    const clock = advanceClock(view, view.state, state, Date.now(), booted)
-    return {
-      ...unchanged,
-      ...clock,
-      ...(problem !== undefined && { problem }),
-      ...(state === 'suspended' && { stateFile }),
-      state,
-    } satisfies MachineView
-  }
+  const createView = (state: StableState, change: StateChange = {}): MachineView =>
+    changeState(view, state, { ...change, ...(state === 'suspended' && { stateFile }) })
   const logFailure = (what: string) => (error: unknown) =>
     log.error('Machine {name}: {what}: {error}', { name: view.name, what, error: messageOf(error) })
   /** Records a state in which the machine already is. A failed write is only logged, because it does not change that state. */
@@ -84,6 +76,14 @@ export const createMachine = (options: MachineOptions): Machine => {
     await writePersistedState(folders, next).catch(logFailure('its state could not be written'))
     view = next
   }
+  const agentPort = createAgentPort({
+    name: () => view.name,
+    isRunning: () => view.state === 'running',
+    onReport: ({ facts, addresses }) => {
+      view = { ...view, guest: facts, addresses }
+      onEvent({ view, cause: 'guest' })
+    },
+  })
   const requireSession = (): Session => {
     if (!session) throw new ServiceError('conflict', `${view.name} has stopped before that was done.`)
     return session
@@ -94,16 +94,23 @@ export const createMachine = (options: MachineOptions): Machine => {
     const current = session
     session = undefined
     await current?.terminate()
-    const disk = resolveDiskPath(view)
-    if (current && disk !== undefined) await syncDisk(disk).catch(logFailure('its disk could not be made durable'))
+    if (current) await syncMachineDisk(view).catch(logFailure('its disk could not be made durable'))
   }
   const enterStopped = async (problem?: string): Promise<void> => {
     await endSession()
     claims.release(id)
     await recordView(createView('stopped', problem === undefined ? {} : { problem }))
   }
-  const onExit = async ({ problem }: SessionEnd): Promise<void> => {
-    await enterStopped(problem)
+  const bootAgain = async (): Promise<void> => {
+    await endSession()
+    await sleep(rebootDelay)
+    await boot('running', AbortSignal.timeout(rebootTimeout)).catch((error: unknown) =>
+      enterStopped(`it could not be booted again: ${messageOf(error)}`),
+    )
+  }
+  const onExit = async ({ problem, isReboot = false }: SessionEnd): Promise<void> => {
+    if (isReboot) await bootAgain()
+    else await enterStopped(problem)
     onEvent({ view, cause: problem === undefined ? 'guest' : 'crash' })
   }
   const watchExit = async (started: Session): Promise<void> => {
@@ -113,6 +120,7 @@ export const createMachine = (options: MachineOptions): Machine => {
   /** Makes a session that was started the session of this machine. */
   const attachSession = (started: Session): void => {
     session = started
+    agentPort.attach(started)
     void watchExit(started)
   }
 
@@ -149,6 +157,7 @@ export const createMachine = (options: MachineOptions): Machine => {
       throw error
     }
     attachSession(started)
+    agentPort.setTime()
     await rm(stateFile, { force: true })
   }
   const suspend = async (deadline: AbortSignal, restoreTo?: PersistedState['resume']): Promise<void> => {
@@ -189,13 +198,14 @@ export const createMachine = (options: MachineOptions): Machine => {
   const unpause = async (deadline: AbortSignal): Promise<void> => {
     await requireSession().run(deadline)
     await recordView(createView('running'))
+    agentPort.setTime()
   }
   const shutDown = async (deadline: AbortSignal): Promise<void> => {
     const current = requireSession()
     stoppingSession = current
     let ending: SessionEnd
     try {
-      current.sendInput(shutDownRequest)
+      await requestShutdown(current, view, agentPort.current())
       ending = await abortable(current.ended, deadline)
     } finally {
       stoppingSession = undefined
@@ -271,10 +281,11 @@ export const createMachine = (options: MachineOptions): Machine => {
       await exitHandling
       if (view.state === 'running' || view.state === 'paused') await suspend(deadline, view.state)
     },
-    sendInput(text) {
+    sendInput(bytes) {
       lastUsedAt = Date.now()
-      requireSession().sendInput(text)
+      requireSession().sendInput('console', bytes)
     },
+    agentPort,
     async kill(problem) {
       const current = session
       session = undefined

@@ -1,16 +1,20 @@
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
-import type { WorkerReply, SerialInput, WorkerEvent, WorkerRequest, WorkerData } from './protocol.ts'
+import type { Line, WorkerReply, LineInput, WorkerEvent, WorkerRequest, WorkerData } from './protocol.ts'
+import { createSerialPorts } from './serial/port.ts'
 import { abortable } from '#lib/async/abortable.ts'
 
-/** How a session ended on its own; `problem` is set if it crashed. */
+/** How a session ended on its own. */
 export interface SessionEnd {
+  /** Set if it crashed. */
   readonly problem?: string
+  /** True if the guest asks to be booted again. */
+  readonly isReboot?: boolean
 }
 
 /** One run of a machine in a worker thread, from boot or restore to its end. */
 export interface Session {
-  /** Resolves when the guest has halted or the thread has ended. */
+  /** Resolves when the guest has halted or asks for a boot, or the thread has ended. */
   readonly ended: Promise<SessionEnd>
   /**
    * `run`, `pause` and `save` resolve when they are done. They reject if the session ends first, or with the deadline's
@@ -19,8 +23,14 @@ export interface Session {
   run(deadline: AbortSignal): Promise<void>
   pause(deadline: AbortSignal): Promise<void>
   save(path: string, deadline: AbortSignal): Promise<void>
-  /** Sends serial input to the guest. */
-  sendInput(text: string): void
+  /** Sends serial input to the guest. Throws `conflict` if the guest does not take it. */
+  sendInput(line: Line, bytes: Uint8Array): void
+  /** True if the machine has a line for the guest agent. */
+  readonly hasAgentLine: boolean
+  /** Sets the receiver of whether a program of the guest has the agent's line open, and calls it if it is open already. */
+  onAgentLine(receiver: (isOpen: boolean) => void): void
+  /** Sets the receiver of what the guest sends on the agent's line. */
+  onAgentOutput(receiver: (bytes: Uint8Array) => void): void
   /** Terminates the thread at once; resolves when it is gone. */
   terminate(): Promise<void>
 }
@@ -56,6 +66,34 @@ export const startSession = async ({ startWorker, name, data, deadline }: Option
     const problem = isNoSpace(reason) ? 'crashed: the host has no space left for its disk' : 'crashed'
     onEnd({ problem }, new ServiceError('upstream', `The emulator of ${name} has ended: ${reason}`))
   }
+  const serialPorts = createSerialPorts(name, message => worker.postMessage(message satisfies LineInput, []))
+  let isAgentLineOpen = false
+  let onAgentLine: (isOpen: boolean) => void = () => {}
+  let onAgentOutput: (bytes: Uint8Array) => void = () => {}
+
+  const onEvent = (message: WorkerEvent): void => {
+    switch (message.event) {
+      case 'ready':
+        return ready.resolve()
+      case 'unusable': {
+        const why = `The saved state of ${name} cannot be used: ${message.reason}.`
+        const advice = 'Put the right file back, or stop the machine by force to drop the state.'
+        return ready.reject(new ServiceError('conflict', `${why} ${advice}`))
+      }
+      case 'ended': {
+        const { isReboot } = message
+        const what = isReboot ? 'restarted itself' : 'powered itself off'
+        return onEnd({ isReboot }, new ServiceError('conflict', `${name} has ${what} before that was done.`))
+      }
+      case 'taken':
+        return serialPorts.onTaken(message.line, message.count)
+      case 'agent line':
+        isAgentLineOpen = message.isOpen
+        return onAgentLine(isAgentLineOpen)
+      case 'agent output':
+        return onAgentOutput(message.bytes)
+    }
+  }
   const onReply = ({ number, error }: WorkerReply): void => {
     const pending = pendingRequests.get(number)
     pendingRequests.delete(number)
@@ -65,16 +103,7 @@ export const startSession = async ({ startWorker, name, data, deadline }: Option
   }
   worker.on('message', (message: WorkerEvent | WorkerReply) => {
     if ('number' in message) onReply(message)
-    else if (message.event === 'ready') ready.resolve()
-    else if (message.event === 'halted')
-      onEnd({}, new ServiceError('conflict', `${name} has powered itself off before that was done.`))
-    else
-      ready.reject(
-        new ServiceError(
-          'conflict',
-          `The saved state of ${name} cannot be used: ${message.reason}. Put the right file back, or stop the machine by force to drop the state.`,
-        ),
-      )
+    else onEvent(message)
   })
   worker.on('error', error => onCrash(messageOf(error)))
   worker.on('exit', () => onCrash('its thread was ended'))
@@ -102,7 +131,15 @@ export const startSession = async ({ startWorker, name, data, deadline }: Option
     run: deadline => sendRequest({ command: 'run' }, deadline),
     pause: deadline => sendRequest({ command: 'pause' }, deadline),
     save: (path, deadline) => sendRequest({ command: 'save', path }, deadline),
-    sendInput: text => worker.postMessage({ input: text } satisfies SerialInput, []),
+    sendInput: serialPorts.send,
+    hasAgentLine: data.isLinux,
+    onAgentLine(receiver) {
+      onAgentLine = receiver
+      if (isAgentLineOpen) receiver(true)
+    },
+    onAgentOutput(receiver) {
+      onAgentOutput = receiver
+    },
     terminate,
   }
 }

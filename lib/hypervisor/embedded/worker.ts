@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import { messageOf } from '#lib/errors.ts'
 import { createEmulator, UnusableStateError, type Emulator } from './emulator.ts'
-import type { WorkerReply, SerialInput, WorkerEvent, WorkerRequest, WorkerData } from './protocol.ts'
+import type { WorkerReply, LineInput, WorkerEvent, WorkerRequest, WorkerData } from './protocol.ts'
 
 const runRequest = (emulator: Emulator, request: WorkerRequest): Promise<void> => {
   switch (request.command) {
@@ -22,15 +22,15 @@ export const serve = async (port: MessagePort, data: object): Promise<void> => {
   let emulator: Emulator
   try {
     // `worker-session.ts` starts the thread with it.
-    emulator = await createEmulator(data as WorkerData, () => report({ event: 'halted' }))
+    emulator = await createEmulator(data as WorkerData, report)
   } catch (error) {
     if (!(error instanceof UnusableStateError)) throw error
     report({ event: 'unusable', reason: error.message })
     return
   }
   let queue = Promise.resolve()
-  port.on('message', (message: WorkerRequest | SerialInput) => {
-    if ('input' in message) return emulator.sendInput(message.input)
+  port.on('message', (message: WorkerRequest | LineInput) => {
+    if ('input' in message) return emulator.sendInput(message.line, message.input)
     queue = queue
       .then(() => runRequest(emulator, message))
       .then(

@@ -1,7 +1,7 @@
 import { rm, utimes, writeFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { copyOpenFile, type OpenFile } from '#lib/platform/open-file.ts'
-import { Definition } from '../definition.ts'
+import type { Definition } from '../definition.ts'
 import type { ExportedMachine } from '../driver.ts'
 import {
   definitionFile,
@@ -62,8 +62,7 @@ export const exportMachineFiles = async ({
     files.push({ name: file.name, path })
   }
   const path = toStaging(definitionFile)
-  // Parsed, so that the members always have the same order, even for a definition that was never read from its file.
-  await writeFile(path, JSON.stringify(Definition.parse(flattenDefinition(definition)), undefined, 2), { mode: 0o600 })
+  await writeFile(path, JSON.stringify(flattenDefinition(definition), undefined, 2), { mode: 0o600 })
   const madeAt = new Date(definition.created_at)
   await utimes(path, madeAt, madeAt)
   const cleanUp = createdFiles.move()

@@ -4,18 +4,20 @@ import * as z from 'zod'
 import { isFault, messageOf, ServiceError } from '#lib/errors.ts'
 import { removeTree } from '#lib/platform/files.ts'
 import { describeFirstMistake } from '#lib/schema-errors.ts'
-import { bounds, Definition, Network } from '../definition.ts'
+import { bounds, type Definition, PortableDefinition } from '../definition.ts'
+import { Network } from '../machine-parts.ts'
 import { generateMac } from '../mac.ts'
 import { definitionFile, listMachineFiles, flattenDefinition } from './machine-files.ts'
 
-const { shape } = Definition
+const { shape } = PortableDefinition
 
 /** The schema of a definition in a pack. Its limits are those of a create request. */
-const PackedDefinition = Definition.extend({
+const PackedDefinition = PortableDefinition.extend({
   description: z.string().max(bounds.description).default(''),
   cpus: shape.cpus.max(bounds.cpus),
   memory: shape.memory.max(bounds.memory),
   disks: shape.disks.max(bounds.disks),
+  cdroms: shape.cdroms.unwrap().max(bounds.cdroms).optional(),
   // Each card needs a slot on the machine's bus, which has room for eight beside the disks.
   networks: z.array(Network).max(8).default([]),
   cmdline: z
@@ -28,7 +30,7 @@ const PackedDefinition = Definition.extend({
 /** Bytes. This service never writes a longer definition. */
 const maxDefinitionSize = 64 * 1024
 
-const packFault = (why: string, cause?: unknown): ServiceError =>
+const createPackError = (why: string, cause?: unknown): ServiceError =>
   new ServiceError('invalid', `No machine can be made of this pack: ${why}`, { cause })
 
 /**
@@ -40,12 +42,12 @@ const inspectPlainFile = async (
   name: string,
 ): Promise<{ readonly key: string; readonly size: bigint }> => {
   if (!/^[^/\\\0]+$/.test(name) || name === '.' || name === '..')
-    throw packFault(`${JSON.stringify(name)} is not the name of a file directly in it.`)
+    throw createPackError(`${JSON.stringify(name)} is not the name of a file directly in it.`)
   const found = await lstat(join(folder, name), { bigint: true }).catch(() => {
-    throw packFault(`${name} is missing.`)
+    throw createPackError(`${name} is missing.`)
   })
-  if (!found.isFile()) throw packFault(`${name} is not a plain file.`)
-  if (found.nlink !== 1n) throw packFault(`${name} has other names, so it could be changed from outside.`)
+  if (!found.isFile()) throw createPackError(`${name} is not a plain file.`)
+  if (found.nlink !== 1n) throw createPackError(`${name} has other names, so it could be changed from outside.`)
   return { key: `${found.dev}:${found.ino}`, size: found.size }
 }
 
@@ -57,13 +59,15 @@ const readDefinition = async (folder: string): Promise<Definition> => {
     return PackedDefinition.parse(JSON.parse(text))
   } catch (error) {
     const why = error instanceof z.ZodError ? describeFirstMistake(error) : messageOf(error)
-    throw packFault(`${definitionFile} cannot be read: ${why}.`, error)
+    throw createPackError(`${definitionFile} cannot be read: ${why}.`, error)
   }
 }
 
 interface Options {
   readonly id: string
   readonly name: string
+  /** The id of the user who imports the machine. */
+  readonly owner?: string | undefined
   /** Writes the files of the pack into a folder. */
   readonly populate: (folder: string) => Promise<void>
   /**
@@ -80,7 +84,7 @@ interface Options {
  */
 export const importMachineFiles = async (
   folder: string,
-  { id, name, populate, validate }: Options,
+  { id, name, owner, populate, validate }: Options,
 ): Promise<Definition> => {
   const pack = join(folder, 'pack')
   await mkdir(pack, { mode: 0o700 })
@@ -88,13 +92,13 @@ export const importMachineFiles = async (
 
   const { key, size } = await inspectPlainFile(pack, definitionFile)
   if (size > maxDefinitionSize)
-    throw packFault(`${definitionFile} has ${size} bytes; it is no definition of a machine.`)
+    throw createPackError(`${definitionFile} has ${size} bytes; it is no definition of a machine.`)
   const packed = await readDefinition(pack)
   const keys = new Set([key])
   const files = listMachineFiles(packed)
   for (const { path } of files) {
     const file = await inspectPlainFile(pack, path)
-    if (keys.has(file.key)) throw packFault(`${path} is named twice in ${definitionFile}.`)
+    if (keys.has(file.key)) throw createPackError(`${path} is named twice in ${definitionFile}.`)
     keys.add(file.key)
   }
   for (const file of files) {
@@ -103,13 +107,20 @@ export const importMachineFiles = async (
   }
   await removeTree(folder, pack)
 
-  // Packs of older versions have no network mode. A machine imported from one is isolated.
-  const networks = packed.networks.map(({ mode = 'isolated' }) => ({ mac: generateMac(), mode }))
-  const definition = { ...flattenDefinition(packed), id, name, networks, created_at: new Date().toISOString() }
+  // The sender of a pack does not decide what the machine reaches here.
+  const networks = packed.networks.map(card => ({ ...card, mac: generateMac(), mode: 'isolated' as const }))
+  const definition = {
+    ...flattenDefinition(packed),
+    id,
+    name,
+    networks,
+    ...(owner !== undefined && { owner }),
+    created_at: new Date().toISOString(),
+  }
   try {
     return await validate(definition, folder)
   } catch (error) {
     if (!isFault(error, 'invalid') && !isFault(error, 'unsupported')) throw error
-    throw packFault(error.message.replaceAll(`${folder}/`, ''), error)
+    throw createPackError(error.message.replaceAll(`${folder}/`, ''), error)
   }
 }

@@ -1,8 +1,9 @@
 import { isAbsolute, join } from 'node:path'
-import type { Definition } from '../definition.ts'
+import { type Definition, PortableDefinition } from '../definition.ts'
 
 type Disk = Definition['disks'][number]
 
+/** The file with the definition of a machine, in its folder and in a pack. */
 export const definitionFile = 'machine.json'
 
 /** A file of a machine. */
@@ -13,35 +14,35 @@ export interface MachineFile {
   readonly path: string
   /** Undefined for a file that is not a disk. */
   readonly disk?: Disk
+  /** True for a file that the guest can change. */
+  readonly isWritable: boolean
 }
 
 const getDiskFileName = (at: number, { format }: Disk): string => `disk${at}.${format === 'raw' ? 'img' : format}`
 const kernelName = 'kernel.bin'
 const initrdName = 'initrd.bin'
+/** The variables of a UEFI firmware, a qcow2 image. */
+export const firmwareFile = 'firmware.qcow2'
 
-/** Returns all files that a definition names: first the disks in their order, then kernel and initrd. */
-export const listMachineFiles = ({ disks, kernel, initrd }: Definition): readonly MachineFile[] => [
-  ...disks.map((disk, at) => ({ name: getDiskFileName(at, disk), path: disk.path, disk })),
-  ...(kernel === undefined ? [] : [{ name: kernelName, path: kernel }]),
-  ...(initrd === undefined ? [] : [{ name: initrdName, path: initrd }]),
+/** Returns all files that a machine needs: first the disks in their order, then kernel, initrd and firmware variables. */
+export const listMachineFiles = ({ disks, kernel, initrd, firmware }: Definition): readonly MachineFile[] => [
+  ...disks.map((disk, at) => ({ name: getDiskFileName(at, disk), path: disk.path, disk, isWritable: true })),
+  ...(kernel === undefined ? [] : [{ name: kernelName, path: kernel, isWritable: false }]),
+  ...(initrd === undefined ? [] : [{ name: initrdName, path: initrd, isWritable: false }]),
+  ...(firmware === 'uefi' ? [{ name: firmwareFile, path: firmwareFile, isWritable: true }] : []),
 ]
 
-const removeBase = (definition: Definition): Definition => {
-  const { base: _, ...rest } = definition
-  return rest
-}
-
-/** Returns the definition for an export: without base machine, with the file names of `listMachineFiles`. */
-export const flattenDefinition = (definition: Definition): Definition => ({
-  ...removeBase(definition),
-  disks: definition.disks.map((disk, at) => ({
-    path: getDiskFileName(at, disk),
-    size: disk.size,
-    format: disk.format,
-  })),
-  ...(definition.kernel !== undefined && { kernel: kernelName }),
-  ...(definition.initrd !== undefined && { initrd: initrdName }),
-})
+/**
+ * Returns the definition for an export, with the file names of `listMachineFiles`: without base machine, and without what the
+ * machine is on this host. The members always have the same order.
+ */
+export const flattenDefinition = (definition: Definition): Definition =>
+  PortableDefinition.parse({
+    ...definition,
+    disks: definition.disks.map((disk, at) => ({ ...disk, path: getDiskFileName(at, disk) })),
+    ...(definition.kernel !== undefined && { kernel: kernelName }),
+    ...(definition.initrd !== undefined && { initrd: initrdName }),
+  })
 
 /** Returns the absolute path of a file of the machine in `home`. */
 export const resolveMachinePath = (home: string, path: string): string => (isAbsolute(path) ? path : join(home, path))

@@ -15,6 +15,7 @@ import {
 import { readStateFile } from '#lib/platform/open-file.ts'
 import { Definition } from '../definition.ts'
 import { explainFileError } from './file-faults.ts'
+import { definitionFile } from './machine-files.ts'
 
 /** A folder found at start that has a valid definition. */
 export interface ValidMachine {
@@ -65,7 +66,7 @@ const batchSize = 16
 /** Machines as folders below `root`: `<id>/machine.json` and whatever a driver puts beside it. */
 export const createMachineFolders = (root: string): MachineFolders => {
   const home = (id: string): string => join(root, id)
-  const definitionFile = (folder: string): string => join(folder, 'machine.json')
+  const getDefinitionPath = (folder: string): string => join(folder, definitionFile)
   /** Runs `work` and translates errors of the file system into ServiceErrors. */
   const explainErrorsIn = async <T>(folder: string, work: () => Promise<T>): Promise<T> => {
     try {
@@ -78,14 +79,14 @@ export const createMachineFolders = (root: string): MachineFolders => {
   const readMachine = async (id: string): Promise<ValidMachine | InvalidMachine> => {
     let name: string | undefined
     try {
-      const text = await readStateFile(definitionFile(home(id)))
-      if (text === undefined) throw new Error('machine.json is missing')
+      const text = await readStateFile(getDefinitionPath(home(id)))
+      if (text === undefined) throw new Error(`${definitionFile} is missing`)
       const json: unknown = JSON.parse(text)
       const identity = Identity.safeParse(json).data
       if (identity?.id === id) name = identity.name
       const { success, data, error } = Definition.safeParse(json)
       if (!success) throw new Error(describeFirstMistake(error))
-      if (data.id !== id) throw new Error(`machine.json names another machine, ${data.id}`)
+      if (data.id !== id) throw new Error(`${definitionFile} names another machine, ${data.id}`)
       return { id, home: home(id), definition: data }
     } catch (error) {
       const problem = `its definition cannot be read: ${messageOf(error)}`
@@ -114,7 +115,7 @@ export const createMachineFolders = (root: string): MachineFolders => {
       try {
         const definition = await populate(staging)
         for (const name of await readdir(staging)) await syncFile(join(staging, name))
-        await writeFileAtomic(definitionFile(staging), JSON.stringify(definition, undefined, 2))
+        await writeFileAtomic(getDefinitionPath(staging), JSON.stringify(definition, undefined, 2))
         await rename(staging, home(id))
         await syncFolder(root)
         return definition
@@ -126,7 +127,7 @@ export const createMachineFolders = (root: string): MachineFolders => {
     writeDefinition(definition) {
       const folder = home(definition.id)
       const text = JSON.stringify(definition, undefined, 2)
-      return explainErrorsIn(folder, () => writeFileAtomic(definitionFile(folder), text))
+      return explainErrorsIn(folder, () => writeFileAtomic(getDefinitionPath(folder), text))
     },
     writeJson(id, name, value) {
       const file = join(home(id), name)

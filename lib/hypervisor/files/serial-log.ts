@@ -10,6 +10,7 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs'
+import { findLogStart, listRotatedParts } from './serial-parts.ts'
 
 /**
  * Does not follow links and does not block: a process that can write to the folder must neither redirect nor delay the writes.
@@ -23,7 +24,7 @@ const blockSize = 1 << 20
 const reportInterval = 60_000
 
 interface Options {
-  /** Maximum size in bytes. Before the file exceeds it, it is rotated to `….1`. */
+  /** Maximum size in bytes. Before the file exceeds it, it is rotated to `….START` (see `RotatedPart`). */
   readonly limit: number
   /** Called, at most once a minute, when output cannot be written and is dropped. */
   readonly onDrop: (error: unknown) => void
@@ -46,7 +47,7 @@ const openRegular = (path: string, flags: number): number => {
   throw new Error(`${path} is no regular file`)
 }
 
-/** Creates `to` from the last `length` bytes of `from`. */
+/** Creates `to`, which must not exist, from the last `length` bytes of `from`. */
 const copyTail = (from: string, to: string, length: number): void => {
   const input = openRegular(from, constants.O_RDONLY | safeFlags)
   try {
@@ -70,8 +71,8 @@ const copyTail = (from: string, to: string, length: number): void => {
 }
 
 /**
- * Limits the size of a log that another process appends to: if it is longer than `limit` bytes, its end is copied to `….1` and
- * the file is truncated. On a full disk the content is lost, but the limit still holds.
+ * Limits the size of a log that another process appends to: if it is longer than `limit` bytes, its end is copied to the file with
+ * `.1` behind the name, and the file is truncated. On a full disk the content is lost, but the limit still holds.
  */
 export const limitLogSize = (path: string, limit: number): void => {
   if (getFileSize(path) <= limit) return
@@ -93,6 +94,37 @@ export const limitLogSize = (path: string, limit: number): void => {
   }
 }
 
+/** Shortens the newest rotated part to its last `limit` bytes, and removes the others. The log was written with a larger limit. */
+const shorten = (path: string, limit: number): void => {
+  const [newest, ...older] = listRotatedParts(path)
+  for (const part of older) rmSync(part.path)
+  if (!newest || newest.size <= limit) return
+  const end = findLogStart(newest)
+  const temporary = `${path}.new`
+  rmSync(temporary, { force: true })
+  try {
+    copyTail(newest.path, temporary, limit)
+    renameSync(temporary, `${path}.${end - limit}`)
+  } catch {
+    rmSync(temporary, { force: true })
+    closeSync(openSync(`${path}.${end}`, 'wx', 0o600))
+  }
+  rmSync(newest.path)
+}
+
+/**
+ * Rotates a log, and removes its older part. What was rotated keeps its last `limit` bytes; on a full disk it may keep less, but
+ * its end has the same offset.
+ */
+const rotate = (path: string, limit: number): void => {
+  const older = listRotatedParts(path)
+  const size = getFileSize(path)
+  const rotated = `${path}.${findLogStart(older[0])}`
+  renameSync(path, rotated)
+  for (const part of older) if (part.path !== rotated) rmSync(part.path)
+  if (size > limit) shorten(path, limit)
+}
+
 /** Opens a guest's serial log. The file and its rotated part together never exceed twice the limit. */
 export const openSerialLog = (path: string, { limit, onDrop }: Options): SerialLog => {
   let file: number | undefined
@@ -104,9 +136,8 @@ export const openSerialLog = (path: string, { limit, onDrop }: Options): SerialL
     file = undefined
   }
   const open = (): number => {
-    // The rotated log was written with a larger limit.
-    if (getFileSize(getRotatedPath(path)) > limit) rmSync(getRotatedPath(path))
-    limitLogSize(path, limit)
+    shorten(path, limit)
+    if (getFileSize(path) > limit) rotate(path, limit)
     const opened = openRegular(path, appendFlags)
     size = fstatSync(opened).size
     return opened
@@ -115,7 +146,7 @@ export const openSerialLog = (path: string, { limit, onDrop }: Options): SerialL
     file ??= open()
     if (size > 0 && size + bytes.length > limit) {
       close()
-      renameSync(path, getRotatedPath(path))
+      rotate(path, limit)
       file = open()
     }
     for (let done = 0; done < bytes.length;) {

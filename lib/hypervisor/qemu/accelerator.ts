@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { isSystemError } from '#lib/platform/files.ts'
 import { type Account, getLastLine, runProcess } from '#lib/platform/processes.ts'
 import { demoGuest } from '../demo-guest.gen.ts'
-import type { Accelerator } from './arguments.ts'
+
+export type Accelerator = 'tcg' | 'kvm' | 'hvf'
 
 /** Milliseconds within which a guest on KVM must print its first output. */
 const probeTimeout = 1_500

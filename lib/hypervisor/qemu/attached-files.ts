@@ -6,7 +6,13 @@ import type { Account } from '#lib/platform/processes.ts'
 import type { Definition } from '../definition.ts'
 import type { MachineView, StableState } from '../driver.ts'
 import { isImageOfDisk, assertNotReplaced } from '../host-image.ts'
-import { type FileOwner, openMachineFile, type HostFileOpener } from '../files/open-machine-file.ts'
+import { type FileOwner, openMachineFile, openMachineFolder, type HostFileOpener } from '../files/open-machine-file.ts'
+import type { OpenRegisteredImage } from '../files/registered-image.ts'
+import type { CdRom, SharedFolder } from '../machine-parts.ts'
+import { openSeed } from '../seed/seed-files.ts'
+import type { CpuGroups } from './cgroup/cpu-groups.ts'
+import { type Firmware, checkVariables } from './hardware/firmware.ts'
+import { listImageLayers } from './image-layers.ts'
 import { openLayers } from './open-layers.ts'
 import { allowReading } from './ownership.ts'
 import { inspectQcow2 } from './qcow2.ts'
@@ -24,8 +30,11 @@ export interface AttachedDisk {
 /** What the driver provides to open attached images. */
 export interface Attachments {
   readonly hostFiles: HostFileOpener
+  readonly openImage: OpenRegisteredImage
   /** The account that QEMU runs as; undefined for that of the service. */
   readonly account?: Account | undefined
+  readonly firmware: Firmware | undefined
+  readonly cpuGroups: CpuGroups
   /** Returns the host images of all other machines. */
   otherDisks(id: string): readonly AttachedDisk[]
 }
@@ -101,7 +110,15 @@ export const openAttachedDisk = async (
 
 /** A disk, with the paths of its backing images from the nearest to the lowest. */
 export type ResolvedDisk = Disk & { readonly layers?: readonly string[] }
-export type ResolvedDefinition = Omit<Definition, 'disks'> & { readonly disks: readonly ResolvedDisk[] }
+export type ResolvedDefinition = Omit<Definition, 'disks'> & {
+  readonly disks: ResolvedDisk[]
+  /** True if the owners and modes that a guest gives to shared files are kept beside them, and the host does not apply them. */
+  readonly mapsFileModes?: boolean
+  /** The path of the UEFI firmware's code; undefined for a machine with a BIOS. */
+  readonly firmwareCode?: string | undefined
+  /** The path of the CD-ROM from which cloud-init reads. */
+  readonly seed?: string
+}
 
 /** The open, validated host files that a machine runs with. */
 export interface AttachedFiles extends AsyncDisposable {
@@ -120,12 +137,12 @@ export const openAttachedFiles = async (
   await using stack = new AsyncDisposableStack()
   const { id, name, disks, kernel, initrd } = definition
   const machine = { id, name, home }
-  const files: OpenFile[] = []
-  const inherit = (file: OpenFile): string => getInheritedPath(file, files.push(file) - 1)
+  const files: Pick<OpenFile, 'path' | 'handle'>[] = []
+  const inherit = (file: (typeof files)[number]): string => getInheritedPath(file, files.push(file) - 1)
   const keepAndInherit = (file: OpenFile): string => inherit(stack.use(file))
   const inheritLayers = async ({ path, format }: Disk): Promise<readonly string[]> => {
     if (format === 'raw') return []
-    const [, ...layers] = await openLayers(join(home, path), stack)
+    const [, ...layers] = await openLayers(join(home, path), stack, listImageLayers(definition, attachments.openImage))
     if (attachments.account) for (const { handle } of layers) await allowReading(handle, attachments.account)
     return layers.map(inherit)
   }
@@ -137,14 +154,46 @@ export const openAttachedFiles = async (
         ? { ...disk, path: keepAndInherit(await openAttachedDisk(attachments, machine, disk, purpose)) }
         : { ...disk, layers: await inheritLayers(disk) },
     )
-  const inheritBootFile = async (path: string | undefined): Promise<string | undefined> =>
+  const inheritFile = async <T extends string | undefined>(path: T): Promise<string | T> =>
     path !== undefined && isAbsolute(path)
       ? keepAndInherit(await openMachineFile(attachments.hostFiles, machine, path))
       : path
-  const boot = { kernel: await inheritBootFile(kernel), initrd: await inheritBootFile(initrd) }
+  const boot = { kernel: await inheritFile(kernel), initrd: await inheritFile(initrd) }
+  const inheritMedium = async ({ path, image, ...drive }: CdRom): Promise<CdRom> => {
+    if (image === undefined) return { ...drive, ...(path !== undefined && { path: await inheritFile(path) }) }
+    const file = await attachments.openImage(image)
+    if (attachments.account) await allowReading(file.handle, attachments.account)
+    return { ...drive, path: keepAndInherit(file) }
+  }
+  const resolvedDrives: CdRom[] = []
+  for (const drive of definition.cdroms ?? []) resolvedDrives.push(await inheritMedium(drive))
+  const resolvedFolders: SharedFolder[] = []
+  for (const folder of definition.shared_folders ?? []) {
+    if (!folder.enabled) continue
+    const open = stack.use(await openMachineFolder(attachments.hostFiles, machine, folder.path))
+    resolvedFolders.push({ ...folder, path: inherit(open) })
+  }
+  const firmwareCode = definition.firmware === 'uefi' ? await checkVariables(home, attachments.firmware) : undefined
+  const inheritSeed = async (): Promise<string | undefined> => {
+    const file = await openSeed(home)
+    if (!file) return undefined
+    if (attachments.account) await allowReading(file.handle, attachments.account)
+    return keepAndInherit(file)
+  }
+  const seed = await inheritSeed()
   const openFiles = stack.move()
   return {
-    definition: { ...definition, disks: resolvedDisks, ...boot },
+    definition: {
+      ...definition,
+      ...boot,
+      disks: resolvedDisks,
+      ...(definition.cdroms && { cdroms: resolvedDrives }),
+      ...(definition.shared_folders && { shared_folders: resolvedFolders }),
+      // A QEMU that is root would make programs with setuid, and devices, on the host for its guest.
+      mapsFileModes: !attachments.account && process.getuid?.() === 0,
+      firmwareCode,
+      ...(seed !== undefined && { seed }),
+    },
     descriptors: files.map(({ handle }) => handle.fd),
     restorePaths: message =>
       files.reduceRight((text, file, at) => text.replaceAll(getInheritedPath(file, at), file.path), message),

@@ -1,10 +1,13 @@
 import { realpath } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { messageOf } from '#lib/errors.ts'
+import { createKeyCounts } from '#lib/async/key-counts.ts'
 import { createKeyedMutex } from '#lib/async/keyed-mutex.ts'
 import type { Logger } from '#lib/platform/log.ts'
 import type { Definition } from '../definition.ts'
 import type { MachineView } from '../driver.ts'
+import type { OpenRegisteredImage } from '../files/registered-image.ts'
+import { listImageLayers } from './image-layers.ts'
 import type { Images } from './images.ts'
 import { flattenDeepDisk, freezeDisk, type LayerUser, collectUnusedLayers } from './layers.ts'
 import { listBackingLayers } from './open-layers.ts'
@@ -25,6 +28,7 @@ export interface CloneSources {
 
 interface Options {
   readonly images: Images
+  readonly openImage: OpenRegisteredImage
   readonly log: Logger
   /** Returns the machines whose disks have backing images of this one, and those for which that is unknown. */
   readonly listLayerUsers: (id: string) => readonly LayerUser[]
@@ -33,9 +37,9 @@ interface Options {
 /** Maximum number of bytes to merge before a start: some seconds of work on any disk. */
 const maxMergeAtStart = 512 * 2 ** 20
 
-export const createCloneSources = ({ images, log, listLayerUsers }: Options): CloneSources => {
+export const createCloneSources = ({ images, openImage, log, listLayerUsers }: Options): CloneSources => {
   const withLock = createKeyedMutex()
-  const readerCounts = new Map<string, number>()
+  const readers = createKeyCounts()
   /** Machines without unused layers. */
   const collected = new Set<string>()
 
@@ -46,13 +50,16 @@ export const createCloneSources = ({ images, log, listLayerUsers }: Options): Cl
     maxCopiedBytes: number,
   ) => {
     const folder = await realpath(home)
-    const disks = definition.disks
+    // A disk that was removed keeps its layers, since it can be added again.
+    const disks = [...definition.disks, ...(definition.detached_disks ?? [])]
       .filter(({ path, format }) => format === 'qcow2' && !isAbsolute(path))
       .map(({ path }) => join(folder, path))
-    for (const disk of disks) await listBackingLayers(disk)
+    const registered = listImageLayers(definition, openImage)
+    for (const disk of disks) await listBackingLayers(disk, registered)
     if (state !== 'stopped' || collected.has(id)) return
     try {
-      if (await collectUnusedLayers({ home: folder, disks, users: listLayerUsers(id), images, maxCopiedBytes, signal }))
+      const users = listLayerUsers(id)
+      if (await collectUnusedLayers({ home: folder, disks, users, images, registered, maxCopiedBytes, signal }))
         collected.add(id)
       // It may no longer use layers of the machine it was cloned from.
       if (definition.base !== undefined) collected.delete(definition.base)
@@ -62,24 +69,19 @@ export const createCloneSources = ({ images, log, listLayerUsers }: Options): Cl
       log.warning('{name}: unused layers of its disks are kept for now: {error}', { name, error: messageOf(error) })
     }
   }
-  const endReading = (id: string): void => {
-    const remaining = readerCounts.get(id)! - 1
-    if (remaining > 0) readerCounts.set(id, remaining)
-    else readerCounts.delete(id)
-  }
 
   return {
     lockForReading: (view, deadline) =>
       withLock(view.id, async () => {
-        if (!readerCounts.has(view.id)) await collectLayers(view, deadline, Infinity)
-        readerCounts.set(view.id, (readerCounts.get(view.id) ?? 0) + 1)
-        return { [Symbol.dispose]: () => endReading(view.id) }
+        if (readers.get(view.id) === 0) await collectLayers(view, deadline, Infinity)
+        return readers.add(view.id)
       }),
     prepareStart: (view, deadline) => withLock(view.id, () => collectLayers(view, deadline, maxMergeAtStart)),
-    freeze: ({ id, home }, name, options) =>
+    freeze: ({ id, home, definition }, name, options) =>
       withLock(id, async () => {
         const disk = join(await realpath(home), name)
-        if (await flattenDeepDisk(disk, images, options)) collected.delete(id)
+        const registered = listImageLayers(definition, openImage)
+        if (await flattenDeepDisk(disk, { images, registered }, options)) collected.delete(id)
         const { base, isNew } = await freezeDisk(disk, images)
         if (isNew) collected.delete(id)
         return base

@@ -5,14 +5,22 @@ import type { Logger } from '#lib/platform/log.ts'
 import type { OwnProgram } from '#lib/platform/program-parts.ts'
 import { abortableAfterGrace } from '#lib/async/abortable.ts'
 import { createBaseDriver } from '../base-driver.ts'
-import type { Definition } from '../definition.ts'
+import { cloneDefinition, type Definition } from '../definition.ts'
 import type { HypervisorDriver, MachineView } from '../driver.ts'
 import { generateMac } from '../mac.ts'
 import { createMachineFolders, type ValidMachine } from '../files/machine-folders.ts'
 import type { HostFileOpener } from '../files/open-machine-file.ts'
+import type { OpenRegisteredImage } from '../files/registered-image.ts'
+import { copySeed } from '../seed/seed-files.ts'
 import { chooseAccelerator } from './accelerator.ts'
 import type { Attachments } from './attached-files.ts'
 import { copyDisks, copyOwnFiles, linkDisks, listOriginalBases, assertLinkable } from './disks.ts'
+import { openCpuGroups } from './cgroup/cpu-groups.ts'
+import { configureMachine } from './devices/configure.ts'
+import { planChange } from './devices/plan.ts'
+import { limitDisks } from './hardware/limits.ts'
+import { measureQemu } from './hardware/measure.ts'
+import { findFirmware } from './hardware/firmware.ts'
 import { createImages } from './images.ts'
 import { createQemuMachine, type QemuMachine } from './machine.ts'
 import { createJournal } from './operation-journal.ts'
@@ -22,7 +30,15 @@ import { setMachineOwner } from './ownership.ts'
 import { killUnrecorded, findLivingPid, migrateLegacyPid } from './pid.ts'
 import { prepareDemo, prepareMachine } from './prepare-machine.ts'
 import type { QemuPrograms } from './programs.ts'
+import { changeForwards, requireForwardCard } from './network/forwards.ts'
+import { createHostNetwork } from './network/host-network.ts'
+import { openTunnel } from './network/tunnel.ts'
 import { createRecorder } from './recorder/client.ts'
+import { openSerialInput } from './recorder/serial-input.ts'
+import { openScreen } from './screen/open-screen.ts'
+import { createScreenshots } from './screen/screenshots.ts'
+import { removeUnfinishedCopies } from './backup/back-up-disks.ts'
+import { copyRunningDisks } from './backup/copy-running-disks.ts'
 import { createCloneSources } from './clone-sources.ts'
 
 interface Options {
@@ -36,12 +52,21 @@ interface Options {
   /** The account that QEMU runs as; undefined for that of the service. */
   readonly account?: Account | undefined
   readonly hostFiles: HostFileOpener
+  readonly openImage: OpenRegisteredImage
+  /** Whether the gateway of a nat card leads to the loopback of the host. False when left out. */
+  readonly reachesLoopback?: boolean
   readonly log: Logger
+}
+
+/** A plan that is not carried out reaches no QEMU. */
+const refuseToRun = (): never => {
+  throw new Error('A check changes no machine.')
 }
 
 /** Creates the QEMU driver: each machine is a process that outlives the service and is found again at its next start. */
 export const createQemuDriver = async (options: Options): Promise<HypervisorDriver> => {
-  const { folder, programs, recorderProgram, serialLogSize, account, hostFiles, log } = options
+  const { folder, programs, recorderProgram, serialLogSize, account, hostFiles, openImage, log } = options
+  const { reachesLoopback = false } = options
   const folders = createMachineFolders(folder)
   const base = createBaseDriver({ folders, createMachine: definition => createMachine(definition) })
   const images = createImages(programs.img)
@@ -49,6 +74,7 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
   if (problem !== undefined) log.warning('Guests are translated, which is several times slower: {problem}', { problem })
   const sources = createCloneSources({
     images,
+    openImage,
     log,
     listLayerUsers: id =>
       base.views().flatMap(({ state, home, definition }) => {
@@ -69,9 +95,14 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
   const isRecorded = ({ id, state }: MachineView): boolean =>
     (state === 'running' || state === 'paused') && !legacyLogs.has(id)
 
+  const screenshots = createScreenshots()
+  const cpuGroups = await openCpuGroups(folder)
   const attachments: Attachments = {
     hostFiles,
+    openImage,
     account,
+    firmware: await findFirmware(),
+    cpuGroups,
     otherDisks: id =>
       base
         .views()
@@ -80,6 +111,18 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
         ),
   }
 
+  const warn = (id: string) => (error: unknown) => log.warning('{id}: {error}', { id, error: messageOf(error) })
+  const network = createHostNetwork({
+    folder: join(dirname(folder), 'networks'),
+    environment: programs.environment,
+    account,
+    reachesLoopback,
+    listMachines: () => base.views().map(({ definition }) => definition),
+    log,
+  })
+
+  const limitProcess = ({ view }: QemuMachine, pid: number): Promise<void> =>
+    cpuGroups.limit(view().id, pid, view().definition.limits?.cpu_percent)
   const createMachine = (definition: Definition): QemuMachine => {
     const { id } = definition
     const home = folders.home(id)
@@ -97,6 +140,11 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
         async grantAccess() {
           if (account) await setMachineOwner(home, machine.view().definition, account)
         },
+        limitProcess: pid => limitProcess(machine, pid),
+        async restoreLimits({ pid, qmp }) {
+          await limitProcess(machine, pid)
+          await limitDisks(qmp, machine.view().definition)
+        },
         recordSerialOutput: deadline => {
           legacyLogs.delete(id)
           return recorder.attach(id, deadline)
@@ -105,6 +153,7 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
         log,
       },
       accelerator,
+      network,
       report: base.report,
       log,
     })
@@ -114,24 +163,33 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
     await migrateLegacyPid(home, id).catch(error =>
       log.warning('{id}: the pid file of an older version cannot be moved: {error}', { id, error: messageOf(error) }),
     )
-    if (await createJournal(folders, id).readOperation()) await killUnrecorded(home, id)
-    await base.register(createMachine(definition)).recover()
+    if (await createJournal(folders, id).readOperation()) {
+      await killUnrecorded(home, id)
+      if ((await findLivingPid(home, id)) === undefined) await network.recover(id)
+    }
+    const machine = base.register(createMachine(definition))
+    await machine.recover()
+    await removeUnfinishedCopies(home, {
+      connect: () => (isRecorded(machine.view()) ? machine.control.connect().then(({ qmp }) => qmp) : undefined),
+      warn: reason => log.warning('{id}: an unfinished copy of its disks stays: {reason}', { id, reason }),
+    })
   }
 
   return {
     kind: 'qemu',
-    features: { hotplug: new Set(['name', 'description']), linkedClone: true, cloneRunning: false },
+    features: { linkedClone: true, cloneRunning: true },
     platform: {
       hypervisorType: `qemu-${accelerator}`,
       ...(problem !== undefined && { problem }),
       acceleration: accelerator === 'tcg' ? 'off' : 'high',
       cpuType: 'x86',
       cpuMode: '64',
-      diskPort: 'ide:0',
       networkCard: 'e1000',
     },
     async open(onEvent) {
       await Promise.all((await base.open(onEvent)).map(recover))
+      await network.reconcile()
+      await cpuGroups.reconcile(base.views().map(({ id }) => id)).catch(warn('control groups'))
     },
     list: base.list,
     get: base.get,
@@ -140,28 +198,30 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
       if (verb === 'start') await sources.prepareStart(machine.view(), options.deadline)
       return machine.run(verb, options)
     },
-    create: async machine => base.createPrepared(await prepareMachine(machine, { images, attachments })),
+    create: async machine => base.createPrepared(await prepareMachine(machine, { images, attachments, network })),
     createDemo: async () => base.createPrepared(await prepareDemo({ images, attachments })),
-    async clone(from, name, { id = crypto.randomUUID(), linked, deadline, onProgress }) {
-      const view = base.requireMachine(from).view()
-      const { definition: source, home } = view
-      if (linked) assertLinkable(source)
+    async clone(from, name, { id = crypto.randomUUID(), owner, linked, deadline, onProgress, onConsistency }) {
+      const machine = base.requireMachine(from)
+      const view = machine.view()
+      const { definition: source, home, state } = view
+      if (linked) assertLinkable(view)
       using _reading = await sources.lockForReading(view, deadline)
-      const { base: _, ...rest } = source
       const clone = {
-        ...rest,
-        id,
-        name,
+        ...cloneDefinition(source, { id, name, owner }),
         networks: source.networks.map(card => ({ ...card, mac: generateMac() })),
-        created_at: new Date().toISOString(),
         ...(linked && { base: from }),
       }
       return await base.create(clone.id, async folder => {
         const copy = { source, attachments, home, folder, images, deadline, onProgress }
         const freeze = (name: string): Promise<string> => sources.freeze(view, name, { signal: deadline, onProgress })
         // Not interrupted: a freeze must complete before other operations use the disks of the source.
-        const disks = await (linked ? linkDisks(copy, freeze) : abortableAfterGrace(deadline, copyDisks(copy)))
+        const disks = await (linked
+          ? linkDisks(copy, freeze)
+          : state === 'running'
+            ? copyRunningDisks(copy, machine, onConsistency)
+            : abortableAfterGrace(deadline, copyDisks(copy)))
         await abortableAfterGrace(deadline, copyOwnFiles(source, copy))
+        await copySeed(home, folder, clone)
         return { ...clone, disks }
       })
     },
@@ -180,7 +240,40 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
       }
     },
     import: (machine, populate) => base.import(machine, populate, createImportValidator(images)),
-    configure: base.configure,
+    openAgent: async id => base.requireMachine(id).agentPort.require(),
+    checkChange: (view, next) => planChange({ view, next, images, attachments, network, running: refuseToRun }).effect,
+    configure: (id, next) =>
+      configureMachine(base.requireMachine(id), next, {
+        images,
+        attachments,
+        network,
+        writeDefinition: folders.writeDefinition,
+        warn: warn(id),
+      }),
+    async measure(id) {
+      const machine = base.machines.get(id)
+      const running = machine?.control.current()
+      return machine && running && measureQemu(running, machine.view(), machine.agentPort.current())
+    },
+    async setForwards(id, forwards) {
+      const machine = base.requireMachine(id)
+      const { definition, state } = machine.view()
+      const isUp = state === 'running' || state === 'paused'
+      await using change = isUp
+        ? await changeForwards((await machine.control.connect()).qmp, definition, forwards)
+        : undefined
+      const view = await base.configure(id, { ...definition, forwards: [...forwards] })
+      change?.keep()
+      return view
+    },
+    async openTunnel(id, port) {
+      const machine = base.requireMachine(id)
+      return openTunnel((await machine.control.connect()).qmp, requireForwardCard(machine.view().definition), port)
+    },
+    openScreen: async id => openScreen(base.requireMachine(id).view()),
+    takeScreenshot: async id => screenshots.take(base.requireMachine(id)),
+    openSerial: id => openSerialInput(recorder, base.requireMachine(id).view(), legacyLogs.has(id)),
+    deleteSeed: base.deleteSeed,
     async remove(id) {
       const { definition, home } = base.requireView(id)
       const pid = await findLivingPid(home, id)
@@ -188,6 +281,9 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
       base.machines.get(id)?.release()
       legacyLogs.delete(id)
       await base.remove(id)
+      // The machine is gone. The next start of the service removes what is left of it on the host.
+      await network.release(id).catch(warn(id))
+      await cpuGroups.remove(id).catch(warn(id))
       sources.onRemoved(definition)
     },
     async close() {

@@ -4,6 +4,7 @@ import { getInheritedPath, type OpenFile } from '#lib/platform/open-file.ts'
 import { getLastLine, type Limits, runProcess } from '#lib/platform/processes.ts'
 import { buildBlockNode } from './block-node.ts'
 import { explainLockedImage } from './locked-image.ts'
+import { createProgressReader } from './qemu-img/read-progress.ts'
 
 type Format = 'raw' | 'qcow2'
 
@@ -32,6 +33,8 @@ export interface Images {
   info(image: Image): Promise<ImageInfo>
   /** Creates an empty qcow2 image of `size` bytes. */
   create(path: string, size: number): Promise<void>
+  /** Makes an own qcow2 image larger: `size` is in bytes. */
+  grow(path: string, size: number): Promise<void>
   /** Copies an image, with all its layers, into a new qcow2 image. */
   convert(
     from: Image,
@@ -97,13 +100,14 @@ export const createImages = (program: string): Images => {
     async create(path, size) {
       await runQemuImg(['create', '-q', '-f', 'qcow2', path, String(size)], minute)
     },
+    async grow(path, size) {
+      // Without its backing image: only the header changes, and what the guest reads behind the old end is zero.
+      await runQemuImg(['resize', '-q', formatNode('qcow2', [path]), String(size)], minute)
+    },
     async convert(from, to, { signal, onProgress }) {
       await runQemuImg(['convert', '-p', '-O', 'qcow2', describeInheritedNode(from), to], 24 * 60 * minute, from, {
         signal,
-        onOutput(text) {
-          const percent = text.match(/\d+(?:\.\d+)?(?=\/100%)/g)?.at(-1)
-          if (percent !== undefined) onProgress(Number(percent) / 100)
-        },
+        onOutput: createProgressReader(onProgress),
       })
     },
     async commit(chain, into, signal) {

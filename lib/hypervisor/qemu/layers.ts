@@ -1,6 +1,7 @@
 import { link, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { syncFile, syncFolder } from '#lib/platform/files.ts'
+import type { ImageLayers } from './image-layers.ts'
 import type { Images } from './images.ts'
 import { readLayerAt } from './layer.ts'
 import { basePattern, listBackingLayers, openLayers } from './open-layers.ts'
@@ -66,11 +67,11 @@ const maxLayers = 8
 /** Flattens a disk with too many layers into one image. Returns true if it did. */
 export const flattenDeepDisk = async (
   disk: string,
-  images: Images,
+  { images, registered }: { readonly images: Images; readonly registered: ImageLayers },
   options: Parameters<Images['convert']>[2],
 ): Promise<boolean> => {
   await using stack = new AsyncDisposableStack()
-  const [file, ...layers] = await openLayers(disk, stack)
+  const [file, ...layers] = await openLayers(disk, stack, registered)
   if (layers.length <= maxLayers) return false
   await replaceDisk(disk, path => images.convert({ format: 'qcow2', file, layers }, path, options))
   return true
@@ -115,6 +116,8 @@ interface CollectionOptions {
   /** All machines whose disks may have backing images of this one. */
   readonly users: readonly LayerUser[]
   readonly images: Images
+  /** The registered images that the disks may build on. */
+  readonly registered: ImageLayers
   /** Maximum number of bytes to copy. */
   readonly maxCopiedBytes: number
   readonly signal: AbortSignal
@@ -128,9 +131,9 @@ interface CollectionOptions {
 const mergeLayers = async (
   disk: string,
   used: ReadonlySet<string>,
-  { home, images, maxCopiedBytes, signal }: CollectionOptions,
+  { home, images, registered, maxCopiedBytes, signal }: CollectionOptions,
 ): Promise<boolean> => {
-  const backingLayers = await listBackingLayers(disk)
+  const backingLayers = await listBackingLayers(disk, registered)
   const end = backingLayers.findIndex(base => used.has(base) || !isBaseIn(home, base))
   const ownLayers = end < 0 ? backingLayers : backingLayers.slice(0, end)
   const target = ownLayers.at(-1)
@@ -149,7 +152,7 @@ const mergeLayers = async (
  * Throws the reason of the signal and the errors of qemu-img; the disks are valid in any case.
  */
 export const collectUnusedLayers = async (options: CollectionOptions): Promise<boolean> => {
-  const { home, disks, users, signal } = options
+  const { home, disks, users, registered, signal } = options
   // The remains of a change that was interrupted by a kill.
   for (const disk of disks) await rm(getUnfinishedPath(disk), { force: true })
   const bases = await listBases(home)
@@ -161,7 +164,10 @@ export const collectUnusedLayers = async (options: CollectionOptions): Promise<b
     results.push(await mergeLayers(disk, used, options))
   }
   const roots = [...disks, ...bases.filter(base => used.has(base))]
-  const needed = new Set([...used, ...(await Promise.all(roots.map(listBackingLayers))).flat()])
+  const needed = new Set([
+    ...used,
+    ...(await Promise.all(roots.map(root => listBackingLayers(root, registered)))).flat(),
+  ])
   for (const base of bases) if (!needed.has(base)) await rm(base)
   return results.every(Boolean)
 }

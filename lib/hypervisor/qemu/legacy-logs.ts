@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { limitLogSize } from '../files/serial-log.ts'
-import { fileNames } from './arguments.ts'
+import { fileNames } from './file-names.ts'
 
 /**
  * The machines whose QEMU was started by an older version and writes its serial log itself, until the machine is started

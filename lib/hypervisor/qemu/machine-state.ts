@@ -3,9 +3,10 @@ import { messageOf } from '#lib/errors.ts'
 import type { Logger } from '#lib/platform/log.ts'
 import type { Definition } from '../definition.ts'
 import type { MachineView, DriverEvent, ChangeCause, StableState } from '../driver.ts'
+import type { GuestReport } from '../agent/watch-guest.ts'
 import { createStoppedView } from '../machine-views.ts'
 import { advanceClock } from '../uptime.ts'
-import { fileNames } from './arguments.ts'
+import { fileNames } from './file-names.ts'
 import type { PersistedState, OperationJournal } from './operation-journal.ts'
 
 interface StateChange {
@@ -24,6 +25,10 @@ export interface MachineState {
   setView(view: MachineView): void
   /** Changes the view to a state that the machine already has, and persists it. Logs a failed write and does not throw. */
   changeState(state: StableState, options?: StateChange): Promise<void>
+  /** Changes what is known of the guest, and reports it. */
+  setGuest(report: GuestReport): void
+  /** Changes which network cards have lost their end on the host, and reports it. */
+  setDisconnectedCards(cards: readonly string[]): void
   /** Logs an error that must not fail the operation. */
   warn(error: unknown): void
 }
@@ -48,9 +53,14 @@ export const createMachineState = ({ definition, home, journal, report, log }: O
   let view = createStoppedView(definition, home)
   const warn = (error: unknown): void => log.warning('{id}: {error}', { id, error: messageOf(error) })
   const viewIn: MachineState['viewIn'] = (state, { booted = false, problem } = {}) => {
-    const { problem: _, stateFile: __, ...rest } = view
+    const { problem: _, stateFile: __, guest, addresses, disconnectedCards, ...rest } = view
+    // What the agent has told is true until the guest ends or boots again.
+    const keepsGuest = (state === 'running' || state === 'paused') && !booted
     return {
       ...rest,
+      addresses: keepsGuest ? addresses : [],
+      ...(keepsGuest && guest && { guest }),
+      ...((state === 'running' || state === 'paused') && disconnectedCards && { disconnectedCards }),
       ...advanceClock(view, view.state, state, Date.now(), booted),
       state,
       ...(problem !== undefined && { problem }),
@@ -73,6 +83,16 @@ export const createMachineState = ({ definition, home, journal, report, log }: O
         if (state === 'stopped') await journal.writeState(undefined).catch(warn)
       }
       if (options.cause) report({ view, cause: options.cause })
+    },
+    setGuest({ facts, addresses }) {
+      view = { ...view, guest: facts, addresses }
+      report({ view, cause: 'guest' })
+    },
+    setDisconnectedCards(cards) {
+      const { disconnectedCards: before = [], ...rest } = view
+      if (before.join() === cards.join()) return
+      view = { ...rest, ...(cards.length > 0 && { disconnectedCards: cards }) }
+      report({ view, cause: 'host' })
     },
     warn,
   }

@@ -6,23 +6,34 @@ import type { Definition } from '../definition.ts'
 import type { MachineView, RunOptions, DriverEvent, Verb } from '../driver.ts'
 import { explainFileError } from '../files/file-faults.ts'
 import { type AttachedFiles, type Attachments, openAttachedFiles } from './attached-files.ts'
-import { type Accelerator, buildQemuArguments } from './arguments.ts'
-import { quitTimeout } from './process-control.ts'
+import type { Accelerator } from './accelerator.ts'
+import { type AgentPort, createAgentPort } from './agent/agent-port.ts'
+import { buildQemuArguments } from './arguments/build.ts'
+import { type ProcessControl, quitTimeout } from './process-control.ts'
 import { explainLockedImage } from './locked-image.ts'
 import { toPersistedState, createMachineState } from './machine-state.ts'
 import type { OperationJournal } from './operation-journal.ts'
 import { type MemoryOwner, openMemory } from './memory-file.ts'
+import type { HostNetwork } from './network/host-network.ts'
+import { explainTakenPort } from './network/monitor.ts'
+import { createLinkWatch } from './network/watch-links.ts'
 import { createObserver } from './observer.ts'
-import { pressPowerButton } from './power-button.ts'
+import { limitDisks } from './hardware/limits.ts'
+import { assertSameParts } from './hardware/same-parts.ts'
+import { shutDownGracefully } from './power-button.ts'
 import { launchQemu, type LaunchContext, type RunningQemu, explainExit } from './process.ts'
 import type { Qmp } from './qmp.ts'
-import { deleteMemory, saveMemory, markMemoryLoaded, waitForLoad } from './saved-memory.ts'
+import { assertSuspendable, deleteMemory, saveMemory, markMemoryLoaded, waitForLoad } from './saved-memory.ts'
 
 export interface QemuMachine {
   view(): MachineView
   /** Determines the state of the machine at the start of the service. Long recoveries continue after this has resolved. */
   recover(): Promise<void>
   run(verb: Verb, runOptions: RunOptions): Promise<MachineView>
+  /** The port to the guest agent. */
+  readonly agentPort: Pick<AgentPort, 'current' | 'require'>
+  /** The connection to the QEMU of a running machine. */
+  readonly control: Pick<ProcessControl, 'connect' | 'current' | 'subscribe'>
   /** Replaces the definition, which is already persisted. */
   setDefinition(definition: Definition): MachineView
   /** Disconnects from the machine. Its QEMU keeps running. */
@@ -36,16 +47,24 @@ interface Options {
   readonly attachments: Attachments
   readonly context: LaunchContext
   readonly accelerator: Accelerator
+  readonly network: HostNetwork
   readonly report: (event: DriverEvent) => void
   readonly log: Logger
 }
 
 /** Creates a machine on QEMU. Its operations run one at a time; only a forced stop may run beside another one. */
 export const createQemuMachine = (options: Options): QemuMachine => {
-  const { home, journal, attachments, context, accelerator } = options
+  const { home, journal, attachments, context, accelerator, network } = options
   const machine = createMachineState(options)
   const { view, changeState, warn } = machine
-  const observer = createObserver(context, journal, machine)
+  const agentPort = createAgentPort({
+    ...context,
+    name: () => view().name,
+    isRunning: () => view().state === 'running',
+    onReport: machine.setGuest,
+  })
+  const links = createLinkWatch({ home, network, view, onChange: machine.setDisconnectedCards, log: options.log })
+  const observer = createObserver({ context, journal, machine, agentPort, links })
   const { control } = observer
   const owner: MemoryOwner = { id: options.definition.id, home, journal }
 
@@ -59,33 +78,43 @@ export const createQemuMachine = (options: Options): QemuMachine => {
   ): Promise<RunningQemu> => {
     const descriptors = [...attachedFiles.descriptors, ...(memory ? [memory.fd] : [])]
     const last = firstInherited + descriptors.length - 1
-    const args = buildQemuArguments(attachedFiles.definition, accelerator, memory && last)
+    const prepared = await network.prepare(view().definition, home)
+    const args = buildQemuArguments(attachedFiles.definition, accelerator, memory && last, prepared.links)
     try {
-      return control.attach(await launchQemu(context, { args, descriptors, onEvent: control.onEvent, deadline }))
+      const running = control.attach(
+        await launchQemu(context, { args, descriptors, onEvent: control.onEvent, deadline }),
+      )
+      await limitDisks(running.qmp, view().definition)
+      return running
     } catch (error) {
+      prepared.abandon()
       if (!(error instanceof ServiceError)) throw error
       const message = attachedFiles.restorePaths(error.message)
-      throw explainLockedImage(message) ?? new ServiceError(error.fault, message, { cause: error })
+      throw (
+        explainLockedImage(message) ??
+        explainTakenPort(message) ??
+        new ServiceError(error.fault, message, { cause: error })
+      )
     }
   }
-  /** Continues a guest after a failed operation. A QEMU that does not answer now executes the command later. */
-  const continueExecution = (qmp: Qmp): void => void (view().state === 'running' && qmp.execute('cont').catch(() => {}))
   const pauseGuest = async (qmp: Qmp): Promise<void> => {
     try {
       await qmp.execute('stop')
     } catch (error) {
-      continueExecution(qmp)
+      observer.continueGuest(qmp)
       throw error
     }
   }
   const shutDown = async (deadline: AbortSignal): Promise<void> => {
     const { qmp } = await control.connect()
-    await pressPowerButton(qmp, deadline)
+    await shutDownGracefully(qmp, agentPort.current(), deadline)
     if (!(await control.isGone(quitTimeout))) throw await qmp.closed
     await changeState('stopped')
   }
   const suspend = async (deadline: AbortSignal): Promise<void> => {
+    assertSuspendable(view())
     const { qmp } = await control.connect()
+    await assertSameParts(qmp, view().definition)
     await pauseGuest(qmp)
     const suspended = machine.viewIn('suspended')
     try {
@@ -94,7 +123,7 @@ export const createQemuMachine = (options: Options): QemuMachine => {
       await journal.writeState(toPersistedState(suspended))
     } catch (error) {
       await deleteMemory(home).catch(warn)
-      continueExecution(qmp)
+      observer.continueGuest(qmp)
       throw error
     }
     await control.quit()
@@ -126,6 +155,7 @@ export const createQemuMachine = (options: Options): QemuMachine => {
     machine.setView(machine.viewIn('paused'))
     await qmp.execute('cont')
     await changeState('running')
+    agentPort.setTime()
     await deleteMemory(home).catch(warn)
   }
 
@@ -145,6 +175,7 @@ export const createQemuMachine = (options: Options): QemuMachine => {
     async restart({ deadline }) {
       // Opened before the stop: a machine that could not start again continues to run.
       await using attachedFiles = await openAttachments()
+      await network.check(view().definition)
       await shutDown(deadline)
       await boot(attachedFiles, deadline)
       await changeState('running', { booted: true })
@@ -161,6 +192,7 @@ export const createQemuMachine = (options: Options): QemuMachine => {
       if (view().state === 'suspended') return resumeSuspended(deadline)
       await (await control.connect()).qmp.execute('cont')
       await changeState('running')
+      agentPort.setTime()
     },
     suspend: ({ deadline }) => suspend(deadline),
   }
@@ -177,6 +209,7 @@ export const createQemuMachine = (options: Options): QemuMachine => {
 
   return {
     view,
+    control,
     recover: observer.recover,
     async run(verb, runOptions) {
       try {
@@ -193,6 +226,7 @@ export const createQemuMachine = (options: Options): QemuMachine => {
       machine.setView({ ...view(), definition, name: definition.name })
       return view()
     },
+    agentPort,
     release: observer.release,
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { renameSynced } from '#lib/platform/files.ts'
 import { openFile, type OpenFile } from '#lib/platform/open-file.ts'
-import { fileNames } from './arguments.ts'
+import { fileNames } from './file-names.ts'
 import type { OperationJournal } from './operation-journal.ts'
 
 /**

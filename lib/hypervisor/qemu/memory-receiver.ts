@@ -5,7 +5,7 @@ import { waitAtMost } from '#lib/async/time-limit.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { listenPrivately } from '#lib/platform/local-socket.ts'
 import { copyStream } from '#lib/platform/processes.ts'
-import { fileNames } from './arguments.ts'
+import { fileNames } from './file-names.ts'
 
 /** Receives the memory that QEMU sends to a socket in its machine's folder, and writes it to a file. */
 export interface MemoryReceiver extends AsyncDisposable {

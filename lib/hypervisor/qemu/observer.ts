@@ -5,13 +5,15 @@ import { messageOf, ServiceError } from '#lib/errors.ts'
 import { exists } from '#lib/platform/files.ts'
 import { abortable } from '#lib/async/abortable.ts'
 import type { RunOptions, ChangeCause } from '../driver.ts'
-import { fileNames } from './arguments.ts'
+import type { AgentPort } from './agent/agent-port.ts'
+import { fileNames } from './file-names.ts'
 import { type ProcessControl, createProcessControl, quitTimeout } from './process-control.ts'
 import type { MachineState } from './machine-state.ts'
+import type { LinkWatch } from './network/watch-links.ts'
 import type { OperationJournal } from './operation-journal.ts'
 import { createThrottle } from './throttle.ts'
 import type { LaunchContext } from './process.ts'
-import type { QmpEvent } from './qmp.ts'
+import type { Qmp, QmpEvent } from './qmp.ts'
 import { chooseRecoveryAction, determineStateAfterExit } from './recovery.ts'
 import { cancelMigration, deleteMemory, markMemoryLoaded, waitForLoad } from './saved-memory.ts'
 import { crashProblem, QemuStatus, toMachineState, noAnswerProblem } from './status.ts'
@@ -26,6 +28,8 @@ export interface Observer {
   recover(): Promise<void>
   /** Runs an operation. Events during it are not lost: the status is refreshed at its end. */
   runOperation(options: RunOptions, work: () => Promise<void>): Promise<void>
+  /** Continues a running guest after an operation that has stopped it and failed: now, or when QEMU answers again. */
+  continueGuest(qmp: Qmp): void
   release(): void
 }
 
@@ -43,7 +47,15 @@ const recoveryTimeout = 5_000
 
 const Shutdown = z.object({ guest: z.boolean().optional() })
 
-export const createObserver = (context: LaunchContext, journal: OperationJournal, machine: MachineState): Observer => {
+interface Options {
+  readonly context: LaunchContext
+  readonly journal: OperationJournal
+  readonly machine: MachineState
+  readonly agentPort: AgentPort
+  readonly links: LinkWatch
+}
+
+export const createObserver = ({ context, journal, machine, agentPort, links }: Options): Observer => {
   const { home } = context
   /** The last SHUTDOWN event of QEMU. */
   let shutdownEvent: z.infer<typeof Shutdown> | undefined
@@ -59,12 +71,17 @@ export const createObserver = (context: LaunchContext, journal: OperationJournal
   let refreshTimer: NodeJS.Timeout | undefined
   const reserveRefresh = createThrottle(...refreshPace)
   let retryDelay: number = retryDelays[0]
+  /** True if the guest must go on as soon as QEMU answers. */
+  let mustContinue = false
   /** False until the recovery after a start of the service is complete. */
   let recovered = true
   let released = false
   const forcedStop = new AbortController()
 
-  const onEvent = ({ event, data }: QmpEvent): void => {
+  const onEvent = (qmpEvent: QmpEvent): void => {
+    const { event, data } = qmpEvent
+    agentPort.onEvent(qmpEvent)
+    links.onEvent(qmpEvent)
     if (event === 'SHUTDOWN') shutdownEvent = Shutdown.safeParse(data).data ?? {}
     // After SHUTDOWN the connection ends, and that handler decides.
     else if (!shutdownEvent && ['STOP', 'RESUME', 'BLOCK_IO_ERROR', 'GUEST_PANICKED'].includes(event)) onChange()
@@ -91,7 +108,11 @@ export const createObserver = (context: LaunchContext, journal: OperationJournal
     context,
     name: () => machine.view().name,
     onEvent,
-    onConnect: () => (shutdownEvent = undefined),
+    onConnect(qmp) {
+      shutdownEvent = undefined
+      void agentPort.attach(qmp)
+      void links.attach(qmp)
+    },
     onDisconnect: onChange,
   })
 
@@ -112,13 +133,21 @@ export const createObserver = (context: LaunchContext, journal: OperationJournal
     scheduleRefresh(Math.max(retryDelay, reserveRefresh()))
     retryDelay = Math.min(2 * retryDelay, retryDelays[1])
   }
+  const queryState = async (qmp: Qmp) =>
+    toMachineState((await qmp.query('query-status', QemuStatus, statusTimeout)).status)
   /** Updates the view from the status of QEMU, or because it does not answer or has exited. Never throws. */
   const refreshStatus = async (cause?: ChangeCause): Promise<void> => {
     isStale = false
     try {
       if (!recovered) await recoverProcess()
       const { qmp } = await control.connect()
-      const { state, problem } = toMachineState((await qmp.query('query-status', QemuStatus, statusTimeout)).status)
+      let found = await queryState(qmp)
+      if (mustContinue && found.state === 'paused') {
+        await qmp.execute('cont')
+        found = await queryState(qmp)
+      }
+      mustContinue = false
+      const { state, problem } = found
       const view = machine.view()
       if (state !== view.state || problem !== view.problem) await machine.changeState(state, { problem, cause })
     } catch (error) {
@@ -206,6 +235,7 @@ export const createObserver = (context: LaunchContext, journal: OperationJournal
         if (force) await abortOthers()
         await abortable(pending, deadline)
         if (!recovered && !force) await recoverProcess()
+        mustContinue = false
         try {
           await work()
           recovered = true
@@ -220,6 +250,12 @@ export const createObserver = (context: LaunchContext, journal: OperationJournal
         finish()
         if (isStale) onChange()
       }
+    },
+    continueGuest(qmp) {
+      if (machine.view().state !== 'running') return
+      mustContinue = true
+      // A QEMU that is halted executes this later, but not if the connection has ended by then.
+      qmp.execute('cont').catch(() => {})
     },
     release() {
       released = true

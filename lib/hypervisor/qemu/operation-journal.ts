@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { MachineFolders } from '../files/machine-folders.ts'
-import { fileNames } from './arguments.ts'
+import { fileNames } from './file-names.ts'
 
 const stateFile = 'run.json'
 const operationFile = 'op.json'

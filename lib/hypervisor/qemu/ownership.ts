@@ -3,17 +3,21 @@ import { isAbsolute, join } from 'node:path'
 import type { Account } from '#lib/platform/processes.ts'
 import type { Definition } from '../definition.ts'
 import { listMachineFiles } from '../files/machine-files.ts'
-import { fileNames } from './arguments.ts'
+import { fileNames } from './file-names.ts'
 
 const setOwner = async (path: string, uid: number, gid: number, mode: number): Promise<void> => {
   await lchown(path, uid, gid)
   await chmod(path, mode)
 }
 
-/** Lets the account read an open file of a machine. The service stays its owner. */
+/** Gives the account an own file of a machine that its guest can change. */
+export const setFileOwner = (path: string, { uid, gid }: Account): Promise<void> => setOwner(path, uid, gid, 0o600)
+
+/** Lets the account read an open file. The service stays its owner, and a read-only file stays read-only. */
 export const allowReading = async (file: FileHandle, { gid }: Account): Promise<void> => {
+  const { mode } = await file.stat()
   await file.chown(0, gid)
-  await file.chmod(0o640)
+  await file.chmod((mode & 0o600) | 0o040)
 }
 
 /**
@@ -26,9 +30,9 @@ export const setMachineOwner = async (home: string, definition: Definition, acco
   await setOwner(home, 0, gid, 0o710)
   await mkdir(join(home, fileNames.runFolder), { recursive: true })
   await setOwner(join(home, fileNames.runFolder), uid, gid, 0o700)
-  for (const { path, disk } of listMachineFiles(definition)) {
+  for (const { path, isWritable } of listMachineFiles(definition)) {
     if (isAbsolute(path)) continue
-    if (disk) await setOwner(join(home, path), uid, gid, 0o600)
+    if (isWritable) await setOwner(join(home, path), uid, gid, 0o600)
     else await setOwner(join(home, path), 0, gid, 0o640)
   }
 }

@@ -3,7 +3,7 @@ import { readdir, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { readCommandLine, killProcess } from '#lib/platform/processes.ts'
-import { fileNames } from './arguments.ts'
+import { fileNames } from './file-names.ts'
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 

@@ -2,14 +2,18 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import { waitForExit, isQemuOf, findLivingPid } from './pid.ts'
 import { reattach, type LaunchContext, type RunningQemu } from './process.ts'
-import type { QmpEvent } from './qmp.ts'
+import type { Qmp, QmpEvent } from './qmp.ts'
 
 /** Controls the QEMU process of one machine over at most one control connection, which it opens again after a disconnect. */
 export interface ProcessControl {
   /** The event handler to start a QEMU with that is passed to `attach`. */
   readonly onEvent: (event: QmpEvent) => void
+  /** Calls `listener` with every event of QEMU until disposed. */
+  subscribe(listener: (event: QmpEvent) => void): Disposable
   /** Takes over a connected QEMU, newly started or found running. */
   attach(found: RunningQemu): RunningQemu
+  /** The connected QEMU. */
+  current(): RunningQemu | undefined
   /** Returns the connected QEMU; connects if necessary. Throws `unavailable` if that fails. */
   connect(): Promise<RunningQemu>
   /** Closes the connection. QEMU keeps running. */
@@ -24,7 +28,7 @@ interface Options {
   readonly context: LaunchContext
   readonly name: () => string
   readonly onEvent: (event: QmpEvent) => void
-  readonly onConnect: () => void
+  readonly onConnect: (qmp: Qmp) => void
   /** Called when the connection ends other than by `disconnect` or `quit`. */
   readonly onDisconnect: () => void
 }
@@ -32,8 +36,14 @@ interface Options {
 /** Milliseconds that QEMU has to exit after `quit`. */
 export const quitTimeout = 2_000
 
-export const createProcessControl = ({ context, name, onEvent, onConnect, onDisconnect }: Options): ProcessControl => {
+export const createProcessControl = (options: Options): ProcessControl => {
+  const { context, name, onConnect, onDisconnect } = options
   const { id, home } = context
+  const listeners = new Set<(event: QmpEvent) => void>()
+  const onEvent = (event: QmpEvent): void => {
+    for (const listener of listeners) listener(event)
+    options.onEvent(event)
+  }
   let running: RunningQemu | undefined
   /** The last known pid. It finds the process even if the machine's folder was moved. */
   let lastPid: number | undefined
@@ -47,7 +57,7 @@ export const createProcessControl = ({ context, name, onEvent, onConnect, onDisc
     running = found
     lastPid = found.pid
     disconnectReason = undefined
-    onConnect()
+    onConnect(found.qmp)
     void found.qmp.closed.then(reason => {
       if (running !== found) return
       running = undefined
@@ -64,8 +74,13 @@ export const createProcessControl = ({ context, name, onEvent, onConnect, onDisc
 
   return {
     onEvent,
+    subscribe(listener) {
+      listeners.add(listener)
+      return { [Symbol.dispose]: () => void listeners.delete(listener) }
+    },
     attach,
     disconnect,
+    current: () => running,
     async connect() {
       if (running) return running
       const reason = disconnectReason

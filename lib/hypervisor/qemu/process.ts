@@ -1,12 +1,13 @@
-import { type FileHandle, mkdir, open, readFile, rm, statfs } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import * as z from 'zod'
 import { messageOf, ServiceError } from '#lib/errors.ts'
+import { readTail } from '#lib/platform/bounded-file.ts'
 import { connectIn } from '#lib/platform/local-socket.ts'
 import type { Logger } from '#lib/platform/log.ts'
 import { type Account, readCommandLine, killProcess, getLastLine, startDetached } from '#lib/platform/processes.ts'
-import { fileNames } from './arguments.ts'
+import { fileNames } from './file-names.ts'
 import { removePid, writePid } from './pid.ts'
 import { connectQmp, type Qmp, type QmpEvent } from './qmp.ts'
 
@@ -26,6 +27,10 @@ export interface LaunchContext {
   readonly account: Account | undefined
   /** Gives `account` access to the machine's files. */
   readonly grantAccess: () => Promise<void>
+  /** Gives a QEMU that has just been started the limits that a process can have. */
+  readonly limitProcess: (pid: number) => Promise<void>
+  /** Gives a running QEMU all limits of the machine. */
+  readonly restoreLimits: (running: RunningQemu) => Promise<void>
   /** Has the recorder record the serial output of the guest. Resolves when the recorder is connected. */
   readonly recordSerialOutput: (deadline: AbortSignal) => Promise<void>
   /** Called when an older version of the service started this QEMU, which writes its serial log itself. */
@@ -35,12 +40,6 @@ export interface LaunchContext {
 
 /** Milliseconds within which the recorder must connect to a QEMU that ran before the service started. */
 const recorderTimeout = 10_000
-
-const readOutput = async (home: string): Promise<string> =>
-  readFile(join(home, fileNames.qemuLog), 'utf8').then(
-    text => text,
-    () => '',
-  )
 
 /** Free bytes with which QEMU can write its error message. */
 const minFreeBytes = 65_536
@@ -57,7 +56,7 @@ export const explainExit = async ({
   home,
   account,
 }: Pick<LaunchContext, 'home' | 'account'>): Promise<ServiceError> => {
-  const output = await readOutput(home)
+  const output = await readTail(join(home, fileNames.qemuLog))
   const lastMessage = getLastLine(output).replace(/^qemu-system-\w+: /, '')
   const full = lastMessage === '' && (await isDiskFull(home))
   const reason = full ? 'its disk is full' : lastMessage || 'it gave no reason'
@@ -78,6 +77,9 @@ const recreatedFiles = [
   fileNames.controlSocket,
   fileNames.spareControlSocket,
   fileNames.serialLine,
+  fileNames.agentSocket,
+  fileNames.screenSocket,
+  fileNames.screenshot,
 ]
 
 const Uuid = z.object({ UUID: z.string() })
@@ -135,7 +137,7 @@ export const launchQemu = async (
   context: LaunchContext,
   { args, descriptors, onEvent, deadline }: LaunchOptions,
 ): Promise<RunningQemu> => {
-  const { home, program, environment, account, grantAccess, recordSerialOutput } = context
+  const { home, program, environment, account, grantAccess, limitProcess, recordSerialOutput } = context
   await mkdir(join(home, fileNames.runFolder), { recursive: true, mode: 0o700 })
   await grantAccess()
   // QEMU cannot overwrite the files of another account, which a changed `qemu_user` leaves behind.
@@ -156,11 +158,13 @@ export const launchQemu = async (
     throw error
   }
   let failure: unknown
-  // QEMU waits for the recorder before it accepts commands.
-  const recording = recordSerialOutput(AbortSignal.any([deadline, exitSignal])).catch((error: unknown) => {
-    // The recording ends with QEMU, and then the reason is that of QEMU.
-    if (!exitSignal.aborted) failure = error
-  })
+  // QEMU waits for the recorder before it accepts commands and starts the guest.
+  const recording = limitProcess(pid)
+    .then(() => recordSerialOutput(AbortSignal.any([deadline, exitSignal])))
+    .catch((error: unknown) => {
+      // The recording ends with QEMU, and then the reason is that of QEMU.
+      if (!exitSignal.aborted) failure = error
+    })
   while (!exitSignal.aborted) {
     const qmp = await connectControl(context, onEvent).catch(() => undefined)
     if (qmp) {
@@ -176,17 +180,24 @@ export const launchQemu = async (
   throw await explainExit(context)
 }
 
-/** Connects to a QEMU that ran before the service started, and has its serial output recorded again. */
+/**
+ * Connects to a QEMU that ran before the service started. Has its serial output recorded again, and gives it its limits again: the
+ * service may have been killed in the middle of a change.
+ */
 export const reattach = async (
   context: LaunchContext,
   pid: number,
   onEvent: (event: QmpEvent) => void,
 ): Promise<RunningQemu> => {
-  const { id, recordSerialOutput, onLegacyLog, log } = context
+  const { id, recordSerialOutput, restoreLimits, onLegacyLog, log } = context
   if (!(await readCommandLine(pid))?.includes(fileNames.serialLine)) onLegacyLog()
   else
     await recordSerialOutput(AbortSignal.timeout(recorderTimeout)).catch((error: unknown) =>
       log.error('{id}: its serial output is not recorded: {reason}', { id, reason: messageOf(error) }),
     )
-  return { pid, qmp: await connectControl(context, onEvent) }
+  const running = { pid, qmp: await connectControl(context, onEvent) }
+  await restoreLimits(running).catch((error: unknown) =>
+    log.error('{id}: its limits are not kept: {reason}', { id, reason: messageOf(error) }),
+  )
+  return running
 }

@@ -9,8 +9,12 @@ export interface QemuPrograms {
   readonly environment: Readonly<Record<string, string>>
 }
 
-const findProgram = async (name: string): Promise<string | undefined> => {
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter).filter(Boolean)) {
+/** Folders of administrative programs, which the PATH of other users than root often lacks. */
+const administrativeFolders = ['/usr/sbin', '/sbin']
+
+/** Returns the absolute path of a program on PATH, or among the administrative programs; undefined if there is none. */
+export const findProgram = async (name: string): Promise<string | undefined> => {
+  for (const folder of [...(process.env['PATH'] ?? '').split(delimiter).filter(Boolean), ...administrativeFolders]) {
     const path = join(folder, name)
     const runs = await access(path, constants.X_OK).then(
       () => true,

@@ -1,13 +1,8 @@
 import { ServiceError } from '#lib/errors.ts'
 import type { OpenFile } from '#lib/platform/open-file.ts'
+import { readStart } from '../files/file-start.ts'
 
 const magic = 'QFI\xfb'
-
-/** Reads the first `length` bytes of a file. */
-const readStart = async ({ handle }: OpenFile, length: number): Promise<Buffer> => {
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, 0)
-  return buffer.subarray(0, bytesRead)
-}
 
 /** Unsupported image formats with the text at a position of the file that identifies each. */
 const otherFormats: readonly (readonly [name: string, at: number, text: string])[] = [

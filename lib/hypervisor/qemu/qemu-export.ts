@@ -5,11 +5,13 @@ import { openFile } from '#lib/platform/open-file.ts'
 import { bounds, type Definition } from '../definition.ts'
 import type { ExportedMachine, HypervisorDriver, MachineView } from '../driver.ts'
 import { copyIfAttached, exportMachineFiles } from '../files/export.ts'
+import { firmwareFile } from '../files/machine-files.ts'
 import type { Attachments } from './attached-files.ts'
 import { copyDisk } from './disks.ts'
 import type { Images } from './images.ts'
 import { readLayerAt } from './layer.ts'
 import { generateBasePath } from './layers.ts'
+import { assignPorts } from './hardware/ports.ts'
 import { inspectQcow2 } from './qcow2.ts'
 
 type Disk = Definition['disks'][number]
@@ -49,7 +51,8 @@ export const exportQemuMachine = async (
     hostFiles: attachments.hostFiles,
     selectCopy(file, at) {
       if (!file.disk) return copyIfAttached(file)
-      return mustCopy[at] ? () => copyDisk(disks[at]!, at, copyOptions) : undefined
+      const disk = mustCopy[at] ? disks[at] : undefined
+      return disk && (to => copyDisk(disk, at, to, copyOptions))
     },
   })
   onProgress(1)
@@ -83,5 +86,9 @@ export const createImportValidator =
       ...disk,
       size: await validateDisk(disk, join(folder, disk.path), images),
     })
-    return { ...definition, disks: await Promise.all(definition.disks.map(measureDisk)) }
+    if (definition.firmware === 'uefi') {
+      await using variables = await openFile(join(folder, firmwareFile))
+      await inspectQcow2(variables)
+    }
+    return assignPorts({ ...definition, disks: await Promise.all(definition.disks.map(measureDisk)) })
   }

@@ -5,7 +5,8 @@ import { waitAtMost } from '#lib/async/time-limit.ts'
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
 import { renameSynced } from '#lib/platform/files.ts'
-import { fileNames } from './arguments.ts'
+import type { MachineView } from '../driver.ts'
+import { fileNames } from './file-names.ts'
 import { createMemoryFile, type MemoryOwner } from './memory-file.ts'
 import { receiveMemory } from './memory-receiver.ts'
 import type { Qmp } from './qmp.ts'
@@ -44,6 +45,16 @@ const waitForEnd = async (qmp: Qmp, isAborted: () => boolean, signal?: AbortSign
       )
     await wait(10)
   }
+}
+
+/** Throws `conflict` for a machine whose memory cannot be saved: QEMU does not save what its guest has open in a shared folder. */
+export const assertSuspendable = ({ name, definition: { shared_folders = [] } }: MachineView): void => {
+  const folder = shared_folders.find(({ enabled }) => enabled)
+  if (folder)
+    throw new ServiceError(
+      'conflict',
+      `${name} has the shared folder ${folder.name}, so its memory cannot be saved. Stop the machine and remove the folder.`,
+    )
 }
 
 /** Cancels the migration that a killed service had begun. Throws as `waitForEnd`, and the reason of `signal`. */

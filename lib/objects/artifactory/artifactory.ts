@@ -105,7 +105,7 @@ export const createArtifactory = async (storage: Storage, fetcher: Fetcher): Pro
       throw error
     }
     // An object named by its digest always has the same bytes, so the next write replaces what an interrupted one has left.
-    if (!isSha256(segments.at(-1)!)) await cleanUpUploads(repository, segments, signal)
+    if (!isSha256(segments.at(-1) ?? '')) await cleanUpUploads(repository, segments, signal)
   }
 
   return {

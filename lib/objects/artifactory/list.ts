@@ -68,9 +68,10 @@ async function* listByWebDav(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ObjectStat> {
   const folders = [root]
-  for (let requests = 0; folders.length > 0; requests += 1) {
+  let requests = 0
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     if (requests === maxFolders) throw createEndlessListingError(repository.host)
-    const folder = folders.pop()!
+    requests += 1
     for (const { name, isFolder, ...stat } of await listMembers(
       repository,
       folder === '' ? [] : folder.split('/'),

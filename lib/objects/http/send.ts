@@ -19,9 +19,10 @@ import { trackBody } from './request-body.ts'
 const lookup: LookupFunction = (host, options, done) =>
   find(host, { ...options, all: true }, (error, found) => {
     const addresses = found?.filter(({ address }) => mayBeStorage(address)) ?? []
-    if (error || addresses.length === 0) done(error ?? createMetadataAddressError(host), '', 4)
+    const [first] = addresses
+    if (error || !first) done(error ?? createMetadataAddressError(host), '', 4)
     else if (options.all) done(null, addresses)
-    else done(null, addresses[0]!.address, addresses[0]!.family)
+    else done(null, first.address, first.family)
   })
 
 // A large buffer lets bytes arrive while earlier ones are processed.
@@ -73,7 +74,7 @@ export const createFetcher: CreateFetcher =
       setLimit(idleTimeout)
       // A server that replies before it has the whole body has refused it.
       if (!request.writableFinished) message.once('end', () => request.destroy())
-      const status = message.statusCode!
+      const { statusCode: status = 0 } = message
       // The end of a reply without a body frees the connection for the next request.
       if (method === 'HEAD' || status === 204 || status === 304) message.resume()
       resolve({ url, status, headers: message.headers, body: message })

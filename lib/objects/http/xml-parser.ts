@@ -3,6 +3,7 @@ import type { XmlElement } from './xml.ts'
 
 interface MutableElement extends XmlElement {
   text: string
+  readonly attributes: Map<string, string>
   readonly children: MutableElement[]
 }
 
@@ -33,15 +34,17 @@ const decodeReferences = (text: string): string =>
 const removePrefix = (name: string): string => name.slice(name.indexOf(':') + 1)
 
 /**
- * Parses a document; gives an element whose only child is the root. Attributes, comments and declarations are left out. Text
- * that is no XML has no root. Throws for a document that is truncated, wrongly nested, or nested too deeply, and for one of
- * too many tokens. The tokenizer of the library is used without its parser, which accepts wrong nesting.
+ * Parses a document; gives an element whose only child is the root. Comments and declarations are left out. Text that is
+ * no XML has no root. Throws for a document that is truncated, wrongly nested, or nested too deeply, for an element that has an
+ * attribute twice, and for a document of too many tokens. The tokenizer of the library is used without its parser, which accepts wrong nesting.
  */
 export const parseDocument = (document: string): XmlElement => {
-  const top: MutableElement = { name: '', text: '', children: [] }
+  const createElement = (name: string): MutableElement => ({ name, text: '', attributes: new Map(), children: [] })
+  const top = createElement('')
   const open = [top]
   const openNames = ['']
   let current = top
+  let attribute = ''
   let tokens = 0
   const countToken = (): void => {
     if (++tokens > maxTokens) throw new Error(`The document has more than ${maxTokens} tokens.`)
@@ -49,7 +52,7 @@ export const parseDocument = (document: string): XmlElement => {
   const closeElement = (): void => {
     open.pop()
     openNames.pop()
-    current = open.at(-1)!
+    current = open.at(-1) ?? top
   }
   const ignore = (): void => undefined
   const callbacks: TokenizerCallbacks = {
@@ -57,7 +60,7 @@ export const parseDocument = (document: string): XmlElement => {
       countToken()
       if (open.length > maxDepth) throw new Error(`The document is nested deeper than ${maxDepth} elements.`)
       const name = document.slice(start, end)
-      const element: MutableElement = { name: removePrefix(name), text: '', children: [] }
+      const element = createElement(removePrefix(name))
       current.children.push(element)
       open.push(element)
       openNames.push(name)
@@ -83,11 +86,19 @@ export const parseDocument = (document: string): XmlElement => {
       if (top.children.length === 0 && /^\s*</.test(document))
         throw new Error('The document ends before its root element.')
     },
-    onattribname: countToken,
+    onattribname(start, end) {
+      countToken()
+      attribute = removePrefix(document.slice(start, end))
+      if (current.attributes.has(attribute)) throw new Error('An element has an attribute twice.')
+      current.attributes.set(attribute, '')
+    },
+    onattribdata(start, end) {
+      const value = decodeReferences(document.slice(start, end))
+      current.attributes.set(attribute, `${current.attributes.get(attribute)}${value}`)
+    },
     oncomment: countToken,
     ondeclaration: countToken,
     onprocessinginstruction: countToken,
-    onattribdata: ignore,
     onattribend: ignore,
     onattribentity: ignore,
     onopentagend: ignore,

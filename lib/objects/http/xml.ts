@@ -6,6 +6,8 @@ export interface XmlElement {
   readonly name: string
   /** The text between the tags of the element, without that of its children. */
   readonly text: string
+  /** By name, without the prefix. */
+  readonly attributes: ReadonlyMap<string, string>
   readonly children: readonly XmlElement[]
 }
 

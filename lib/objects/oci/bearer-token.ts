@@ -61,7 +61,7 @@ export const createAuthenticator = (
         'upstream',
         `The storage ${registry.host} asks for credentials: write username and password in the connection.`,
       )
-    const realm = URL.canParse(params['realm'] ?? '') ? new URL(params['realm']!) : undefined
+    const realm = URL.parse(params['realm'] ?? '')
     if (scheme !== 'bearer' || !realm)
       throw new ServiceError(
         'upstream',

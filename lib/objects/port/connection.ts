@@ -96,9 +96,10 @@ const parseHost = (text: string, port: string | undefined): CatalogService => {
 const credentialKeys = ['username', 'password', 'api_key'] as const
 
 const parseService = (
+  host: string,
   segments: ReadonlyMap<string, string>,
 ): { service: CatalogService; usedKeys: readonly string[] } => {
-  const service = parseHost(segments.get('host')!, segments.get('port'))
+  const service = parseHost(host, segments.get('port'))
   // When the host has credentials, those beside it belong to the storage.
   if (service.username !== undefined || service.apiKey !== undefined) return { service, usedKeys: ['host', 'port'] }
   const [username = '', password = '', apiKey = ''] = credentialKeys.map(key => segments.get(key) ?? '')
@@ -138,16 +139,15 @@ export const parseConnection = (text: string): Connection => {
   if (/\p{Cc}/u.test(text)) throw createInvalidConnectionError('it has control characters')
   const segments = parseSegments(text)
   const provider = segments.get('provider')
-  if (provider === undefined && !segments.has('host'))
-    throw createInvalidConnectionError('it names no provider and no host')
-  const { service, usedKeys }: { service?: CatalogService; usedKeys: readonly string[] } = segments.has('host')
-    ? parseService(segments)
-    : { usedKeys: [] }
+  const host = segments.get('host')
+  const { service, usedKeys }: { service?: CatalogService; usedKeys: readonly string[] } =
+    host === undefined ? { usedKeys: [] } : parseService(host, segments)
   const meta = Object.fromEntries([...segments].filter(([key]) => key !== 'provider' && !usedKeys.includes(key)))
   if (provider === undefined) {
+    if (!service) throw createInvalidConnectionError('it names no provider and no host')
     const [left] = Object.keys(meta)
     if (left !== undefined) throw createInvalidConnectionError(`it says ${left} without a provider`)
-    return { service: service! }
+    return { service }
   }
   return { ...(service && { service }), storage: parseStorage(provider, meta) }
 }

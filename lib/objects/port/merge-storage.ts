@@ -24,7 +24,7 @@ export const unmaskStorage = (storage: Storage, stored: Storage): Storage => {
   const isMask = (key: string): boolean => known[key] === storage.meta[key] && known[key] !== stored.meta[key]
   if (!Object.keys(storage.meta).some(isMask)) return storage
   const meta = Object.entries(storage.meta).map(
-    ([key, value]) => [key, isMask(key) ? stored.meta[key]! : value] as const,
+    ([key, value]) => [key, isMask(key) ? (stored.meta[key] ?? value) : value] as const,
   )
   const unmasked = { ...storage, meta: Object.fromEntries(meta) }
   if (!isSameStorage(stored, unmasked))

@@ -18,7 +18,7 @@ const getPartSize = (size: number): number => Math.max(minPartSize, Math.ceil(si
 /** Creates the function that writes objects of a bucket. */
 export const createWrite = (client: StorageClient, uploads: MultipartUploads) => {
   const writeSmall = async (key: string, source: Source, { signal, sha256, onProgress, replaces }: WriteOptions) => {
-    let onlyPart: Part | undefined
+    const parts: Part[] = []
     const options = {
       partSize: minPartSize,
       concurrency: 1,
@@ -27,11 +27,12 @@ export const createWrite = (client: StorageClient, uploads: MultipartUploads) =>
       signal,
     } as const
     const digests = await forEachPart(source, options, async part => {
-      onlyPart = part
+      parts.push(part)
     })
     checkDigest(key, digests.sha256, sha256)
-    // A source yields at least one part, even when it is empty.
-    const { bytes: body, digest: md5 } = onlyPart!
+    const [part] = parts
+    if (!part) throw new Error('A source yields at least one part, even when it is empty.')
+    const { bytes: body, digest: md5 } = part
     const put = client.send({
       method: 'PUT',
       key,

@@ -17,15 +17,16 @@ const readSegments = async function* (
     data.catch(() => undefined)
     return data
   }
-  const takeFirst = async (): Promise<Uint8Array | ZeroRun> => {
-    signal.throwIfAborted()
-    return queue.shift()!
-  }
   for (const entry of chunks) {
     queue.push('zeros' in entry ? entry : startFetch(entry))
-    if (queue.length > readAhead) yield await takeFirst()
+    const first = queue.length > readAhead ? queue.shift() : undefined
+    signal.throwIfAborted()
+    if (first) yield await first
   }
-  while (queue.length > 0) yield await takeFirst()
+  for (const rest of queue) {
+    signal.throwIfAborted()
+    yield await rest
+  }
 }
 
 /**

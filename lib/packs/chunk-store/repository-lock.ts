@@ -80,7 +80,8 @@ export const acquireRepositoryLock = async (
     await ownLocks?.record(id, end)
     await provider.write(path, { size: 0, read: () => new Blob().stream() }, { ...(signal && { signal }) })
     renewedAt = now
-    if (paths.length > 2) await removeObject(paths.shift()!)
+    const oldest = paths.length > 2 ? paths.shift() : undefined
+    if (oldest !== undefined) await removeObject(oldest)
   }
   const release = async (): Promise<void> => {
     const removed = await Promise.all(paths.map(removeObject))
@@ -97,10 +98,10 @@ export const acquireRepositoryLock = async (
 
   const checkOtherLocks = async (): Promise<void> => {
     for await (const { path, modifiedAt } of provider.list(lockFolder, signal)) {
-      const [, otherName, otherId, end] = lockName.exec(path) ?? []
+      const [, otherName, otherId = '', end] = lockName.exec(path) ?? []
       if (otherName === undefined || otherId === id) continue
       const otherMode = otherName === modeNames.shared ? 'shared' : 'exclusive'
-      if (isExpired(Number(end), modifiedAt) || isStale(otherMode, otherId!)) await removeObject(path)
+      if (isExpired(Number(end), modifiedAt) || isStale(otherMode, otherId)) await removeObject(path)
       else if (mode === 'exclusive' || otherMode === 'exclusive')
         throw new ServiceError('conflict', conflictMessages[otherMode])
     }

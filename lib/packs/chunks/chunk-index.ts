@@ -76,7 +76,7 @@ const IndexFile = z
     'the chunks together must be as large as the file',
   )
   .refine(
-    ({ chunks }) => chunks.every((entry, at) => !('zeros' in entry && at > 0 && 'zeros' in chunks[at - 1]!)),
+    ({ chunks }) => chunks.slice(1).every((entry, at) => !('zeros' in entry && 'zeros' in (chunks[at] ?? {}))),
     'zeros after zeros must be one run',
   )
 const IndexShape = z.strictObject({ files: z.array(IndexFile).max(100_000), format: z.literal(format) })

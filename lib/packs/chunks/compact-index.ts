@@ -30,7 +30,7 @@ export const toCompactFile = ({ chunks, ...file }: IndexedFile): CompactFile => 
 export const expandFile = ({ digests, sizes, ...file }: CompactFile): IndexedFile => {
   const bytes = Buffer.from(digests.buffer, digests.byteOffset, digests.byteLength)
   const readEntry = (at: number): IndexEntry => {
-    const size = sizes[at]!
+    const size = sizes[at] ?? 0
     if (size < 0) return { zeros: -size }
     return { sha256: bytes.toString('hex', at * digestLength, (at + 1) * digestLength), size }
   }

@@ -41,6 +41,7 @@ export const createCutter = ({ min, average, max }: ChunkSizes) => {
   const findMatch = (bytes: Uint8Array, from: number, to: number, mask: number): number => {
     let rolling = hash
     for (let at = from; at < to; at += 1) {
+      // The range is inside of the bytes, and there is a gear for each byte.
       rolling = ((rolling << 1) + gear[bytes[at]!]!) | 0
       if ((rolling & mask) === 0) return at + 1
     }

@@ -2,7 +2,7 @@ import { pipeline, Readable } from 'node:stream'
 import type { Transform } from 'node:stream'
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib'
 import { messageOf } from '#lib/errors.ts'
-import { createInvalidPackError } from '../pack-errors.ts'
+import { InvalidPackError } from '../pack-errors.ts'
 
 /** Bytes of decompressed data at a time. Each chunk costs a switch to another thread and back. */
 const chunkSize = 1024 * 1024
@@ -81,7 +81,7 @@ export const openPackStream = async (
     try {
       yield* pipeline(Readable.from(readPacked(), { highWaterMark: 1 }), decompressor, () => undefined)
     } catch (error) {
-      throw failure ?? createInvalidPackError(`it is damaged or cut off (${messageOf(error)})`)
+      throw failure ?? new InvalidPackError(`it is damaged or cut off (${messageOf(error)})`)
     }
   }
   const format = detectFormat(head)

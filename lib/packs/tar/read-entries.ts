@@ -1,4 +1,4 @@
-import { createInvalidPackError, quoteName } from '../pack-errors.ts'
+import { InvalidPackError, quoteName } from '../pack-errors.ts'
 import type { ByteReader } from './byte-reader.ts'
 import { blockSize, getPaddingSize, maxOctal } from './header.ts'
 import { decodeUtf8, readHeader } from './read-header.ts'
@@ -55,32 +55,32 @@ export async function* readEntries(
   let extensions = 0
 
   const readExtension = async ({ size, type }: TarHeader): Promise<void> => {
-    if (size > maxExtensionSize || ++extensions > 4) throw createInvalidPackError('it has headers without end')
+    if (size > maxExtensionSize || ++extensions > 4) throw new InvalidPackError('it has headers without end')
     const content = await bytes.read(size)
     if (content.length < size || (await bytes.read(getPaddingSize(size))).length < getPaddingSize(size))
-      throw createInvalidPackError('it is cut off in a header')
+      throw new InvalidPackError('it is cut off in a header')
     if (type === 'x') overrides = { ...overrides, ...readPax(content) }
     else if (type === 'L')
       overrides = { ...overrides, name: decodeUtf8(content.subarray(0, content.at(-1) === 0 ? -1 : undefined)) }
     else if (Object.keys(readPax(content)).length > 0)
-      throw createInvalidPackError('it has one name, size or time for all files')
+      throw new InvalidPackError('it has one name, size or time for all files')
   }
 
   const checkTail = async (): Promise<void> => {
     let size = 0
     for await (const part of bytes.stream(Infinity)) {
       size += part.length
-      if (!isZeros(part) || size > maxTailSize) throw createInvalidPackError('something stands behind its end')
+      if (!isZeros(part) || size > maxTailSize) throw new InvalidPackError('something stands behind its end')
     }
   }
 
   for (let isFirst = true; ; isFirst = false) {
     const block = await bytes.read(blockSize)
-    if (block.length === 0 && isFirst) throw createInvalidPackError('it is empty')
+    if (block.length === 0 && isFirst) throw new InvalidPackError('it is empty')
     if (block.length === 0 && extensions === 0 && mayLackEnd) return
-    if (block.length < blockSize) throw createInvalidPackError('it is cut off')
+    if (block.length < blockSize) throw new InvalidPackError('it is cut off')
     if (isZeros(block)) {
-      if (extensions > 0) throw createInvalidPackError('its last header belongs to nothing')
+      if (extensions > 0) throw new InvalidPackError('its last header belongs to nothing')
       return checkTail()
     }
     const header = readHeader(block)
@@ -92,9 +92,9 @@ export async function* readEntries(
     overrides = {}
     extensions = 0
     if (header.type !== '0' && header.type !== '5')
-      throw createInvalidPackError(`${quoteName(name)} is ${refusedTypes[header.type] ?? 'of an unknown kind'}`)
+      throw new InvalidPackError(`${quoteName(name)} is ${refusedTypes[header.type] ?? 'of an unknown kind'}`)
     const isFolder = header.type === '5'
-    if (isFolder && size > 0) throw createInvalidPackError(`${quoteName(name)} is a folder with content`)
+    if (isFolder && size > 0) throw new InvalidPackError(`${quoteName(name)} is a folder with content`)
 
     const content = async function* (): AsyncGenerator<Uint8Array> {
       let remaining = size
@@ -102,7 +102,7 @@ export async function* readEntries(
         remaining -= part.length
         yield part
       }
-      if (remaining > 0) throw createInvalidPackError(`it is cut off in ${quoteName(name)}`)
+      if (remaining > 0) throw new InvalidPackError(`it is cut off in ${quoteName(name)}`)
     }
     yield {
       kind: isFolder ? 'folder' : 'file',
@@ -115,6 +115,6 @@ export async function* readEntries(
     // A tar without its end mark can lack the whole last padding, but not a part of it.
     const padding = (await bytes.read(getPaddingSize(size))).length
     if (padding !== 0 && padding !== getPaddingSize(size))
-      throw createInvalidPackError(`it is cut off behind ${quoteName(name)}`)
+      throw new InvalidPackError(`it is cut off behind ${quoteName(name)}`)
   }
 }

@@ -1,4 +1,4 @@
-import { createInvalidPackError } from '../pack-errors.ts'
+import { InvalidPackError } from '../pack-errors.ts'
 import { blockSize } from './header.ts'
 
 /** The fields of one header. The service does not read owners, devices and link targets. */
@@ -20,7 +20,7 @@ export const decodeUtf8 = (bytes: Uint8Array): string => {
   try {
     return utf8.decode(bytes)
   } catch {
-    throw createInvalidPackError('it has a name that is not UTF-8')
+    throw new InvalidPackError('it has a name that is not UTF-8')
   }
 }
 
@@ -28,7 +28,7 @@ export const decodeUtf8 = (bytes: Uint8Array): string => {
 const decodeText = (field: Buffer): string => {
   const end = field.indexOf(0)
   if (end < 0) return decodeUtf8(field)
-  if (field.subarray(end).some(byte => byte !== 0)) throw createInvalidPackError('it has a name with a NUL in it')
+  if (field.subarray(end).some(byte => byte !== 0)) throw new InvalidPackError('it has a name with a NUL in it')
   return decodeUtf8(field.subarray(0, end))
 }
 
@@ -39,11 +39,11 @@ const decodeNumber = (field: Buffer): number => {
     for (const byte of field.subarray(1)) value = value * 256 + byte
     // The first bit marks the binary form, the second one is the sign.
     if (((field[0] ?? 0) & 0x40) !== 0 || !Number.isSafeInteger(value))
-      throw createInvalidPackError('it has a number out of range')
+      throw new InvalidPackError('it has a number out of range')
     return value
   }
   const digits = /^ *([0-7]*)[ \0]*$/.exec(field.toString('latin1'))?.[1]
-  if (digits === undefined) throw createInvalidPackError('it has a number that is not octal')
+  if (digits === undefined) throw new InvalidPackError('it has a number that is not octal')
   return digits === '' ? 0 : Number.parseInt(digits, 8)
 }
 
@@ -62,7 +62,7 @@ const hasValidChecksum = (block: Buffer): boolean => {
 
 /** Decodes one header. Throws `invalid` for a block that is not a header. */
 export const readHeader = (block: Buffer): TarHeader => {
-  if (!hasValidChecksum(block)) throw createInvalidPackError('it is neither gzip nor zstd nor tar, or it is damaged')
+  if (!hasValidChecksum(block)) throw new InvalidPackError('it is neither gzip nor zstd nor tar, or it is damaged')
   const type = block.toString('latin1', 156, 157)
   // Only POSIX has a prefix there. GNU tar has times.
   const prefix = block.toString('latin1', 257, 263) === 'ustar\0' ? decodeText(block.subarray(345, 500)) : ''

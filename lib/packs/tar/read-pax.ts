@@ -1,4 +1,4 @@
-import { createInvalidPackError } from '../pack-errors.ts'
+import { InvalidPackError } from '../pack-errors.ts'
 import { decodeUtf8 } from './read-header.ts'
 
 /** The values of a PAX header, which replace those of the next header. */
@@ -11,7 +11,7 @@ export interface PaxOverrides {
 const parseNumber = (key: string, value: string, form: RegExp): number => {
   const parsed = Number(value)
   if (!form.test(value) || !Number.isSafeInteger(Math.trunc(parsed)))
-    throw createInvalidPackError(`its PAX ${key} is no number`)
+    throw new InvalidPackError(`its PAX ${key} is no number`)
   return parsed
 }
 
@@ -23,7 +23,7 @@ function* parseRecords(bytes: Buffer): Generator<readonly [key: string, value: B
     const end = at + Number(digits)
     const equals = bytes.indexOf(0x3d, space)
     if (!/^[1-9]\d*$/.test(digits) || end > bytes.length || bytes[end - 1] !== 0x0a || equals < 0 || equals >= end)
-      throw createInvalidPackError('it has a PAX header that is damaged')
+      throw new InvalidPackError('it has a PAX header that is damaged')
     yield [bytes.toString('latin1', space + 1, equals), bytes.subarray(equals + 1, end - 1)]
     at = end
   }
@@ -37,10 +37,10 @@ export const readPax = (bytes: Buffer): Readonly<PaxOverrides> => {
   const overrides: PaxOverrides = {}
   for (const [key, value] of parseRecords(bytes)) {
     if (key.startsWith('GNU.sparse.'))
-      throw createInvalidPackError(
+      throw new InvalidPackError(
         'it has sparse files in the form of GNU tar; pack without --sparse, holes come back by themselves',
       )
-    if (key === 'linkpath') throw createInvalidPackError('it has a link')
+    if (key === 'linkpath') throw new InvalidPackError('it has a link')
     if (key === 'path') overrides.name = decodeUtf8(value)
     if (key === 'size') overrides.size = parseNumber(key, value.toString('latin1'), /^\d+$/)
     if (key === 'mtime') {

@@ -92,7 +92,8 @@ export const createManagedCatalogs = ({ managers, remote }: Options): ManagedCat
   })
   /** Opens the catalog of a manager for a call. A change needs one of the claims, unless the manager is the caller's own. */
   const openCatalog = async ({ caller, params, query, signal }: CatalogCall, ...changeClaims: readonly ClaimName[]) => {
-    const session = await openSession(caller!, params.id, changeClaims.length > 0 ? changeClaims : undefined)
+    if (!caller) throw new ServiceError('unauthenticated', 'The catalog of a manager has no public endpoints.')
+    const session = await openSession(caller, params.id, changeClaims.length > 0 ? changeClaims : undefined)
     const common = { caller: session.caller.id, headers: session.headers }
     /** Reading ends when the caller disconnects. */
     const get = (path: string, pathQuery?: CatalogCall['query']): Promise<OutgoingReply> =>

@@ -16,10 +16,9 @@ export interface Piece<Id> {
 /** Joins pieces to values by id. The pieces of one value come in their order. */
 export const joinPieces = <Id>(pieces: readonly Piece<Id>[]): ReadonlyMap<Id, Uint8Array> =>
   new Map(
-    [...Map.groupBy(pieces, ({ id }) => id)].map(([id, parts]) => [
-      id,
-      parts.length === 1
-        ? new Uint8Array(parts[0]!.value)
-        : Buffer.concat(parts.map(({ value }) => Buffer.from(value))),
-    ]),
+    [...Map.groupBy(pieces, ({ id }) => id)].map(([id, parts]) => {
+      const [first, ...others] = parts
+      const isWhole = first && others.length === 0
+      return [id, isWhole ? new Uint8Array(first.value) : Buffer.concat(parts.map(({ value }) => Buffer.from(value)))]
+    }),
   )

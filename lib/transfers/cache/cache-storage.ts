@@ -1,5 +1,6 @@
 import { readdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createKeyCounts } from '#lib/async/key-counts.ts'
 import { createKeyedMutex } from '#lib/async/keyed-mutex.ts'
 import type { Inventory } from '#lib/catalog/inventory.ts'
 import type { Publish } from '#lib/events/events.ts'
@@ -55,11 +56,11 @@ export const openCacheStorage = async (
 ): Promise<CacheStorage> => {
   const items = store.collection('catalog-cache', CacheItem, { unique: { sha256: item => item.sha256 } })
   const withLock = createKeyedMutex()
-  const userCounts = new Map<string, number>()
+  const uses = createKeyCounts()
   let size = 0
   let reservedBytes = 0
   const getPath = (sha256: string): string => join(folder, sha256)
-  const isFree = ({ sha256 }: CacheItem): boolean => !userCounts.has(sha256)
+  const isFree = ({ sha256 }: CacheItem): boolean => uses.get(sha256) === 0
   const listByUse = async (): Promise<readonly StoredItem[]> => (await items.list()).toSorted(compareByLastUse)
 
   const createEvent = (change: string, item: CacheItem): Write => {
@@ -96,14 +97,8 @@ export const openCacheStorage = async (
     getSize: () => size,
     isFree,
     async use(sha256, work) {
-      userCounts.set(sha256, (userCounts.get(sha256) ?? 0) + 1)
-      try {
-        return await work()
-      } finally {
-        const remaining = userCounts.get(sha256)! - 1
-        if (remaining === 0) userCounts.delete(sha256)
-        else userCounts.set(sha256, remaining)
-      }
+      using _use = uses.add(sha256)
+      return await work()
     },
     reserve: bytes =>
       // One reservation at a time, so that two cannot count the same free space.

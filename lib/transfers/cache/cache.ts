@@ -26,8 +26,8 @@ export interface Cache {
   remove(caller: Principal, selection: CacheSelection): Promise<number>
   /**
    * Copies a machine into an empty folder and verifies it. Returns the folder of the machine in the cache. Returns undefined
-   * when the cache does not have the machine, when it is damaged, or when the caller may not have it: to know the digest of a
-   * pack is not enough, but the catalog that has told the digest may have told the caller. Throws `no-space`.
+   * when the cache does not have the machine, when it is damaged, or when the caller may not have it. A caller who only knows
+   * the digest of a pack may not have it; a caller who has the digest from the same catalog may. Throws `no-space`.
    */
   restore(
     caller: Principal,

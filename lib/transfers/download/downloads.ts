@@ -5,7 +5,7 @@ import { type ChunkDownload, createLocalChunkFetcher, openChunkDownload } from '
 import type { PackSource } from './pack-source.ts'
 import { openRangeDownload, type RangeDownload } from './range-download.ts'
 import { createSingleFlight } from './single-flight.ts'
-import type { WorkFolders } from './work-folders.ts'
+import type { WorkFolders } from '#lib/platform/work-folders.ts'
 
 /** A share in the download of a pack. */
 export interface PackLease extends AsyncDisposable {

@@ -1,7 +1,8 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { abortable } from '#lib/async/abortable.ts'
 import type { ProgressOptions } from '#lib/async/progress.ts'
+import { readBounded } from '#lib/platform/bounded-file.ts'
 import type { Chunk } from '#lib/packs/chunks/chunk-index.ts'
 import {
   createChunkFetcher,
@@ -56,7 +57,8 @@ export const openChunkDownload = async (
 
   const loadChunk = async (chunk: Chunk): Promise<Buffer<ArrayBuffer>> => {
     const file = join(folder, chunk.sha256)
-    const earlier = await readFile(file).catch(() => undefined)
+    // A chunk is stored in at most as many bytes as it has.
+    const earlier = await readBounded(file, chunk.size).catch(() => undefined)
     const earlierData = earlier && (await decompressChunk(chunk, earlier).catch(() => undefined))
     if (earlierData) {
       count(chunk, earlier.length)

@@ -1,13 +1,13 @@
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
 import { maxSidecarSize, parseSidecar, type Sidecar } from '#lib/packs/sidecar.ts'
 import type { ByteRange, Provider } from '#lib/objects/port/provider.ts'
-import { readBytes } from '#lib/objects/port/bytes.ts'
+import { readBytes } from '#lib/async/read-bytes.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { createStoredChunkReader, type ReadStoredChunk } from '#lib/packs/chunk-store/stored-chunk.ts'
 import { sidecarSuffix } from '#lib/catalog/manifest-objects.ts'
 
 /** What the catalog says of a pack, and where the pack is. */
-interface PackDescription {
+export interface PackDescription {
   readonly manifest: CatalogManifest
   /** The address of the service whose catalog has the manifest. Undefined for this service. */
   readonly catalog?: string | undefined

@@ -1,8 +1,9 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ProgressOptions } from '#lib/async/progress.ts'
 import { ServiceError } from '#lib/errors.ts'
+import { maxJournalSize, readBounded } from '#lib/platform/bounded-file.ts'
 import { writeAll } from '#lib/platform/files.ts'
 import { computeSha256 } from '#lib/packs/chunk-store/stored-chunk.ts'
 import { isOutage, withRetry } from '#lib/async/retry.ts'
@@ -85,7 +86,8 @@ export const openRangeDownload = async (
   }
   const addEarlierRanges = async (): Promise<void> => {
     if (!existsSync(journal)) return
-    const recorded = new Set(readFileSync(journal, 'utf8').split('\n').slice(0, -1).map(Number))
+    const text = (await readBounded(journal, maxJournalSize)).toString('latin1')
+    const recorded = new Set(text.split('\n').slice(0, -1).map(Number))
     for (const index of recorded) {
       if (!Number.isInteger(index) || index < 0 || index >= count) continue
       const { start, end } = getRange(index)

@@ -1,6 +1,6 @@
 import type { ProgressOptions } from '#lib/async/progress.ts'
 import { isFault } from '#lib/errors.ts'
-import type { WorkFolders } from './work-folders.ts'
+import type { WorkFolders } from '#lib/platform/work-folders.ts'
 
 /** A download that is running, with those who share it. */
 interface Flight<T> {

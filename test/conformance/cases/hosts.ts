@@ -64,6 +64,17 @@ export const hostArea: Area = {
       effects: [shows(`${hosts}/{host}`, { state: 'reachable', heard_at: present, architecture: 'x86_64' })],
     },
     {
+      name: 'a host reads no pack that it does not pull',
+      as: 'anonymous',
+      request: ['GET', `${hosts}/{host}/packs/{host}?content=pack`, undefined, { 'x-host-key': '{hostKey}' }],
+      status: 404,
+    },
+    {
+      name: 'nobody but a host reads a pack of a host',
+      request: ['GET', `${hosts}/{host}/packs/{host}?content=pack`],
+      status: 401,
+    },
+    {
       name: 'show a host by name in any case',
       request: ['GET', `${hosts}/HOST-7`],
       status: 200,

@@ -17,6 +17,32 @@ const isIn = (state: string): Effect => shows(`${web}/status`, { id: '{web}', st
 const became = (from: string, to: string): Effect =>
   published('pdfm', 'VM_STATE_CHANGED', { vm_id: '{web}', previous_state: from, current_state: to })
 
+/** What the guest is told at its first boot, and how it is deleted. */
+const cloudInit: readonly Case[] = [
+  {
+    name: 'create a machine whose cloud-init is told something',
+    request: [
+      'POST',
+      machines,
+      { ...definition, name: 'told', user_data: '#cloud-config\n', hostname: 'told.example.org' },
+    ],
+    status: 201,
+    effects: [shows(`${machines}/told`, [{ Name: 'told' }])],
+  },
+  {
+    name: 'delete what its cloud-init is told',
+    request: ['DELETE', `${machines}/told/cloud-init`],
+    status: 202,
+    effects: [audited('machines/delete-cloud-init'), answers(404, ['DELETE', `${machines}/told/cloud-init`])],
+  },
+  {
+    name: 'delete the machine whose cloud-init was told something',
+    request: ['DELETE', `${machines}/told`],
+    status: 202,
+    effects: [gone(`${machines}/told`)],
+  },
+]
+
 /** A verb that changes the state of a machine. */
 const verb = (name: string, state: string, transient: string, { method = 'PUT', query = '' } = {}): Case => ({
   name: `${method === 'GET' ? 'by a GET, ' : ''}${name}${query} a machine, which is ${state} then`,
@@ -62,6 +88,45 @@ const created: Case = {
   ],
 }
 
+/** What needs the agent of a guest, which the guest of these cases does not have. */
+const inGuest: readonly Case[] = [
+  { name: 'execute in a guest without an agent', request: ['PUT', `${web}/execute`, { command: 'true' }], status: 409 },
+  {
+    name: 'an operator does not execute in the guest of another',
+    as: 'operator',
+    request: ['PUT', `${web}/execute`, { command: 'true' }],
+    status: 403,
+    effects: [audited('machines/execute', { username: 'operator', outcome: 'refused' })],
+  },
+  {
+    name: 'execute in a guest with a misspelled member',
+    request: ['PUT', `${web}/execute`, { comand: 'true' }],
+    status: 400,
+  },
+  ...['read', 'write'].map((verb): Case => {
+    const file = `${web}/files?path=/etc/motd`
+    return {
+      name: `${verb} a file of a guest without an agent`,
+      request: verb === 'read' ? ['GET', file] : ['PUT', file, 'text'],
+      status: 409,
+      effects: [audited(`machines/${verb}-file`, { outcome: 'refused', details: { path: '/etc/motd' } })],
+    }
+  }),
+  {
+    name: 'show the cloud-init of a guest without an agent',
+    request: ['GET', `${web}/cloud-init`],
+    status: 409,
+    reply: { message: present },
+  },
+  {
+    name: 'an operator does not see the cloud-init of the guest of another',
+    as: 'operator',
+    request: ['GET', `${web}/cloud-init`],
+    status: 403,
+  },
+  { name: 'read a file of a guest by a relative path', request: ['GET', `${web}/files?path=motd`], status: 400 },
+]
+
 const settings: readonly Case[] = [
   {
     name: 'change the memory of a machine',
@@ -103,7 +168,67 @@ const settings: readonly Case[] = [
     status: 200,
     effects: [shows(web, [{ ID: '{web}', Name: 'web' }])],
   },
+  {
+    name: 'label a machine',
+    request: set('labels', 'set', 'team=build,ci='),
+    status: 200,
+    effects: [
+      shows(web, [{ labels: { team: 'build', ci: '' } }]),
+      shows(`${machines}?labels=team%3Dbuild`, [{ Name: 'web' }]),
+    ],
+  },
+  { name: 'add a label that is none', request: set('labels', 'add', 'team'), status: 400 },
+  { name: 'remove a label that the machine has not', request: set('labels', 'remove', 'zone'), status: 400 },
+  {
+    name: 'give a machine a time to live',
+    request: set('ttl', 'set', '3600'),
+    status: 200,
+    effects: [shows(web, [{ expires_at: present }])],
+  },
+  { name: 'take the time to live away', request: set('ttl', 'remove', ''), status: 200 },
+  { name: 'give it no time to live', request: set('ttl', 'set', '0'), status: 400 },
+  {
+    name: 'what the autostart and a restart after a crash would change',
+    request: [
+      'PUT',
+      `${web}/set?dry_run=true`,
+      {
+        operations: [
+          { group: 'autostart', operation: 'enabled', value: 'on' },
+          { group: 'autostart', operation: 'order', value: '7' },
+          { group: 'restart', operation: 'set', value: 'on-crash' },
+          { group: 'ephemeral', operation: 'set', value: 'on' },
+        ],
+      },
+    ],
+    status: 200,
+    reply: {
+      operations: [
+        { change: { field: 'autostart enabled', from: 'off', to: 'on' }, effect: 'now' },
+        { change: { field: 'autostart order', from: 0, to: 7 }, effect: 'now' },
+        { change: { field: 'restart', from: 'never', to: 'on-crash' }, effect: 'now' },
+        { change: { field: 'ephemeral', from: 'off', to: 'on' }, effect: 'now' },
+      ],
+    },
+  },
   { name: 'a setting that there is not', request: set('screen', 'set', '1'), status: 400 },
+  { name: 'a kind of device that there is not', request: set('device', 'add', 'fdd'), status: 400 },
+  { name: 'a disk that the machine does not have', request: set('device', 'remove', 'hdd7'), status: 400 },
+  {
+    name: 'an action beside a setting',
+    request: [
+      'PUT',
+      `${web}/set`,
+      {
+        operations: [
+          { group: 'state', operation: 'start' },
+          { group: 'cpu', operation: 'set', value: '1' },
+        ],
+      },
+    ],
+    status: 400,
+    effects: [isIn('stopped')],
+  },
   {
     name: 'no memory at all',
     request: set('memory', 'set', '0'),
@@ -308,6 +433,17 @@ export const machineArea: Area = {
       request: ['POST', machines, { ...definition, name: 'x', disks: [{ path: '/nowhere/x' }] }],
       status: 403,
     },
+    {
+      name: 'create a machine with a key that is none',
+      request: ['POST', machines, { ...definition, name: 'x', ssh_keys: ['ssh-ed25519 AAAA'] }],
+      status: 400,
+    },
+    {
+      name: 'create a machine of the type pc with the firmware of newer ones',
+      request: ['POST', machines, { ...definition, name: 'x', machine_type: 'pc', firmware: 'uefi' }],
+      status: 400,
+    },
+    ...cloudInit,
     ...settings,
     ...clones,
     refused('pause', 'stopped'),
@@ -315,6 +451,21 @@ export const machineArea: Area = {
     already('stop', 'stopped'),
     verb('start', 'running', 'starting'),
     already('start', 'running'),
+    ...inGuest,
+    {
+      name: 'pause a machine by a setting',
+      request: set('state', 'pause', ''),
+      status: 200,
+      reply: { operations: [{ group: 'state', operation: 'pause', status: 'Success', error: '' }] },
+      effects: [isIn('paused'), became('pausing', 'paused'), audited('machines/set')],
+    },
+    verb('resume', 'running', 'resuming'),
+    {
+      name: 'label a machine that runs',
+      request: set('labels', 'remove', 'ci'),
+      status: 200,
+      effects: [shows(web, [{ labels: { team: 'build' } }]), isIn('running')],
+    },
     { name: 'change the memory of a running machine', request: set('memory', 'set', '32'), status: 409 },
     { name: 'delete a running machine', request: ['DELETE', web], status: 409, effects: [isIn('running')] },
     verb('pause', 'paused', 'pausing'),

@@ -10,5 +10,5 @@ const file = resolve(`dist/binary/vmhost-${version}-${process.platform}-${proces
 export const executable: Runtime = {
   name: 'executable',
   absence: existsSync(file) ? '' : 'it is not built; run `npm run binary`',
-  start: () => startHost({ command: [file] }),
+  start: ({ driver } = { withHost: false }) => startHost({ command: [file], driver }),
 }

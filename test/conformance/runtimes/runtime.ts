@@ -18,11 +18,18 @@ export interface Running extends AsyncDisposable {
   readonly known: Readonly<Record<string, string>>
 }
 
+/** What the cases need of a host. */
+export interface StartedHost {
+  readonly withHost: boolean
+  /** The hypervisor; embedded when left out. */
+  readonly driver?: 'qemu' | undefined
+}
+
 /** A way to run the service. */
 export interface Runtime {
   readonly name: RuntimeName
   /** Why it cannot run here; empty when it can. */
   readonly absence: string
   /** Starts it with a fresh state; `withHost`: the cases need the machines, the disk or the network of a host. */
-  start(options?: { readonly withHost: boolean }): Promise<Running>
+  start(options?: StartedHost): Promise<Running>
 }

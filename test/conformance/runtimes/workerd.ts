@@ -8,7 +8,7 @@ import { startHost } from './host.ts'
 import { allowedOrigin, rootPassword, type Running, type Runtime } from './runtime.ts'
 
 /** Makes a host of a running control: registers it, starts it, and waits until it is heard. */
-const addHost = async (control: string): Promise<Running> => {
+const addHost = async (control: string, driver: 'qemu' | undefined): Promise<Running> => {
   const ask = async (method: string, path: string, body?: object, token = '') => {
     const response = await fetch(`${control}/api/v1/${path}`, {
       method,
@@ -25,6 +25,7 @@ const addHost = async (control: string): Promise<Running> => {
   const audience = String(host.get('id'))
   const jwks = `${control}/.well-known/jwks.json`
   const running = await startHost({
+    driver,
     env: {
       VMHOST_LISTEN: url,
       VMHOST_CONTROL_URL: control,
@@ -43,7 +44,7 @@ const addHost = async (control: string): Promise<Running> => {
 export const workerd: Runtime = {
   name: 'workerd',
   absence: existsSync(edgeSettings.script) ? '' : 'the edge is not built; run `npm run build`',
-  async start({ withHost } = { withHost: false }) {
+  async start({ withHost, driver } = { withHost: false }) {
     await using stack = new AsyncDisposableStack()
     const folder = stack.use(newFolder())
     const { url, kill } = await startWorkerd({
@@ -58,7 +59,7 @@ export const workerd: Runtime = {
     })
     // Asked to end, it would wait for open streams.
     stack.defer(kill)
-    const host = withHost ? stack.use(await addHost(url)) : undefined
+    const host = withHost ? stack.use(await addHost(url, driver)) : undefined
     const all = stack.move()
     return {
       url,

@@ -11,24 +11,25 @@ declare const WebSocketPair: new () => { readonly 0: object; readonly 1: Hiberna
 
 export class Subscriptions extends DurableObject {
   readonly #instance = crypto.randomUUID()
-  readonly #timers = createAlarmTimers()
   readonly #host = this.#open()
 
   async #open() {
     const store = await openDurableObjectStore(this.ctx.storage)
     const sockets = this.ctx
-    return openSubscriptionHost(store, this.#timers.every, parts =>
+    const { every, runDue } = createAlarmTimers(store)
+    const host = await openSubscriptionHost(store, every, parts =>
       createHibernatingSubscriptions({ ...parts, sockets }),
     )
+    return { ...host, runDue }
   }
 
   async fetch(request: Request): Promise<Response> {
-    const { handle, subscriptions } = await this.#host
+    const { handle, subscriptions, runDue } = await this.#host
     const { pathname } = new URL(request.url)
     if (pathname === '/instance')
       return Response.json({ instance: this.#instance, nextExpiry: subscriptions.nextExpiry() })
     if (pathname === '/timers') {
-      this.#timers.runDue()
+      await runDue()
       return Response.json({})
     }
     const { 0: client, 1: server } = new WebSocketPair()

@@ -2,6 +2,7 @@ import { createPublicKey } from 'node:crypto'
 import { jwtVerify } from 'jose'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createPasswords } from '#lib/auth/passwords.ts'
+import { createThreadHasher } from '#lib/auth/thread-hasher.ts'
 import { createStartWorker } from '#lib/platform/workers.ts'
 import { createMemoryStore } from '#lib/storage/memory-store.ts'
 import type { Answer } from '../../support/harness.ts'
@@ -157,8 +158,8 @@ describe('hashes of another method', () => {
   const startWorker = createStartWorker(new URL('../../../lib/entry/main.ts', import.meta.url))
 
   test('are renewed at the next sign-in, in both directions', async () => {
-    const bcrypt = createPasswords({ startWorker, method: { kind: 'bcrypt', cost: 4 } })
-    const sha256 = createPasswords({ startWorker, method: { kind: 'sha256', cost: 1000 } })
+    const bcrypt = createPasswords({ hasher: createThreadHasher(startWorker), method: { kind: 'bcrypt', cost: 4 } })
+    const sha256 = createPasswords({ hasher: createThreadHasher(startWorker), method: { kind: 'sha256', cost: 1000 } })
     try {
       for (const [old, now] of [
         [bcrypt, sha256],

@@ -13,8 +13,13 @@ const withLimits = (limits: RemoteLimits) =>
     // oxlint-disable-next-line no-empty-pattern -- vitest reads the fixtures that are used off the pattern
     remoteLimits: async ({}, use) => use(limits),
   })
-const test = withLimits({ checkTimeout: 10_000, requestTimeout: 10_000, maxReplyBytes: 10_000 })
-const testWithShortLimits = withLimits({ checkTimeout: 1_500, requestTimeout: 500, maxReplyBytes: 10_000 })
+const test = withLimits({ checkTimeout: 10_000, signInTimeout: 10_000, requestTimeout: 10_000, maxReplyBytes: 10_000 })
+const testWithShortLimits = withLimits({
+  checkTimeout: 1_500,
+  signInTimeout: 1_500,
+  requestTimeout: 500,
+  maxReplyBytes: 10_000,
+})
 
 /** Creates a manager whose catalog answers correctly, and gives a function that sends requests to it. */
 const createManagedCatalog = async (call: Call, network: SetupServer, more: object = { api_key: apiKey }) => {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { createDigest } from '#lib/packs/digest.ts'
-import { writePackJournal } from '#lib/transfers/packing.ts'
+import { writePackJournal } from '#lib/transfers/pack-journal.ts'
 import { noProgress } from '#lib/async/progress.ts'
 import { type Answer, type Call, test } from '../../support/harness.ts'
 import { at } from './packs.ts'

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openAudit } from '#lib/audit/audit.ts'
 import { createHttpAudit } from '#lib/audit/http-audit.ts'
 import { createTrustedIssuers } from '#lib/auth/assertions/trusted-issuers.ts'
+import { createSignAssertion } from '#lib/auth/assertions/sign-assertion.ts'
 import { exportPublicJwk } from '#lib/auth/token-key.ts'
 import { every } from '#lib/async/every.ts'
 import { parseFilter } from '#lib/calls/list-filter.ts'
@@ -32,10 +33,47 @@ const report = {
 interface FakeHost {
   readonly app: App
   readonly machines: Map<string, string>
+  /** The names of its images. */
+  readonly images: string[]
+  /** The number of ready machines of each pool. */
+  readonly pools: Map<string, number>
   /** What was asked of its machines, and by whom. */
   readonly done: string[]
   audit(): Promise<readonly AuditRecord[]>
 }
+
+const toImage = (name: string) => ({
+  id: '00000000-0000-4000-8000-0000000000cc',
+  name,
+  kind: 'disk',
+  description: '',
+  format: 'raw',
+  sha256: '1'.repeat(64),
+  digest: '2'.repeat(64),
+  virtual_size: 512,
+  size: 512,
+  created_at: '2026-01-01T00:00:00.000Z',
+  created_by: 'somebody',
+})
+
+const toPool = ([name, ready]: readonly [string, number]) => ({
+  id: '00000000-0000-4000-8000-0000000000dd',
+  name,
+  from: { image: 'debian' },
+  template: {},
+  min: 1,
+  max: 4,
+  idle_ttl: 60,
+  created_at: '2026-01-01T00:00:00.000Z',
+  created_by: 'somebody',
+  waiting: 0,
+  members: Array.from({ length: ready }, (_, at) => ({
+    id: `${at}`,
+    name: `${at}`,
+    state: 'ready' as const,
+    since: '',
+  })),
+})
 
 const createHost = async (audience: string): Promise<FakeHost> => {
   const store = await createMemoryStore()
@@ -43,6 +81,8 @@ const createHost = async (audience: string): Promise<FakeHost> => {
   const audit = openAudit({ store, every, log: { error: () => {} }, retention: { days: 400, entries: 10_000 } })
   const jobs = await openJobs({ store, publish: events.publish, every, onEnded: () => {}, onDefect: () => {} })
   const machines = new Map<string, string>()
+  const images: string[] = []
+  const pools = new Map<string, number>()
   const done: string[] = []
   const find = (reference: string): [string, string] => {
     const found = [...machines].find(([id, name]) => id === reference || name === reference)
@@ -68,6 +108,42 @@ const createHost = async (audience: string): Promise<FakeHost> => {
         return { id, name, owner: 'farm', current_state: 'stopped' }
       },
     },
+    images: {
+      list: async () => images.map(toImage),
+      async show(reference: string) {
+        if (images.includes(reference)) return toImage(reference)
+        throw new ServiceError('not-found', `There is no image with the name, id or digest ${reference}.`)
+      },
+      async remove(reference: string) {
+        done.push(`remove ${reference}`)
+        return toImage(reference)
+      },
+      async create(_caller: unknown, { name }: { name: string }) {
+        done.push(`pull ${name}`)
+        return toImage(name)
+      },
+      async upload(_caller: unknown, name: string, range: string, bytes: Uint8Array) {
+        done.push(`upload ${name} ${range}: ${Buffer.from(bytes).toString()}`)
+        return { name, offset: bytes.length }
+      },
+    },
+    pools: {
+      list: () => [...pools].map(toPool),
+      show: (name: string) => toPool([name, pools.get(name) ?? 0]),
+      async create(_caller: unknown, { name }: { name: string }) {
+        done.push(`define ${name}`)
+        pools.set(name, 0)
+        return toPool([name, 0])
+      },
+      async remove(name: string, members: string) {
+        done.push(`delete ${name} and ${members}`)
+        return toPool([name, 0])
+      },
+      async claim({ username }: { username: string }, pool: string, _: unknown, { key }: { key: string | null }) {
+        done.push(`claim ${pool} ${key}`)
+        return { id: '1', name: 'm', owner: username, pool, current_state: 'running', ip_configured: '-', labels: {} }
+      },
+    },
     license: {
       read: async () => ({
         ...Object.fromEntries(
@@ -90,12 +166,6 @@ const createHost = async (audience: string): Promise<FakeHost> => {
     },
     catalogCache: { list: async () => [], remove: async () => 2 },
     ssh: { execute: async ({ host }: { host: string }) => ({ output: host, error: '' }) },
-    transfers: {
-      async push(_caller: unknown, { catalog_id }: { catalog_id: string }) {
-        done.push(`push ${catalog_id}`)
-        throw new ServiceError('upstream', 'The provider failed.')
-      },
-    },
     jobs,
   }
   const trusted = createTrustedIssuers({
@@ -108,6 +178,7 @@ const createHost = async (audience: string): Promise<FakeHost> => {
       },
     ],
     fetchJson: async () => undefined,
+    nonce: crypto.randomUUID(),
     isLocalUser: () => false,
   })
   const provided = new Set(Object.keys(services))
@@ -123,7 +194,14 @@ const createHost = async (audience: string): Promise<FakeHost> => {
     runIdempotent: openIdempotency(store, { pepper: new Uint8Array(32), every }).run,
     checkReplies: true,
   })
-  return { app, machines, done, audit: async () => (await audit.readPage({ limit: 100, after: 0 })).entries }
+  return {
+    app,
+    machines,
+    images,
+    pools,
+    done,
+    audit: async () => (await audit.readPage({ limit: 100, after: 0 })).entries,
+  }
 }
 
 let control: Control
@@ -201,6 +279,8 @@ describe('a request that needs a host', () => {
     expect([a.done, b.done]).toEqual([[`start ${id(1)}`], ['start two']])
     const { body: user } = await client.asRoot('GET', '/auth/users/alice')
     expect(await b.audit()).toMatchObject([
+      // The first change after the start of the host, of which the control does not know the run yet.
+      { operation: 'machines/start', status: 401, message: expect.stringContaining('another run') },
       { operation: 'machines/start', username: 'alice', user_id: user.id, issuer: controlIssuer, status: 200 },
     ])
     const { body } = await client.asRoot('GET', '/audit?operation=machines/start')
@@ -272,6 +352,31 @@ describe('a request that needs a host', () => {
     expect(answer).toMatchObject({ status: 503, body: { message: expect.stringContaining('host a does not answer') } })
   })
 
+  test('changes a machine before and after its host has started again', async () => {
+    const before = await addHost('a')
+    before.machines.set(id(1), 'one')
+    await beat('a')
+    const started: FakeHost = { ...(await createHost(ids.get('a')!)) }
+    started.machines.set(id(1), 'one')
+    for (const host of [before, started]) {
+      hosts.set('a', host)
+      for (const _ of [1, 2]) expect((await client.asRoot('PUT', '/machines/one/start')).status).toBe(200)
+      expect(host.done).toEqual(['start one', 'start one'])
+      expect((await host.audit()).map(({ status }) => status)).toEqual([401, 200, 200])
+    }
+  })
+
+  test('is refused here for a user with more rights than the host accepts', async () => {
+    await addHost('a')
+    const claims = Array.from({ length: 90 }, (_, at) => `A_CLAIM_WITH_A_LONG_NAME_${at}`.padEnd(120, '_'))
+    await Promise.all(claims.map(name => client.asRoot('POST', '/auth/claims', { name })))
+    const token = await client.signInWith('erin', ['LIST_VM', ...claims])
+    asked.length = 0
+    const answer = await client.ask('GET', '/machines/one/status?host=a', { token })
+    expect(answer).toMatchObject({ status: 409, body: { message: expect.stringContaining('The rights of erin') } })
+    expect(asked).toEqual([])
+  })
+
   test('runs as a job here, which follows the job of the host', async () => {
     const a = await addHost('a')
     a.machines.set(id(1), 'one')
@@ -289,11 +394,41 @@ describe('a request that needs a host', () => {
 
   test('that the host fails as a job fails here for the same reason', async () => {
     const a = await addHost('a')
-    const body = { catalog_id: 'web', version: '1', architecture: 'x86_64', connection: 'provider=x', uuid: 'one' }
     a.machines.set(id(1), 'one')
-    const answer = await client.asRoot('POST', '/catalog/push', body)
-    expect(answer).toMatchObject({ status: 502, body: { message: 'The provider failed.' } })
-    expect(a.done).toEqual(['push web'])
+    const started = await client.asRoot('PUT', '/machines/one/suspend', undefined, { prefer: 'respond-async' })
+    await until(async () =>
+      expect((await client.asRoot('GET', `/jobs/${started.body.id}`)).body).toMatchObject({
+        state: 'failed',
+        code: 409,
+        error: 'The machine is stopped.',
+      }),
+    )
+  })
+
+  test('is signed with its body, and the host refuses another one', async () => {
+    const a = await addHost('a')
+    const sign = createSignAssertion({ keys: identityKeys, issuer: controlIssuer })
+    const root = (await client.asRoot('GET', '/auth/users/root')).body
+    const user = { ...root, roles: ['SUPER_USER'], claims: new Set<string>(), superUser: true }
+    const body = JSON.stringify({ name: 'new', memory: 16 })
+    let nonce: string | undefined
+    const send = async (sent: string): Promise<Response> =>
+      a.app.fetch(
+        new Request('https://a.example.test/api/v1/machines', {
+          method: 'POST',
+          headers: { authorization: `Bearer ${await sign(user, ids.get('a')!, { body, nonce })}` },
+          body: sent,
+        }),
+        { address: '192.0.2.9' },
+      )
+    // The first request learns for which run of the host it has to be.
+    nonce = (await send(body)).headers.get('assertion-nonce')!
+    const refused = await send(body.replace('new', 'old'))
+    expect(refused.status).toBe(401)
+    expect(await refused.json()).toMatchObject({ message: expect.stringContaining('another body') })
+    expect(a.done).toEqual([])
+    expect((await send(body)).status).toBe(201)
+    expect(a.done).toEqual(['create new'])
   })
 
   test('with an Idempotency-Key is done once', async () => {
@@ -371,6 +506,24 @@ describe('all hosts', () => {
     expect((await list('', { 'if-none-match': all.headers.get('etag')! })).status).toBe(304)
   })
 
+  test('are selected and cut into pages as one list', async () => {
+    const [a, b] = [await addHost('a'), await addHost('b')]
+    a.machines.set(id(1), 'one').set(id(3), 'three')
+    b.machines.set(id(2), 'two')
+    const seen: string[] = []
+    let path: string | undefined = '?limit=2&fields=Name,host'
+    while (path !== undefined) {
+      const { body, headers } = await list(path)
+      seen.push(...body.map((record: object) => Object.values(record).join(' ')))
+      path = /^<[^?]*([^>]*)>/.exec(headers.get('link') ?? '')?.[1]
+    }
+    expect(seen).toEqual(['one a', 'three a', 'two b'])
+    const { headers } = await list('?host=a&limit=1')
+    expect(headers.get('link')).toContain('host=a')
+    expect((await list('?labels=team%3Dci')).body).toEqual([])
+    expect((await list('?labels=!team&host=b')).body).toHaveLength(1)
+  })
+
   test('that do not answer are shown as they were, with the problem, and are not asked again', async () => {
     const [a, b] = [await addHost('a'), await addHost('b')]
     a.machines.set(id(1), 'one')
@@ -430,5 +583,103 @@ describe('all hosts', () => {
     expect(cleared).toMatchObject({ status: 202, body: { message: expect.stringMatching(/^a: 2 items .* b: /) } })
     expect((await client.asRoot('DELETE', '/catalog/cache/web/1')).status).toBe(202)
     expect((await client.asRoot('DELETE', '/catalog/cache?host=b')).status).toBe(503)
+  })
+})
+
+describe('pools of hosts', () => {
+  test('are one list, and a request goes to the host of its pool', async () => {
+    const [a, b] = [await addHost('a'), await addHost('b')]
+    a.pools.set('ci', 1).set('same', 0)
+    b.pools.set('deploy', 1).set('same', 2)
+    const { body } = await client.asRoot('GET', '/pools')
+    expect(body.map(({ name, host }: { name: string; host: string }) => `${name} on ${host}`)).toEqual([
+      'ci on a',
+      'deploy on b',
+      'same on a',
+      'same on b',
+    ])
+    expect((await client.asRoot('GET', '/pools/deploy')).body).toMatchObject({ name: 'deploy' })
+    const several = await client.asRoot('DELETE', '/pools/same')
+    expect([several.status, several.body.message]).toEqual([409, expect.stringMatching(/hosts a and b .* \?host=NAME/)])
+    expect((await client.asRoot('DELETE', '/pools/same?host=a&members=keep')).status).toBe(202)
+    const key = { 'idempotency-key': 'build-7' }
+    expect((await client.asRoot('POST', '/pools/CI/claim', {}, key)).status).toBe(201)
+    // The one with more ready machines.
+    expect((await client.asRoot('POST', '/pools/same/claim', {})).status).toBe(201)
+    expect([a.done, b.done]).toEqual([['delete same and keep', 'claim CI build-7'], ['claim same null']])
+    down.add('b')
+    const none = await client.asRoot('POST', '/pools/none/claim', {})
+    expect([none.status, none.body.message]).toEqual([404, expect.stringMatching(/no pool .* none\. It may be on b/)])
+  })
+
+  test('are made on the host of their machine, or on one that has their images', async () => {
+    const [a, b] = [
+      await addHost('a', {}, { capacity: { ...report.capacity, free_memory: 8_000 } }),
+      await addHost('b'),
+    ]
+    b.machines.set(crypto.randomUUID(), 'base')
+    b.images.push('debian')
+    const pool = { min: 1, max: 2 }
+    expect((await client.asRoot('POST', '/pools', { ...pool, name: 'one', from: { machine: 'base' } })).status).toBe(
+      201,
+    )
+    const ofImage = { ...pool, name: 'two', from: { image: 'debian' }, template: { memory: 16 } }
+    expect((await client.asRoot('POST', '/pools', ofImage)).status).toBe(201)
+    expect([a.done, b.done]).toEqual([[], ['define one', 'define two']])
+    expect((await client.asRoot('POST', '/pools', { ...ofImage, name: 'three', from: { image: 'none' } })).status).toBe(
+      404,
+    )
+  })
+})
+
+describe('images of hosts', () => {
+  test('are one list, and each names its host', async () => {
+    const [a, b] = [await addHost('a'), await addHost('b')]
+    a.images.push('ubuntu', 'same')
+    b.images.push('debian', 'same')
+    const { body } = await client.asRoot('GET', '/images')
+    expect(body.map(({ name, host }: { name: string; host: string }) => `${name} on ${host}`)).toEqual([
+      'debian on b',
+      'same on a',
+      'same on b',
+      'ubuntu on a',
+    ])
+    expect((await client.asRoot('GET', '/images?host=b')).body).toHaveLength(2)
+    expect((await client.asRoot('GET', '/images/debian')).body).toMatchObject({ name: 'debian', host: 'b' })
+    expect((await client.asRoot('GET', '/images/none')).status).toBe(404)
+    const several = await client.asRoot('DELETE', '/images/same')
+    expect([several.status, several.body.message]).toEqual([409, expect.stringMatching(/hosts a and b .* \?host=NAME/)])
+    expect((await client.asRoot('DELETE', '/images/same?host=b')).status).toBe(202)
+    expect([a.done, b.done]).toEqual([[], ['remove same']])
+  })
+
+  test('decide where a machine of one is made', async () => {
+    const [a, b] = [
+      await addHost('a', {}, { capacity: { ...report.capacity, free_memory: 8_000 } }),
+      await addHost('b'),
+    ]
+    b.images.push('debian')
+    const machine = { name: 'm', memory: 16, image: 'Debian' }
+    expect((await client.asRoot('POST', '/machines', machine)).status).toBe(201)
+    const disks = [{ size: 1 }, { image: 'debian' }]
+    expect((await client.asRoot('POST', '/machines', { name: 'n', memory: 16, disks })).status).toBe(201)
+    expect([a.done, b.done]).toEqual([[], ['create m', 'create n']])
+    const none = await client.asRoot('POST', '/machines', { ...machine, image: 'none' })
+    expect([none.status, none.body.message]).toEqual([404, expect.stringMatching(/no image with the name.* none/)])
+    down.add('a')
+    const silent = await client.asRoot('POST', '/machines', { ...machine, image: 'none' })
+    expect(silent.body.message).toMatch(/It may be on a, which cannot be asked now/)
+  })
+
+  test('are uploaded to the host that is named, byte by byte', async () => {
+    const [a, b] = [await addHost('a'), await addHost('b')]
+    const headers = { 'content-range': 'bytes 0-2/3', 'content-type': 'application/octet-stream' }
+    const unnamed = await client.asRoot('PUT', '/images/x/upload', 'a\u0000c', headers)
+    expect([unnamed.status, unnamed.body.message]).toEqual([400, expect.stringMatching(/Name the host/)])
+    expect((await client.asRoot('PUT', '/images/x/upload?host=b', 'a\u0000c', headers)).body.offset).toBe(3)
+    const finish = { name: 'x', upload: true, sha256: '1'.repeat(64) }
+    expect((await client.asRoot('POST', '/images', finish)).status).toBe(400)
+    expect((await client.asRoot('POST', '/images', { ...finish, host: 'b' })).status).toBe(201)
+    expect([a.done, b.done]).toEqual([[], ['upload x bytes 0-2/3: a\u0000c', 'pull x']])
   })
 })

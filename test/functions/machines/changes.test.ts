@@ -10,7 +10,7 @@ describe('POST /v1/machines', () => {
   test('creates a machine', async ({ call }) => {
     expect(await call('POST', '/api/v1/machines', { body: demo, as: ['CREATE_VM'] })).toMatchObject({
       status: 201,
-      body: { id: expect.stringMatching(uuid), name: 'One', owner: 'farm', current_state: 'stopped' },
+      body: { id: expect.stringMatching(uuid), name: 'One', owner: 'tester', current_state: 'stopped' },
     })
   })
 
@@ -45,6 +45,11 @@ describe('POST /v1/machines', () => {
     ['a disk that is none', { ...demo, disks: [{ size: 1 }, null] }, 'disks.1: must have a path'],
     ['more memory than the host has', { ...demo, memory: 1_048_577 }, 'which is 1048576 MB'],
     ['more CPUs than the host has', { ...demo, cpus: 65 }, 'which is 64'],
+    [
+      'disks that the file system can never hold',
+      { ...demo, disks: [{ size: 60_000_000 }, { size: 40_000_001 }] },
+      'disks: 100000001 MB are more than the file system of the machines has, which is 100000000 MB',
+    ],
   ] as const)('refuses %s by name and creates nothing', async ([, body, named], { call }) => {
     expect(await call('POST', '/api/v1/machines', { body })).toMatchObject({
       status: 400,
@@ -155,9 +160,9 @@ describe('PUT /v1/machines/{id}/set', () => {
     expect((await call('GET', '/api/v1/machines/one')).body[0].Hardware.cpu.cpus).toBe(1)
   })
 
-  test('refuses a network that the host does not have', async ({ call }) => {
+  test('refuses a network that there is not', async ({ call }) => {
     await call('POST', '/api/v1/machines', { body: demo })
-    const body = { operations: [set('network', 'set', 'nat')] }
+    const body = { operations: [set('network', 'set', 'shared')] }
     const answer = await call('PUT', '/api/v1/machines/one/set', { body })
     expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining('must be isolated') } })
   })
@@ -185,6 +190,24 @@ describe('PUT /v1/machines/{id}/set', () => {
     expect((await call('GET', '/api/v1/machines/one')).body[0].Hardware.cpu.cpus).toBe(1)
   })
 
+  test('refuses disks that the file system of the host can never hold, also in a dry run', async ({ call }) => {
+    await call('POST', '/api/v1/machines', { body: { ...demo, disks: [{ size: 60_000_000 }] } })
+    const operations = [
+      { ...set('device', 'add', 'hdd'), options: [{ flag: 'size', value: '40000001' }] },
+      { ...set('device', 'set', 'hdd0'), options: [{ flag: 'size', value: '60000001' }] },
+    ]
+    for (const query of ['', '?dry_run=true']) {
+      const answer = await call('PUT', `/api/v1/machines/one/set${query}`, { body: { operations } })
+      expect(answer).toMatchObject({
+        status: 400,
+        body: {
+          message: expect.stringContaining('disks: 100000001 MB are more than the file system'),
+          operations: [{ status: 'Error' }, {}],
+        },
+      })
+    }
+  })
+
   test('changes the fields of a running machine that can change, and refuses the others', async ({ call }) => {
     await call('POST', '/api/v1/machines', { body: demo })
     await call('PUT', '/api/v1/machines/one/start')
@@ -192,6 +215,59 @@ describe('PUT /v1/machines/{id}/set', () => {
     expect(await call('PUT', '/api/v1/machines/one/set', { body: renamed })).toMatchObject({ status: 200 })
     const grown = { operations: [set('cpu', 'set', '4')] }
     expect(await call('PUT', '/api/v1/machines/uno/set', { body: grown })).toMatchObject({ status: 409 })
+  })
+
+  test('runs an action with the right of its own endpoint, and alone', async ({ call }) => {
+    await call('POST', '/api/v1/machines', { body: demo })
+    const start = { operations: [set('state', 'start')] }
+    const path = '/api/v1/machines/one/set'
+    expect(await call('PUT', path, { body: start, as: ['UPDATE_VM'] })).toMatchObject({
+      status: 403,
+      body: { message: expect.stringContaining('UPDATE_VM_STATES') },
+    })
+    expect(await call('PUT', `${path}?dry_run=true`, { body: start })).toMatchObject({ status: 200 })
+    expect((await call('GET', '/api/v1/machines/one/status')).body.status).toBe('stopped')
+    expect(await call('PUT', path, { body: start, as: ['UPDATE_VM', 'UPDATE_VM_STATES'] })).toMatchObject({
+      status: 200,
+      body: { operations: [{ group: 'state', operation: 'start', status: 'Success', error: '' }] },
+    })
+    expect((await call('GET', '/api/v1/machines/one/status')).body.status).toBe('running')
+    await call('PUT', '/api/v1/machines/one/stop')
+    const clone = set('machine', 'clone', 'Two')
+    expect(await call('PUT', path, { body: { operations: [clone] }, as: ['UPDATE_VM'] })).toMatchObject({ status: 403 })
+    expect(await call('PUT', path, { body: { operations: [clone, set('cpu', 'set', '2')] } })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('only operation') },
+    })
+    expect(await call('PUT', path, { body: { operations: [clone] } })).toMatchObject({ status: 200 })
+    expect((await call('GET', '/api/v1/machines/two')).status).toBe(200)
+  })
+
+  test('adds and removes a card; the record and a dry run name it', async ({ call }) => {
+    await call('POST', '/api/v1/machines', { body: demo })
+    const path = '/api/v1/machines/one/set'
+    const added = { operations: [set('device', 'add', 'net')] }
+    expect((await call('PUT', `${path}?dry_run=true`, { body: added })).body.operations).toMatchObject([
+      { change: { field: 'net1', from: 'none', to: expect.stringContaining('isolated') }, effect: 'now' },
+    ])
+    expect(await call('PUT', path, { body: added })).toMatchObject({ status: 200 })
+    expect((await call('GET', '/api/v1/machines/one')).body[0].Hardware).toMatchObject({
+      net0: { enabled: true },
+      net1: { enabled: true, type: 'isolated', card: 'e1000' },
+    })
+    const removed = { operations: [set('device', 'remove', 'net0')] }
+    expect(await call('PUT', path, { body: removed })).toMatchObject({ status: 200 })
+    expect((await call('GET', '/api/v1/machines/one')).body[0].Hardware).toMatchObject({
+      net0: { enabled: false },
+      net1: { enabled: true },
+    })
+    const empty = { ...set('device', 'add', 'net'), options: null, flags: null, error: null }
+    expect(await call('PUT', path, { body: { operations: [empty] } })).toMatchObject({ status: 200 })
+    const option = { ...set('device', 'add', 'net'), options: [{ flag: 'speed', value: '9' }] }
+    expect(await call('PUT', path, { body: { operations: [option] } })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('speed: unsupported by device add') },
+    })
   })
 
   test('refuses one of two renames onto one name that come at once', async ({ call, driver }) => {

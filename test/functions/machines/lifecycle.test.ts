@@ -110,3 +110,32 @@ describe('a GET that changes something', () => {
     expect((await call('GET', '/api/v1/machines/build 1/status')).body.status).toBe('stopped')
   })
 })
+
+test('a machine with more memory than the host is not started, and says what to change', async ({ call, driver }) => {
+  const { body: made } = await call('POST', '/api/v1/machines', { body: demo })
+  const view = (await driver.get(made.id))!
+  driver.simulateView({ ...view, definition: { ...view.definition, memory: 1_048_577 } })
+  expect(await call('PUT', `/api/v1/machines/${made.id}/start`)).toMatchObject({
+    status: 409,
+    body: { message: expect.stringMatching(/memory: 1048577 MB .* which is 1048576 MB.*set/) },
+  })
+  expect((await call('GET', `/api/v1/machines/${made.id}/status`)).body.status).toBe('stopped')
+})
+
+test('a machine whose card is disconnected says so, with an event', async ({ call, driver }) => {
+  const { body: made } = await call('POST', '/api/v1/machines', { body: demo })
+  await call('PUT', `/api/v1/machines/${made.id}/start`)
+  const view = (await driver.get(made.id))!
+  driver.simulateView({ ...view, disconnectedCards: ['net0'] })
+  const problem = 'network disconnected: net0'
+  expect((await call('GET', `/api/v1/machines/${made.id}`)).body[0]).toMatchObject({ State: 'running', problem })
+  await until(async () => {
+    const { events } = (await call('GET', '/api/v1/events?limit=1000')).body
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        message: 'VM_UPDATED',
+        body: { vm_id: made.id, new_vm: expect.objectContaining({ problem }) },
+      }),
+    )
+  })
+})

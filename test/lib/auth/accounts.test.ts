@@ -6,6 +6,7 @@ import { openDirectory } from '#lib/auth/directory.ts'
 import { claimNames, roleClaims } from '#lib/access/claims.ts'
 import { createPasswordRules } from '#lib/auth/password-policy.ts'
 import { createPasswords } from '#lib/auth/passwords.ts'
+import { createThreadHasher } from '#lib/auth/thread-hasher.ts'
 import { createRootConfirmation } from '#lib/auth/root-confirmation.ts'
 import { openEvents } from '#lib/events/events.ts'
 import { createStartWorker } from '#lib/platform/workers.ts'
@@ -13,7 +14,7 @@ import { createMemoryStore } from '#lib/storage/memory-store.ts'
 import { passwordPolicy } from '../../support/identity.ts'
 
 const startWorker = createStartWorker(new URL('../../../lib/entry/main.ts', import.meta.url))
-const passwords = createPasswords({ startWorker, method: { kind: 'bcrypt', cost: 4 } })
+const passwords = createPasswords({ hasher: createThreadHasher(startWorker), method: { kind: 'bcrypt', cost: 4 } })
 afterAll(() => passwords.close())
 
 const good = 'Correct-Horse-9-Battery'
@@ -21,7 +22,7 @@ const rules = createPasswordRules(passwordPolicy)
 const newAccounts = async () => {
   const store = await createMemoryStore()
   const { publish } = await openEvents(store, { every })
-  const confirmation = createRootConfirmation(store, new Uint8Array(32))
+  const confirmation = createRootConfirmation(store, new Uint8Array(32), 'at each start')
   return createAccounts({ directory: await openDirectory(store, publish), passwords, rules, confirmation })
 }
 
@@ -71,7 +72,11 @@ describe('root', () => {
 
 describe('hashing', () => {
   test('refuses jobs when the queue is full', async () => {
-    const narrow = createPasswords({ startWorker, method: { kind: 'bcrypt', cost: 4 }, maxQueued: 2 })
+    const narrow = createPasswords({
+      hasher: createThreadHasher(startWorker),
+      method: { kind: 'bcrypt', cost: 4 },
+      maxQueued: 2,
+    })
     const three = await Promise.allSettled([1, 2, 3].map(async () => narrow.hash(good)))
     expect(three.map(one => one.status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
     expect(three[2]).toMatchObject({ reason: { fault: 'unavailable', headers: { 'Retry-After': '5' } } })
@@ -81,10 +86,10 @@ describe('hashing', () => {
   test('starts a new thread after the old one has died', async () => {
     const workers: ReturnType<typeof startWorker>[] = []
     const fragile = createPasswords({
-      startWorker: (...all) => {
+      hasher: createThreadHasher((...all) => {
         workers.push(startWorker(...all))
         return workers.at(-1)!
-      },
+      }),
     })
     const lost = expect(fragile.hash(good)).rejects.toMatchObject({ fault: 'unavailable' })
     await new Promise(resolve => workers[0]!.once('online', resolve))
@@ -97,10 +102,10 @@ describe('hashing', () => {
 
 describe('claims and access', () => {
   test('are the full list that clients know', () => {
-    expect(claimNames).toHaveLength(91)
-    expect(new Set(claimNames).size).toBe(91)
+    expect(claimNames).toHaveLength(94)
+    expect(new Set(claimNames).size).toBe(94)
     expect(roleClaims.USER).toHaveLength(30)
-    expect(roleClaims.ADMIN).toHaveLength(89)
+    expect(roleClaims.ADMIN).toHaveLength(92)
   })
 
   const principal = (roles: string[], claims: string[]) => ({

@@ -2,10 +2,11 @@ import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { type JWK, SignJWT } from 'jose'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Principal } from '#lib/access/principal.ts'
-import { assertionType } from '#lib/auth/assertions/assertion.ts'
+import { assertionType, nonceHeader } from '#lib/auth/assertions/assertion.ts'
 import { createSignAssertion } from '#lib/auth/assertions/sign-assertion.ts'
 import { createTokenKey, exportPublicJwk } from '#lib/auth/token-key.ts'
-import { createTrustedIssuers, type TrustedIssuer } from '#lib/auth/assertions/trusted-issuers.ts'
+import { createTrustedIssuers, type TrustedIssuer, type TrustedIssuers } from '#lib/auth/assertions/trusted-issuers.ts'
+import type { ServiceError } from '#lib/errors.ts'
 import { createMemoryStore } from '#lib/storage/memory-store.ts'
 import { askOf, newIdentity, rootPassword } from '../../support/identity.ts'
 
@@ -52,9 +53,16 @@ const unreachable = async (): Promise<never> => {
 const open = (
   issuers: readonly TrustedIssuer[] = [trusted],
   fetchJson: (url: string) => Promise<unknown> = unreachable,
-) => createTrustedIssuers({ issuers, fetchJson, isLocalUser: id => id === 'local' })
+) => createTrustedIssuers({ issuers, fetchJson, nonce: crypto.randomUUID(), isLocalUser: id => id === 'local' })
 const credential = (bearer: string, changes = false) => ({ bearer, apiKey: undefined, changes })
 const refused = { fault: 'unauthenticated' }
+
+/** The nonce of a run, as it names it in its refusal of a change without one. */
+const askNonce = async (issuers: TrustedIssuers): Promise<string> => {
+  const refusal: unknown = await issuers.principal(credential(await make(), true))!.catch((error: unknown) => error)
+  expect(refusal).toMatchObject({ ...refused, message: expect.stringContaining('another run') })
+  return (refusal as ServiceError).headers[nonceHeader]!
+}
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: start }))
 afterEach(() => void vi.useRealTimers())
@@ -62,7 +70,7 @@ afterEach(() => void vi.useRealTimers())
 describe('an assertion', () => {
   test('says who the user is and has no other rights than the user', async () => {
     const principal = await open().principal(credential(await sign(alice, audience)))
-    expect(principal).toEqual({ ...alice, issuer })
+    expect(principal).toEqual({ ...alice, issuer, assertion: expect.any(String) })
     const root = { ...alice, roles: ['SUPER_USER'], superUser: true }
     expect(await open().principal(credential(await sign(root, audience)))).toMatchObject({ superUser: true })
   })
@@ -122,7 +130,7 @@ describe('an assertion', () => {
 
   test('for a change is used once; the steps of one request may ask again', async () => {
     const issuers = open()
-    const token = await make()
+    const token = await make({ nonce: await askNonce(issuers) })
     const first = credential(token, true)
     await issuers.principal(first)
     await issuers.principal(first)
@@ -131,24 +139,37 @@ describe('an assertion', () => {
 
   test('that was used to read cannot make a change', async () => {
     const issuers = open()
-    const token = await make()
+    const token = await make({ nonce: await askNonce(issuers) })
     await issuers.principal(credential(token))
     await issuers.principal(credential(token))
     await expect(issuers.principal(credential(token, true))).rejects.toThrow('used before')
   })
 
-  test('from before the last start cannot make a change, because its use may be forgotten', async () => {
-    const token = await make()
-    vi.setSystemTime(start + 20_000)
+  test('for an earlier run cannot make a change, because its use is forgotten', async () => {
+    const issuers = open()
+    const token = await make({ nonce: await askNonce(issuers) })
+    await issuers.principal(credential(token, true))
     const restarted = open()
-    await expect(restarted.principal(credential(token, true))).rejects.toThrow('start of this service')
-    await restarted.principal(credential(token))
+    await expect(restarted.principal(credential(token, true))).rejects.toThrow('another run')
+    await open().principal(credential(token))
+  })
+
+  test('is good for its request however long that takes, and for no other one', async () => {
+    const issuers = open()
+    const token = await make({ nonce: await askNonce(issuers) })
+    await issuers.principal(credential(token, true))
+    const admittedAt = Date.now()
+    vi.useFakeTimers({ toFake: ['Date'], now: admittedAt + 3_600_000 })
+    expect(await issuers.principal({ ...credential(token), admittedAt })).toMatchObject({ username: alice.username })
+    await expect(issuers.principal(credential(token, true))).rejects.toMatchObject(refused)
+    await expect(issuers.principal({ ...credential(token), admittedAt: Date.now() })).rejects.toMatchObject(refused)
   })
 
   test('under the id of a local user is refused', async () => {
     const issuers = createTrustedIssuers({
       issuers: [trusted],
       fetchJson: unreachable,
+      nonce: crypto.randomUUID(),
       isLocalUser: id => id === alice.id,
     })
     await expect(issuers.principal(credential(await make()))).rejects.toThrow('has the id of its user')
@@ -199,7 +220,10 @@ describe('the keys of an issuer at an address', () => {
 describe('a service that trusts an issuer', () => {
   test('gives its user nothing of a local user with the same name', async () => {
     const store = await createMemoryStore()
-    const identity = await newIdentity({ store, trusted: { issuers: [trusted], fetchJson: unreachable } })
+    const identity = await newIdentity({
+      store,
+      trusted: { issuers: [trusted], fetchJson: unreachable, nonce: crypto.randomUUID() },
+    })
     const ask = askOf(identity)
     const { body } = await ask('POST', '/auth/token', { body: { email: 'root', password: rootPassword } })
     const local = { username: 'alice', name: 'Alice', email: 'alice@example.test', password: rootPassword }
@@ -207,9 +231,23 @@ describe('a service that trusts an issuer', () => {
     expect(made.status).toBe(201)
 
     const principal = await identity.authenticate(credential(await make()))
-    expect(principal).toEqual({ ...alice, issuer })
+    expect(principal).toEqual({ ...alice, issuer, assertion: expect.any(String) })
     expect((await ask('GET', '/auth/users', { token: await make() })).status).toBe(403)
     expect((await ask('GET', '/auth/users', { token: await make({ claims: ['LIST_USER'] }) })).status).toBe(200)
+  })
+
+  test.each([
+    ['has more claims than a host accepts', { claims: new Set(Array.from({ length: 1_001 }, (_, at) => `C${at}`)) }],
+    [
+      'does not fit into a header',
+      { claims: new Set(Array.from({ length: 500 }, (_, at) => `A_LONG_CLAIM_NAME_${at}`)) },
+    ],
+    ['has a name that a host refuses', { roles: ['\u0000'] }],
+  ])('gets no assertion of a user who %s', async (_, more) => {
+    await expect(sign({ ...alice, ...more }, audience)).rejects.toMatchObject({
+      fault: 'conflict',
+      message: expect.stringContaining('rights of alice'),
+    })
   })
 
   test('signs no assertion with a secret', async () => {

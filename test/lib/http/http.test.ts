@@ -184,7 +184,18 @@ describe('exposure', () => {
       'machines/create',
       'machines/delete',
       'machines/show',
+      'machines/delete-cloud-init',
+      'machines/show-cloud-init',
+      'machines/console',
+      'machines/read-file',
+      'machines/list-forwards',
+      'machines/add-forward',
+      'machines/remove-forward',
+      'machines/screen',
+      'machines/screenshot',
       'machines/status',
+      'machines/tunnel',
+      'machines/wait',
     ])
   })
 

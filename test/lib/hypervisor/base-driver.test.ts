@@ -6,6 +6,7 @@ import type { Definition } from '#lib/hypervisor/definition.ts'
 import { createMachineFolders } from '#lib/hypervisor/files/machine-folders.ts'
 import { createStoppedView } from '#lib/hypervisor/machine-views.ts'
 import { newFolder } from '../../support/folder.ts'
+import { changeMachine } from '../../support/drivers/change-machine.ts'
 
 const createBase = (folder: string) => {
   const folders = createMachineFolders(folder)
@@ -28,7 +29,7 @@ test('a machine that was created and configured is found again with its definiti
   await before.open(() => {})
   const definition = describeMachine('one')
   const { id } = await before.create(definition.id, async () => definition)
-  const view = await before.configure(id, { memory: 32 })
+  const view = await changeMachine(before, id, { memory: 32 })
   expect(view.definition.memory).toBe(32)
 
   const after = createBase(folder.path)

@@ -15,6 +15,8 @@ import { bootCount } from '#build/demo-guest/guest.ts'
 import { createEmbeddedBench, waitForOutput, readSerialLog } from '../../support/drivers/embedded-bench.ts'
 import { buildQuickGuest } from '../../support/guests/quick-guest.ts'
 import { patience } from '../../support/waiting.ts'
+import { changeMachine } from '../../support/drivers/change-machine.ts'
+import { findRotatedLog } from '../../support/guests/rotated-log.ts'
 
 const processors = availableParallelism()
 
@@ -117,6 +119,14 @@ describe('the embedded driver', () => {
     await refused({ disks: [{ path: await file('odd', new Uint8Array(700)) }] }, 'invalid', '512')
     await refused({ memory: 1 }, 'invalid', 'from 2 to 1024 MB')
     await refused({ memory: 1025 }, 'invalid', 'from 2 to 1024 MB')
+    await refused({ firmware: 'uefi' }, 'unsupported', 'firmware')
+    await refused({ display: true }, 'unsupported', 'display')
+    await refused({ machine_type: 'q35' }, 'unsupported', 'machine_type')
+    await refused({ max_memory: 64 }, 'unsupported', 'max_memory')
+    await refused({ limits: { cpu_percent: 50 } }, 'unsupported', 'limits')
+    await refused({ cdroms: [{ path: kernel }] }, 'unsupported', 'cdroms')
+    await refused({ shared_folders: [] }, 'unsupported', 'shared_folders')
+    await refused({ disks: [{ size: 1, bus: 'virtio' }] }, 'unsupported', 'bus')
     await refused({ kernel: undefined }, 'invalid', 'multiboot')
     await refused({ kernel: await file('text', Buffer.from('no kernel')) }, 'invalid', 'multiboot')
     expect(await driver.list()).toEqual([])
@@ -134,10 +144,13 @@ describe('the embedded driver', () => {
 
   test('a guest that powers itself off is stopped, and the driver reports it', async () => {
     const view = await ticking()
-    driver.sendInput(view.id, 'q')
+    const serial = await driver.openSerial(view.id)
+    serial.write(Buffer.from('q'))
     expect(await until(view, 'stopped')).not.toHaveProperty('problem')
     expect(events).toMatchObject([{ view: { id: view.id, state: 'stopped' }, cause: 'guest' }])
     expect(await boots(view)).toBe(1)
+    expect(() => serial.write(Buffer.from('q'))).toThrow('has stopped')
+    await expect(driver.openSerial(view.id)).rejects.toMatchObject({ fault: 'conflict' })
   })
 
   test('a stop that the guest ignores times out; a forced stop succeeds', async () => {
@@ -221,9 +234,9 @@ describe('the embedded driver', () => {
     const { stateFile } = await run(view.id, 'suspend')
     const { length } = await readSerialLog(view)
     await run(view.id, 'resume')
-    expect(lastTick(await waitForOutput(view, /^T /m, length))).toBe(
-      lastTick((await readSerialLog(view)).slice(0, length)) + 1,
-    )
+    const output = await waitForOutput(view, /^T [0-9A-F]{8}\r/im, length)
+    const ticks = [...output.matchAll(/^T ([0-9A-F]{8})\r/gim)].map(([, tick]) => Number.parseInt(tick!, 16))
+    expect(ticks).toEqual(ticks.map((_, at) => at + 1))
     await expect(readFile(stateFile!)).rejects.toThrow('ENOENT')
     expect(await readSerialLog(view)).toContain('MB BOOT --------')
   })
@@ -301,11 +314,14 @@ describe('the embedded driver', () => {
       deadline: AbortSignal.timeout(patience),
       onProgress: () => {},
     })
-    await driver.configure(clone.id, { memory: 32 })
+    await changeMachine(driver, clone.id, { memory: 32 })
     for (const { id } of [clone, demo]) await run(id, 'start')
     await Promise.all([clone, demo].map(view => waitForOutput(view, /^MB BOOT 00000001/m)))
-    await expect(driver.configure(clone.id, { memory: 16 })).rejects.toMatchObject({ fault: 'conflict' })
-    expect(await driver.configure(clone.id, { name: 'renamed' })).toMatchObject({ name: 'renamed', state: 'running' })
+    await expect(changeMachine(driver, clone.id, { memory: 16 })).rejects.toMatchObject({ fault: 'conflict' })
+    expect(await changeMachine(driver, clone.id, { name: 'renamed' })).toMatchObject({
+      name: 'renamed',
+      state: 'running',
+    })
     expect(await run(clone.id, 'restart')).toMatchObject({ name: 'renamed', definition: { memory: 32 } })
     await waitForOutput(clone, /^MB BOOT 00000002/m)
     await run(clone.id, 'stop')
@@ -323,6 +339,6 @@ describe('the embedded driver', () => {
     await writeFile(join(home, 'serial.log'), Buffer.alloc((1 << 20) - 4, 'x'))
     const view = await run(id, 'start')
     expect((await waitForOutput(view, /^T /m)).length).toBeLessThan(1000)
-    expect((await readFile(join(home, 'serial.log.1'))).length).toBeLessThanOrEqual(1 << 20)
+    expect((await readFile(findRotatedLog(home))).length).toBeLessThanOrEqual(1 << 20)
   })
 })

@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSy
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { limitLogSize, openSerialLog } from '#lib/hypervisor/files/serial-log.ts'
+import { readSerialOutput } from '#lib/hypervisor/files/serial-output.ts'
+import { listRotatedParts } from '#lib/hypervisor/files/serial-parts.ts'
 import { newFolder } from '../../support/folder.ts'
 import { canMount, newSmallDisk } from '../../support/disks/small-disk.ts'
 
@@ -25,7 +27,10 @@ test('the log keeps the newest output without gaps, and never more than twice th
     log.say(line)
     expect(statSync(path).size).toBeLessThanOrEqual(limit)
   }
-  const kept = readFileSync(`${path}.1`, 'latin1') + readFileSync(path, 'latin1')
+  const [rotated, ...older] = listRotatedParts(path)
+  expect(older).toEqual([])
+  const kept = readFileSync(rotated!.path, 'latin1') + readFileSync(path, 'latin1')
+  expect(said.slice(rotated!.start)).toBe(kept)
   expect(kept.length).toBeGreaterThan(limit)
   expect(kept.length).toBeLessThanOrEqual(2 * limit)
   expect(said.endsWith(kept)).toBe(true)
@@ -40,7 +45,10 @@ test('an existing log is continued, and logs of a larger limit are shortened', (
   using log = open(path)
   log.say('more')
   expect(readFileSync(path, 'latin1')).toBe('more')
-  const aside = readFileSync(`${path}.1`, 'latin1')
+  const [rotated] = listRotatedParts(path)
+  // The rotated log of an earlier version counts as one that begins at byte 1.
+  expect(rotated).toMatchObject({ start: 1 + 5 * limit + 3 * limit + 'the end'.length - limit, size: limit })
+  const aside = readFileSync(rotated!.path, 'latin1')
   expect(aside).toHaveLength(limit)
   expect(aside.endsWith('the end')).toBe(true)
 })
@@ -110,4 +118,37 @@ test('a link in place of the log is not followed', () => {
   log.say('after')
   expect(log.dropped).toMatchObject([{ code: 'ELOOP' }])
   expect(readFileSync(other, 'latin1')).toBe('before')
+})
+
+test('a crash in a rotation neither shifts an offset nor leaves more than the log may have', () => {
+  using folder = newFolder()
+  const path = join(folder.path, 'serial.log')
+  writeFileSync(`${path}.100`, 'a'.repeat(limit))
+  writeFileSync(`${path}.${100 + limit}`, 'b'.repeat(limit))
+  using log = open(path)
+  log.say('c')
+  expect(listRotatedParts(path).map(({ start }) => start)).toEqual([100 + limit])
+  expect(readFileSync(path, 'latin1')).toBe('c')
+})
+
+test('readers get what was written at its offset, also while the log is rotated again and again', async () => {
+  using folder = newFolder()
+  using log = open(join(folder.path, 'serial.log'))
+  let said = ''
+  let position = 0
+  for (let at = 0; at < 300; at += 1) {
+    const reading = readSerialOutput(folder.path, position, 64)
+    const line = `line ${at}\n`
+    said += line
+    log.say(line)
+    const { bytes, offset, start, end } = await reading
+    expect(offset).toBeGreaterThanOrEqual(position)
+    expect(said.slice(offset, offset + bytes.length)).toBe(bytes.toString('latin1'))
+    expect(start).toBeLessThanOrEqual(offset)
+    expect(end).toBeGreaterThanOrEqual(offset + bytes.length)
+    position = offset + bytes.length
+  }
+  expect((await readSerialOutput(folder.path, -5, 64)).bytes.toString()).toBe(said.slice(-5))
+  expect(await readSerialOutput(folder.path, 0, 0)).toMatchObject({ end: said.length })
+  expect(await readSerialOutput(join(folder.path, 'nothing'), 7, 64)).toMatchObject({ offset: 0, end: 0 })
 })

@@ -11,6 +11,7 @@ import { newFolder } from '../../support/folder.ts'
 import { host } from '../../support/harness.ts'
 import { filesIn } from '../../support/host-files.ts'
 import { createSimulatedDriver } from '../../support/drivers/simulated-driver.ts'
+import { refuseImage } from '../../support/images.ts'
 import { newEventLog } from '../../support/events.ts'
 
 describe('allowed folders', () => {
@@ -32,6 +33,7 @@ describe('allowed folders', () => {
   ] as const)('a machine on %s: %s', async ([name, allowed]) => {
     const driver = createSimulatedDriver(join(folder, 'machines'), await filesIn(join(folder, 'allowed')))
     const machines = await openMachines({
+      leaseImage: refuseImage,
       driver,
       host,
       stopTimeout: 1_000,
@@ -55,6 +57,7 @@ describe('the shutdown', () => {
   test('ends running operations in a stable state and refuses new ones', async () => {
     const driver = createSimulatedDriver(await mkdtemp(join(tmpdir(), 'vmhost-end-')))
     const machines = await openMachines({
+      leaseImage: refuseImage,
       driver,
       host,
       stopTimeout: 60_000,
@@ -83,7 +86,13 @@ describe('an operation that hangs', () => {
       how.deadline.addEventListener('abort', () => aborted.resolve(how.deadline.reason))
       return new Promise(() => {})
     }
-    const machines = await openMachines({ driver, host, stopTimeout: 60_000, ...(await newEventLog()) })
+    const machines = await openMachines({
+      driver,
+      host,
+      leaseImage: refuseImage,
+      stopTimeout: 60_000,
+      ...(await newEventLog()),
+    })
     const { id } = await machines.create({ name: 'one', description: '', cpus: 1, memory: 16, disks: [] })
     await machines.run(id, 'start')
     void machines.run(id, 'pause')
@@ -100,7 +109,13 @@ describe('a request that waits for a machine during the shutdown', () => {
   test('is refused, and no operation starts', async () => {
     using folder = newFolder()
     const driver = createSimulatedDriver(join(folder.path, 'machines'))
-    const machines = await openMachines({ driver, host, stopTimeout: 1_000, ...(await newEventLog()) })
+    const machines = await openMachines({
+      driver,
+      host,
+      leaseImage: refuseImage,
+      stopTimeout: 1_000,
+      ...(await newEventLog()),
+    })
     const { id } = await machines.create({ name: 'one', description: '', cpus: 1, memory: 16, disks: [] })
     driver.delay = 60_000
     const progress = { ...noProgress, waitLimit: { milliseconds: 60_000 } }
@@ -121,7 +136,13 @@ describe('a clone that was complete when the service was killed', () => {
   test('is found by the resumed job', async () => {
     using folder = newFolder()
     const driver = createSimulatedDriver(join(folder.path, 'machines'))
-    const machines = await openMachines({ driver, host, stopTimeout: 1_000, ...(await newEventLog()) })
+    const machines = await openMachines({
+      driver,
+      host,
+      leaseImage: refuseImage,
+      stopTimeout: 1_000,
+      ...(await newEventLog()),
+    })
     const { id } = await machines.create({ name: 'one', description: '', cpus: 1, memory: 16, disks: [] })
     const progress = { ...noProgress, id: crypto.randomUUID() }
     const clone = await machines.clone(id, 'two', { linked: false, progress })
@@ -141,6 +162,7 @@ describe('a machine that was suspended for an export when the service was killed
     const failures: unknown[] = []
     const open = async () =>
       openMachines({
+        leaseImage: refuseImage,
         driver,
         host,
         stopTimeout: 1_000,

@@ -75,3 +75,59 @@ test.each([
     expect(JSON.stringify(body).length).toBeLessThan(10_000)
   })
 })
+
+test.each([
+  ['no machine', { id: 5 }, 'its member id must be'],
+  ['a text', 'done', 'it must be an object'],
+])('a reply that is %s is a failure of its host', async (_, body, why) => {
+  reply = () => Response.json(body)
+  const answer = await client.asRoot('PUT', '/machines/one/start?host=bad')
+  expect(answer).toMatchObject({ status: 502, body: { message: expect.stringContaining('The reply of the host bad') } })
+  expect(answer.body.message).toContain(`machines.start: ${why}`)
+})
+
+test('the result of a job that is not one of its request fails the job', async () => {
+  const id = crypto.randomUUID()
+  reply = () =>
+    Response.json({ id, state: 'completed', result: { id: 5 } }, { status: 202, headers: { location: `/jobs/${id}` } })
+  const started = await client.asRoot('PUT', '/machines/one/start?host=bad', undefined, { prefer: 'respond-async' })
+  await until(async () => {
+    const { body } = await client.asRoot('GET', `/jobs/${started.body.id}`)
+    expect(body).toMatchObject({ state: 'failed', code: 502, error: expect.stringContaining('machines.start') })
+  })
+})
+
+test('of a list with mistakes without end only the first is looked for', async () => {
+  const records = Array.from({ length: 160_000 }, (_, at) => ({ ID: at, State: at, GuestTools: at }))
+  reply = () => Response.json(records)
+  const { status, body } = await client.asRoot('GET', '/machines')
+  expect(status).toBe(200)
+  expect(body).toMatchObject([{ Name: 'one', host: 'good' }])
+})
+
+test('a host that sends slowly has its own replies wait, and those of no other', async () => {
+  const status = { id: machine.ID, status: 'stopped', ip_configured: '-' }
+  const bodies: TransformStream<Uint8Array, Uint8Array>[] = []
+  reply = () => {
+    // Without a length it may become as large as all replies of the host together.
+    const stream = new TransformStream<Uint8Array, Uint8Array>(undefined, { highWaterMark: 0 }, { highWaterMark: 0 })
+    bodies.push(stream)
+    return new Response(stream.readable, { headers: { 'Content-Type': 'application/json' } })
+  }
+  const ask = () => client.asRoot('GET', '/machines/one/status?host=bad')
+  const finish = async (at: number): Promise<void> => {
+    const writer = bodies[at]!.writable.getWriter()
+    await writer.write(new TextEncoder().encode(JSON.stringify(status)))
+    await writer.close()
+  }
+  const [first, second] = [ask(), ask()]
+  await until(() => expect(bodies).toHaveLength(2))
+  const finished: number[] = []
+  const secondSent = finish(1).then(() => finished.push(1))
+  expect((await client.asRoot('GET', '/machines?host=good')).body).toHaveLength(1)
+  expect(finished).toEqual([])
+  await finish(0).then(() => finished.push(0))
+  await secondSent
+  expect(finished).toEqual([0, 1])
+  expect([(await first).status, (await second).status]).toEqual([200, 200])
+})

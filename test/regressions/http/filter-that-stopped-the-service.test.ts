@@ -18,3 +18,10 @@ test('a user without claims cannot keep the service busy with a filter on their 
   const found = await call('GET', path, { as, headers: { 'x-filter': 'value=ba' } })
   expect(found.body).toHaveLength(3)
 })
+
+test('a filter takes half a second at most: its limit is counted for the slowest patterns', async () => {
+  const matches = await parseFilter('value=(?:[ab]?){470}[x-z]')
+  const filter = (length: number) => () => matches({ value: 'a'.repeat(length) })
+  expect(filter(5_000)()).toBe(false)
+  expect(filter(15_000)).toThrow('too much text')
+})

@@ -8,7 +8,7 @@ test('only the owner can open the command line’s socket from the moment that i
   using folder = newFolder()
   const path = join(folder.path, 's.sock')
   const usual = process.umask(0)
-  const opening = openLocalSocket(path, () => new Response())
+  const opening = openLocalSocket(path, { fetch: () => new Response(), upgrade: async () => new Response() })
   // Not awaited, to see the socket in the moment in which another user could connect to it.
   const born = statSync(path).mode & 0o777
   const after = process.umask(usual)

@@ -1,5 +1,6 @@
 import { createStorage } from 'unstorage'
 import { beforeEach, describe, expect, test } from 'vitest'
+import type { RootPasswordUse } from '#lib/auth/root-confirmation.ts'
 import { createStore } from '#lib/storage/create-store.ts'
 import { askOf, newIdentity, newPasswords, rootPassword } from '../../support/identity.ts'
 
@@ -12,13 +13,16 @@ describe('the configured password of root', () => {
   })
 
   /** Starts the service once more over the same data; gives how many passwords the start has compared. */
-  const start = async (password: string | undefined, { pepper = 1 } = {}) => {
+  const start = async (
+    password: string | undefined,
+    { pepper = 1, use }: { readonly pepper?: number; readonly use?: RootPasswordUse } = {},
+  ) => {
     const passwords = newPasswords()
     const identity = await newIdentity({
       store: await createStore(disk),
       passwords,
       pepper: new Uint8Array(32).fill(pepper),
-      configured: { password },
+      configured: { password, ...(use && { use }) },
     })
     const compared = passwords.compared()
     const ask = askOf(identity)
@@ -63,6 +67,21 @@ describe('the configured password of root', () => {
     expect((await start(rootPassword, { pepper: 2 })).compared).toBe(1)
     expect((await start(undefined, { pepper: 2 })).compared).toBe(0)
     expect((await start(rootPassword, { pepper: 2 })).compared).toBe(0)
+  })
+
+  test('applies once where starts are no deed of the operator, and again when it has another value', async () => {
+    const use = 'once'
+    const first = await start(rootPassword, { use })
+    const { body } = await first.ask('POST', '/auth/token', { body: { username: 'root', password: rootPassword } })
+    const change = { password: rootPassword, new_password: next }
+    expect((await first.ask('PUT', '/auth/password', { token: body.token, body: change })).status).toBeLessThan(300)
+    const again = await start(rootPassword, { use })
+    expect(again.compared).toBe(0)
+    expect([await again.signIn(next), await again.signIn(rootPassword)]).toEqual([200, 401])
+    const third = 'A-Third-Horse-8-Battery'
+    const other = await start(third, { use })
+    expect([await other.signIn(third), await other.signIn(next)]).toEqual([200, 401])
+    expect((await start(third, { use })).compared).toBe(0)
   })
 
   test('leaves no trace in the store but digests', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { newFolder } from '../../support/folder.ts'
 import { openQemuBench } from '../../support/drivers/qemu-bench.ts'
 import { withoutQemu } from '../../support/drivers/qemu.ts'
+import { changeMachine } from '../../support/drivers/change-machine.ts'
 
 const chattr = (flag: '+i' | '-i', path: string): void => void execFileSync('chattr', [flag, path], { stdio: 'ignore' })
 
@@ -31,7 +32,7 @@ describe.skipIf(left !== undefined)(left ?? 'a machine whose folder the system l
       for (const verb of ['pause', 'suspend', 'reset'] as const) await refuses(bench.run(id, verb))
       expect(await bench.get(id)).toMatchObject({ state: 'running' })
       await bench.nextTick(id)
-      await refuses(bench.driver.configure(id, { description: 'new' }))
+      await refuses(changeMachine(bench.driver, id, { description: 'new' }))
       expect(await bench.run(id, 'resume')).toMatchObject({ state: 'running' })
       expect(await bench.run(id, 'stop', { force: true })).toMatchObject({ state: 'stopped' })
       await refuses(bench.run(id, 'start'))

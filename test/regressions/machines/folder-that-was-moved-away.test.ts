@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { openQemuBench } from '../../support/drivers/qemu-bench.ts'
 import { withoutQemu } from '../../support/drivers/qemu.ts'
 import { until } from '../../support/waiting.ts'
+import { changeMachine } from '../../support/drivers/change-machine.ts'
 
 describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'a machine whose folder was moved away', () => {
   test('goes on, says what is missing, and is ended by force; back in its place it is as before', async () => {
@@ -18,7 +19,7 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'a machine 
         fault: 'conflict',
         message: expect.stringContaining(`The folder of the machine is missing: ${home}`),
       })
-    await expect(bench.driver.configure(id, { description: 'x' })).rejects.toMatchObject({ fault: 'conflict' })
+    await expect(changeMachine(bench.driver, id, { description: 'x' })).rejects.toMatchObject({ fault: 'conflict' })
     expect(await bench.get(id)).toMatchObject({ state: 'running' })
     expect(() => process.kill(pid, 0)).not.toThrow()
     expect(await bench.run(id, 'stop', { force: true })).toMatchObject({ state: 'stopped' })

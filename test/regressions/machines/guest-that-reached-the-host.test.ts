@@ -67,7 +67,7 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'the networ
     await host.service.stop()
     const file = join(home, 'machine.json')
     const definition = JSON.parse(readFileSync(file, 'utf8'))
-    expect(definition.networks).toEqual([{ mac: expect.any(String), mode: 'isolated' }])
+    expect(definition.networks).toEqual([{ mac: expect.any(String), mode: 'isolated', name: 'net0' }])
     delete definition.networks[0].mode
     writeFileSync(file, JSON.stringify(definition))
     host = await startHost(state.path, 'qemu')

@@ -10,6 +10,7 @@ import { embeddedParts } from '../../support/program-parts.ts'
 import { openQemuBench } from '../../support/drivers/qemu-bench.ts'
 import { withoutQemu } from '../../support/drivers/qemu.ts'
 import { patience, until } from '../../support/waiting.ts'
+import { changeMachine } from '../../support/drivers/change-machine.ts'
 
 const left = withoutQemu ? 'QEMU is not installed' : canMount ? undefined : 'this user may not mount a file system'
 const usual = { hostFiles: anyFile, serialLogSize: 1 << 20, log: getAreaLogger('test') }
@@ -84,14 +85,14 @@ describe.skipIf(left !== undefined)(left ?? 'a QEMU machine on a full disk', () 
       create: () => bench.driver.create(machine),
       clone: () => clone(false),
       'linked clone': () => clone(true),
-      set: () => bench.driver.configure(id, { memory: 32 }),
+      set: () => changeMachine(bench.driver, id, { memory: 32 }),
       ...verbs('start'),
     })
     await bench.run(id, 'start')
     await bench.nextTick(id)
     await refuses({
       ...verbs('pause', 'suspend', 'reset', 'restart', 'stop'),
-      set: () => bench.driver.configure(id, { description: 'new' }),
+      set: () => changeMachine(bench.driver, id, { description: 'new' }),
     })
     await bench.nextTick(id)
     for (const verb of ['pause', 'suspend'] as const) {
@@ -124,7 +125,7 @@ describe.skipIf(left !== undefined)(left ?? 'a QEMU machine on a full disk', () 
     const deadline = new AbortController().signal
     const cloned = bench.driver.clone(made.id, 'two', { linked: false, deadline, onProgress: () => {} })
     await expect(cloned).rejects.toMatchObject({ fault: 'no-space' })
-    await expect(bench.driver.configure(made.id, { memory: 32 })).rejects.toMatchObject({ fault: 'no-space' })
+    await expect(changeMachine(bench.driver, made.id, { memory: 32 })).rejects.toMatchObject({ fault: 'no-space' })
     expect(await bench.driver.list()).toHaveLength(1)
   })
 })
@@ -142,7 +143,7 @@ test.skipIf(!canMount)(
     for (const verb of ['pause', 'suspend', 'restart', 'reset'] as const)
       await expect(driver.run(id, verb, how)).rejects.toMatchObject({ fault: 'no-space' })
     expect(await driver.get(id)).toMatchObject({ state: 'running' })
-    await expect(driver.configure(id, { description: 'x' })).rejects.toMatchObject({ fault: 'no-space' })
+    await expect(changeMachine(driver, id, { description: 'x' })).rejects.toMatchObject({ fault: 'no-space' })
     expect(await driver.run(id, 'stop', { ...how, force: true })).toMatchObject({ state: 'stopped' })
     await driver.close()
   },

@@ -4,11 +4,13 @@ import { expect, test } from 'vitest'
 import { createEmbeddedDriver } from '#lib/hypervisor/embedded/driver.ts'
 import { openMachines } from '#lib/machines/machines.ts'
 import { getAreaLogger } from '#lib/platform/log.ts'
+import { refuseImage } from '../../support/images.ts'
 import { newEventLog } from '../../support/events.ts'
 import { newFolder } from '../../support/folder.ts'
 import { host } from '../../support/harness.ts'
 import { anyFile } from '../../support/host-files.ts'
 import { embeddedParts } from '../../support/program-parts.ts'
+import { changeMachine } from '../../support/drivers/change-machine.ts'
 
 const usual = { hostFiles: anyFile, serialLogSize: 1 << 20, log: getAreaLogger('test') }
 
@@ -17,13 +19,19 @@ const withDefinition = async (folder: string, change: (definition: object) => st
   const before = createEmbeddedDriver({ folder, ...embeddedParts, ...usual })
   await before.open(() => {})
   const { id, home } = await before.createDemo()
-  await before.configure(id, { name: 'Broken' })
+  await changeMachine(before, id, { name: 'Broken' })
   await before.createDemo()
   await before.close()
   const file = join(home, 'machine.json')
   writeFileSync(file, change(JSON.parse(readFileSync(file, 'utf8'))))
   const driver = createEmbeddedDriver({ folder, ...embeddedParts, ...usual })
-  const machines = await openMachines({ driver, host, stopTimeout: 1_000, ...(await newEventLog()) })
+  const machines = await openMachines({
+    driver,
+    host,
+    leaseImage: refuseImage,
+    stopTimeout: 1_000,
+    ...(await newEventLog()),
+  })
   return { id, machines }
 }
 

@@ -36,6 +36,16 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'a QEMU tha
     await Promise.all([silence('pause'), silence('suspend')])
   })
 
+  test('a guest that a failed pause has stopped goes on, also when the connection has ended meanwhile', async () => {
+    using programs = newFolder()
+    await using bench = await openQemuBench({ program: await installFakeQemu(programs.path) })
+    const { id, home } = await bench.create('one')
+    await bench.run(id, 'start')
+    setBehaviour(home, 'silent stop')
+    await expect(bench.run(id, 'pause')).rejects.toMatchObject({ fault: 'timeout' })
+    await answers(bench, id)
+  })
+
   test('one that is halted when the service starts is shown, and taken over when it answers', async () => {
     await using bench = await openQemuBench()
     const { id } = await bench.create('one')

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { ServiceError } from '#lib/errors.ts'
 import { openMachines, type Machines } from '#lib/machines/machines.ts'
 import { noProgress } from '#lib/async/progress.ts'
+import { refuseImage } from '../../support/images.ts'
 import { newEventLog } from '../../support/events.ts'
 import { host } from '../../support/harness.ts'
 import { openQemuBench } from '../../support/drivers/qemu-bench.ts'
@@ -28,12 +29,14 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'a QEMU who
     const server = stack.use(
       await replaceQmp({ id, home }, command => {
         if (command === 'query-status') return { status: 'running' }
+        if (command === 'qom-list') return [{ name: 'hdd0' }, { name: 'net0' }]
         return command === 'query-migrate' ? { status: 'active' } : {}
       }),
     )
     const machines = await openMachines({
       driver: await createQemu(join(bench.folder, 'machines')),
       host,
+      leaseImage: refuseImage,
       stopTimeout: 60_000,
       ...(await newEventLog()),
     })

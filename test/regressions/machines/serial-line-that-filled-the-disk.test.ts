@@ -3,13 +3,14 @@ import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { HypervisorDriver } from '#lib/hypervisor/driver.ts'
-import { buildQemuArguments } from '#lib/hypervisor/qemu/arguments.ts'
+import { buildQemuArguments } from '#lib/hypervisor/qemu/arguments/build.ts'
 import { buildFloodingDisk, isUnbroken } from '../../support/guests/flooding-guest.ts'
 import { newFolder } from '../../support/folder.ts'
 import { createQemu, withoutQemu } from '../../support/drivers/qemu.ts'
 import { newState } from '../../support/service.ts'
 import { startHost } from '../../support/transfers.ts'
 import { until } from '../../support/waiting.ts'
+import { findRotatedLog } from '../../support/guests/rotated-log.ts'
 
 /** A guest that is translated on a busy host says its megabytes slowly. */
 
@@ -27,15 +28,16 @@ const isAlive = (pid: number): boolean => {
 
 /** What is kept of a machine's serial output. */
 const logOf = (home: string, limit: number) => {
-  const [log, aside] = [join(home, 'serial.log'), join(home, 'serial.log.1')]
+  const log = join(home, 'serial.log')
   const content = (file: string): Buffer => (existsSync(file) ? readFileSync(file) : Buffer.alloc(0))
   return {
-    kept: () => Buffer.concat([content(aside), content(log)]),
+    kept: () => Buffer.concat([content(findRotatedLog(home)), content(log)]),
     /** Waits until more than the limit was said from now on, and sees it kept within its bound at every moment. */
     async floods(): Promise<void> {
-      const first = statSync(aside, { throwIfNoEntry: false })?.mtimeMs ?? 0
+      const first = statSync(findRotatedLog(home), { throwIfNoEntry: false })?.mtimeMs ?? 0
       await until(() => {
         expect(sizeOf(log)).toBeLessThanOrEqual(limit)
+        const aside = findRotatedLog(home)
         expect(sizeOf(aside)).toBeLessThanOrEqual(limit)
         expect(statSync(aside).mtimeMs).toBeGreaterThan(first)
       })

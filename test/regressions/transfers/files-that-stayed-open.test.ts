@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createDownloads } from '#lib/transfers/download/downloads.ts'
 import { openRangeDownload } from '#lib/transfers/download/range-download.ts'
-import { openWorkFolders } from '#lib/transfers/download/work-folders.ts'
+import { openWorkFolders } from '#lib/platform/work-folders.ts'
 import { newFolder } from '../../support/folder.ts'
 import { packSource } from '../../support/pack-source.ts'
 

@@ -11,7 +11,7 @@ import { openRangeDownload } from '#lib/transfers/download/range-download.ts'
 import { at } from '../../functions/catalog/packs.ts'
 import { noise } from '../../lib/packs/chunk-store/bytes.ts'
 import { ServiceError } from '#lib/errors.ts'
-import { openWorkFolders } from '#lib/transfers/download/work-folders.ts'
+import { openWorkFolders } from '#lib/platform/work-folders.ts'
 import { bucketConnection, test } from '../../support/servers/memory-bucket.ts'
 import { packSource } from '../../support/pack-source.ts'
 

@@ -44,7 +44,7 @@ export const createEmbeddedBench = (folder: string, hostFiles: HostFiles = anyFi
     /** Makes the guest ignore requests to shut down from now on. */
     async ignoreShutdownRequests(view: MachineView): Promise<void> {
       const { length } = await readSerialLog(view)
-      last.sendInput(view.id, 'i')
+      ;(await last.openSerial(view.id)).write(Buffer.from('i'))
       await waitForOutput(view, /i/, length)
     },
     async kill(id: string): Promise<void> {

@@ -19,6 +19,8 @@ export type Behaviour =
   /** The incoming or the outgoing migration never ends. */
   | 'loading'
   | 'sending'
+  /** It stops its guest and answers nothing more on that connection, as if it had been halted and the connection had ended then. */
+  | 'silent stop'
 
 /** Writes such a program into a folder and returns its path. */
 export const installFakeQemu = async (folder: string): Promise<string> => {
@@ -62,6 +64,8 @@ const answerTo = (command: string): object => {
     case 'query-status':
       if (hasReset && readBehaviour() === 'wrong answer') return { status: 7 }
       return { status: readBehaviour() === 'loading' ? 'inmigrate' : status }
+    case 'query-chardev':
+      return []
     case 'query-uuid':
       return { UUID: process.argv[process.argv.indexOf('-uuid') + 1] }
     case 'query-migrate':
@@ -82,13 +86,17 @@ const answerTo = (command: string): object => {
   }
 }
 
-const serve = (socket: Socket): void =>
+const serve = (socket: Socket): void => {
+  let isSilent = false
   speakQmp(socket, (command, reply) => {
+    if (isSilent) return
     const answer = answerTo(command)
     if (hasReset) misbehave(socket)
-    // A reply would end the line.
-    if (!hasReset || readBehaviour() !== 'endless line') reply(answer)
+    isSilent = command === 'stop' && readBehaviour() === 'silent stop'
+    // A reply would end the endless line.
+    if (!isSilent && (!hasReset || readBehaviour() !== 'endless line')) reply(answer)
   })
+}
 
 if (process.argv[1] === import.meta.filename) {
   // Its guest prints nothing.

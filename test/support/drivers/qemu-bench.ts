@@ -14,6 +14,8 @@ interface Options {
   readonly folder?: string
   /** Started in place of QEMU. */
   readonly program?: string
+  /** Whether nat cards lead to the loopback of the host. */
+  readonly reachesLoopback?: boolean
 }
 
 /** A QEMU driver with helpers for tests. Disposing stops its machines and deletes its folder. */
@@ -38,14 +40,18 @@ export interface QemuBench extends AsyncDisposable {
   waitForView(id: string, expected: object): Promise<void>
 }
 
-export const openQemuBench = async ({ folder: given, program }: Options = {}): Promise<QemuBench> => {
+export const openQemuBench = async ({
+  folder: given,
+  program,
+  reachesLoopback = false,
+}: Options = {}): Promise<QemuBench> => {
   const folder = given ?? mkdtempSync(join(tmpdir(), 'vmhost-qemu-'))
   const found = (await findQemu())!
   const programs = { ...found, ...(program !== undefined && { system: program }) }
   let driver: HypervisorDriver
   let events: DriverEvent[] = []
   const open = async (): Promise<void> => {
-    driver = await createQemu(join(folder, 'machines'), { programs })
+    driver = await createQemu(join(folder, 'machines'), { programs, reachesLoopback })
     events = []
     await driver.open(event => void events.push(event))
   }

@@ -6,6 +6,7 @@ import { findQemu } from '#lib/hypervisor/qemu/programs.ts'
 import { getAreaLogger } from '#lib/platform/log.ts'
 import { createOwnProgram } from '#lib/platform/program-parts.ts'
 import { anyFile } from '../host-files.ts'
+import { refuseImage } from '../images.ts'
 
 const isQemuInstalled = (): boolean => {
   try {
@@ -32,6 +33,7 @@ export const createQemu = async (folder: string, overrides: Partial<Options> = {
     programs: (await findQemu())!,
     recorderProgram,
     hostFiles: anyFile,
+    openImage: refuseImage,
     serialLogSize: 1 << 20,
     log: getAreaLogger('test'),
     ...overrides,

@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
+import { type Duplex, PassThrough } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ServiceError } from '#lib/errors.ts'
+import type { Agent } from '#lib/hypervisor/agent/agent.ts'
 import { importMachineFiles } from '#lib/hypervisor/files/import.ts'
-import { applyChanges, type Definition } from '#lib/hypervisor/definition.ts'
+import { cloneDefinition, type Definition } from '#lib/hypervisor/definition.ts'
 import type { HypervisorDriver, MachineView, DriverEvent, StableState, Verb } from '#lib/hypervisor/driver.ts'
+import { checkChangeWhenStopped } from '#lib/hypervisor/check-change.ts'
 import { copyIfAttached, exportMachineFiles } from '#lib/hypervisor/files/export.ts'
 import { createMachineFolders } from '#lib/hypervisor/files/machine-folders.ts'
 import type { HostFileOpener } from '#lib/hypervisor/files/open-machine-file.ts'
 import { createStoppedView } from '#lib/hypervisor/machine-views.ts'
+import { deleteSeed, writeSeed } from '#lib/hypervisor/seed/seed-files.ts'
 import { advanceClock } from '#lib/hypervisor/uptime.ts'
 import { anyFile } from '../host-files.ts'
 
@@ -22,6 +26,18 @@ export interface SimulatedDriver extends HypervisorDriver {
   ignoresPowerButton: boolean
   /** The error that the next calls fail with. */
   failure: Error | undefined
+  /** The errors that the next starts or deletions fail with. */
+  readonly failures: { start?: Error | undefined; remove?: Error | undefined }
+  /** The guest agent of all machines; undefined while no guest has one. */
+  agent: Agent | undefined
+  /** Replaces the view of a machine and reports the event. */
+  simulateView(view: MachineView): void
+  /** Connects to a port of a guest; by default the guest echoes what it gets. */
+  connectToGuest: (port: number) => Duplex
+  /** Connects to the screen of a guest; by default the guest echoes what it gets. */
+  connectToScreen: () => Duplex
+  /** Receives what is sent to the serial line of a guest; by default the guest echoes it to the log in its folder. */
+  onSerialInput: (home: string, bytes: Uint8Array) => void
   /** Changes the state of a machine without a request and reports the event. */
   simulateChange(id: string, state: StableState, problem?: string): void
 }
@@ -76,13 +92,17 @@ export const createSimulatedDriver = (folder: string, hostFiles: HostFileOpener 
     delay: 1,
     ignoresPowerButton: false,
     failure: undefined,
-    features: { hotplug: new Set(['name', 'description']), linkedClone: true, cloneRunning: false },
+    failures: {},
+    agent: undefined,
+    connectToGuest: () => new PassThrough(),
+    connectToScreen: () => new PassThrough(),
+    onSerialInput: (home, bytes) => appendFileSync(join(home, 'serial.log'), bytes),
+    features: { linkedClone: true, cloneRunning: false },
     platform: {
       hypervisorType: 'simulated',
       acceleration: 'off',
       cpuType: 'x86',
       cpuMode: '64',
-      diskPort: 'ide:0',
       networkCard: 'e1000',
     },
     async open(onEvent) {
@@ -92,6 +112,7 @@ export const createSimulatedDriver = (folder: string, hostFiles: HostFileOpener 
     get: async id => views.get(id),
     async run(id, verb, { force, deadline }) {
       const { state } = views.get(id)!
+      if (verb === 'start' && driver.failures.start) throw driver.failures.start
       const graceful = (verb === 'stop' && !force) || verb === 'restart'
       if (graceful && driver.ignoresPowerButton)
         await new Promise((_, reject) => deadline.addEventListener('abort', () => reject(deadline.reason)))
@@ -99,7 +120,7 @@ export const createSimulatedDriver = (folder: string, hostFiles: HostFileOpener 
       const to = endState[verb]
       return change(id, to === 'same' ? state : to, ['start', 'restart', 'reset'].includes(verb))
     },
-    async create(machine) {
+    async create({ seed, ...machine }) {
       await simulateWork()
       const resolveHostFile = async (path: string): Promise<string> => {
         await using file = await hostFiles.open(path)
@@ -109,22 +130,26 @@ export const createSimulatedDriver = (folder: string, hostFiles: HostFileOpener 
         machine.disks.map(async (disk, at) =>
           'path' in disk
             ? { path: await resolveHostFile(disk.path), size: 0, format: 'raw' as const }
-            : { path: `disk${at}.img`, size: disk.size << 20, format: 'raw' as const },
+            : { path: `disk${at}.img`, size: disk.size * 2 ** 20, format: 'raw' as const },
         ),
       )
       for (const path of [machine.kernel, machine.initrd]) if (path !== undefined) await resolveHostFile(path)
-      const networks = [{ mac: '52:54:00:00:00:01', mode: 'isolated' as const }]
-      const view = add({ ...machine, id: randomUUID(), disks, networks, created_at: new Date().toISOString() })
+      const networks = [...(machine.networks ?? [{ mac: '52:54:00:00:00:01', mode: 'isolated' }])]
+      const { cdroms: _, networks: __, ...members } = machine
+      const { id = randomUUID() } = machine
+      const view = add({ ...members, id, disks, networks, created_at: new Date().toISOString() })
       for (const { path } of disks) if (!isAbsolute(path)) writeFileSync(join(view.home, path), `disk of ${view.id}`)
+      if (seed) await writeSeed(view.home, seed, view)
       return view
     },
+    deleteSeed: async id => deleteSeed(views.get(id)!.home),
     createDemo: () => driver.create({ name: 'demo', description: '', cpus: 1, memory: 16, disks: [{ size: 1 }] }),
-    async clone(from, name, { id = randomUUID(), linked, deadline, onProgress }) {
+    async clone(from, name, { id = randomUUID(), owner, linked, deadline, onProgress }) {
       onProgress(0.5)
       await simulateWork(deadline)
       onProgress(1)
       const { definition, home } = views.get(from)!
-      const view = add({ ...definition, id, name, ...(linked && { base: from }) })
+      const view = add({ ...cloneDefinition(definition, { id, name, owner }), ...(linked && { base: from }) })
       for (const { path } of definition.disks) if (!isAbsolute(path)) cpSync(join(home, path), join(view.home, path))
       return view
     },
@@ -139,19 +164,49 @@ export const createSimulatedDriver = (folder: string, hostFiles: HostFileOpener 
       mkdirSync(folder, { recursive: true })
       return add(await folders.create(id, place => importMachineFiles(place, { id, name, populate, validate })))
     },
-    async configure(id, changes) {
+    checkChange: (view, next) =>
+      checkChangeWhenStopped('simulated', ['cpus', 'memory', 'networks', 'boot_order'], view, next),
+    async configure(id, definition) {
       await simulateWork()
-      const before = views.get(id)!
-      const definition = applyChanges(before.definition, changes)
-      const view = { ...before, definition, name: definition.name }
+      const view = { ...views.get(id)!, definition, name: definition.name }
       views.set(id, view)
       return view
     },
+    async setForwards(id, forwards) {
+      await simulateWork()
+      const before = views.get(id)!
+      const view = { ...before, definition: { ...before.definition, forwards: [...forwards] } }
+      views.set(id, view)
+      return view
+    },
+    async openTunnel(_, port) {
+      await simulateWork()
+      return driver.connectToGuest(port)
+    },
+    async openScreen(id) {
+      const { name, state } = views.get(id)!
+      if (state !== 'running') throw new ServiceError('conflict', `${name} is ${state}, so its screen shows nothing.`)
+      return driver.connectToScreen()
+    },
+    async openSerial(id) {
+      const { home, name, state } = views.get(id)!
+      if (state !== 'running') throw new ServiceError('conflict', `${name} is ${state}, so it takes no input.`)
+      return { write: bytes => driver.onSerialInput(home, bytes), close() {} }
+    },
     async remove(id) {
       await simulateWork()
+      if (driver.failures.remove) throw driver.failures.remove
       if (!views.delete(id)) throw new ServiceError('not-found', 'gone')
     },
+    async openAgent() {
+      if (!driver.agent) throw new ServiceError('conflict', 'No guest agent answers: install qemu-guest-agent.')
+      return driver.agent
+    },
     async close() {},
+    simulateView(view) {
+      views.set(view.id, view)
+      report({ view, cause: 'guest' })
+    },
     simulateChange(id, state, problem) {
       report({ view: change(id, state, false, problem), cause: problem ? 'crash' : 'guest' })
     },

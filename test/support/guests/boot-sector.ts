@@ -26,7 +26,8 @@ interface Code {
   finish(): number[]
 }
 
-const createCode = (): Code => {
+/** Code that begins at 7c00, where a BIOS loads the first sector of a disk. */
+export const createCode = (): Code => {
   const bytes: number[] = []
   const labels = new Map<string, number>()
   const fixes: Fix[] = []

@@ -12,7 +12,7 @@ import { readBytes } from '../../contracts/provider.ts'
 import { bytesOf as bytesWithZeros } from '../../lib/packs/chunk-store/bytes.ts'
 import { newFolder } from '../folder.ts'
 import { rounds } from '../rounds.ts'
-import { type Kind, localKind, storageKinds } from '../storages.ts'
+import { type Kind, killedKinds, localKind } from '../storages.ts'
 import type { Host } from '../transfers.ts'
 import { until } from '../waiting.ts'
 
@@ -32,7 +32,7 @@ export const formats = [
 export const killsOn = (kind: Kind): number => rounds(kind === localKind ? 4 : 2, kind === localKind ? 16 : 8)
 
 /** The number of the first round on a kind: the kinds share the formats and what differs from round to round. */
-export const firstRoundOn = (kind: Kind, each: number): number => Math.max(0, each * storageKinds.indexOf(kind))
+export const firstRoundOn = (kind: Kind, each: number): number => Math.max(0, each * killedKinds.indexOf(kind))
 
 export const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { MachineView } from '#lib/hypervisor/driver.ts'
 
 /** Returns the serial output of a guest; empty before its first output. */
-export const readSerialLog = async ({ home }: MachineView): Promise<string> =>
+export const readSerialLog = async ({ home }: Pick<MachineView, 'home'>): Promise<string> =>
   readFile(join(home, 'serial.log'), 'latin1').then(
     text => text,
     () => '',

@@ -24,7 +24,7 @@ export const openClient = async (app: App): Promise<ControlClient> => {
     const response = await send(`/api/v1${path}`, {
       method,
       headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const text = await response.text()
     return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers }

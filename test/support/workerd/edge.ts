@@ -3,6 +3,7 @@ import { routes } from '#functions/routes.gen.ts'
 import { buildEdge } from '#build/edge.ts'
 import { edgeSettings } from '#build/edge-settings.ts'
 import { startWorkerd, type Workerd } from '#build/workerd.ts'
+import { type Exposure, selectExposedRoutes } from '#lib/http/exposure.ts'
 import { newFolder } from '../folder.ts'
 import { strictCrypto } from './strict-crypto.ts'
 
@@ -37,18 +38,28 @@ export interface Edge extends AsyncDisposable {
   restart(): Promise<void>
   /** Milliseconds of processor time that it has used since its start. */
   processorTime(): number
+  /** Bytes of memory that it has now. */
+  memory(): number
 }
 
 interface Options {
   readonly variables?: Readonly<Record<string, string>>
   readonly network?: readonly string[]
+  /** The endpoints that are built; all by default. */
+  readonly exposure?: Exposure
 }
 
 /** Builds the edge with the limits of the platform, and starts it. */
-export const startEdge = async ({ variables = {}, network = ['public'] }: Options = {}): Promise<Edge> => {
+export const startEdge = async ({
+  variables = {},
+  network = ['public'],
+  exposure = { include: [], exclude: [] },
+}: Options = {}): Promise<Edge> => {
   const folder = newFolder()
   const script = join(folder.path, 'script/edge.mjs')
-  await buildEdge(script, routes, { entry: resolve('test/edge/programs/strict-edge.ts'), plugins: [strictCrypto] })
+  const entry = resolve('test/edge/programs/strict-edge.ts')
+  const built = selectExposedRoutes(routes, exposure)
+  await buildEdge(script, built, { builtFor: exposure, entry, plugins: [strictCrypto] })
   const startOn = (address: string): Promise<Workerd> =>
     startWorkerd({
       ...edgeSettings,
@@ -91,6 +102,7 @@ export const startEdge = async ({ variables = {}, network = ['public'] }: Option
       await start()
     },
     processorTime: () => worker.processorTime(),
+    memory: () => worker.memory(),
     async [Symbol.asyncDispose]() {
       await worker.kill()
       folder[Symbol.dispose]()

@@ -1,15 +1,16 @@
 import { closeSync, openSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { messageOf, ServiceError } from '#lib/errors.ts'
+import { readBounded, readTail } from '#lib/platform/bounded-file.ts'
 import { makePrivateFolder } from '#lib/platform/files.ts'
 import { connectIn } from '#lib/platform/local-socket.ts'
 import type { Logger } from '#lib/platform/log.ts'
 import { readCommandLine, killProcess, getLastLine, startDetached } from '#lib/platform/processes.ts'
 import type { OwnProgram } from '#lib/platform/program-parts.ts'
 import { recorderFiles } from './file-names.ts'
+import { type RecorderCommand, recorderCommands } from './requests.ts'
 
 /** Client of the recorder of serial output: one process for all machines, which outlives the service. */
 export interface Recorder extends Disposable {
@@ -18,6 +19,11 @@ export interface Recorder extends Disposable {
    * start, and the deadline's reason.
    */
   attach(id: string, deadline: AbortSignal): Promise<void>
+  /**
+   * Opens a connection whose bytes go to the guest of a running machine. The recorder closes it when the guest has stopped. Throws
+   * as `attach`.
+   */
+  openInput(id: string, deadline: AbortSignal): Promise<Socket>
 }
 
 interface Options {
@@ -50,22 +56,26 @@ const openSocket = (path: string): Promise<Socket> =>
     socket.once('error', reject)
   })
 
-/** Asks the recorder to record a machine. Returns false if no recorder runs, or if it exits before it has replied. */
-const requestRecording = async (folder: string, id: string, deadline: AbortSignal): Promise<boolean> => {
+/** Sends a request to the recorder. Returns the connection; undefined if no recorder runs, or if it exits before it has replied. */
+const sendRequest = async (
+  folder: string,
+  id: string,
+  command: RecorderCommand,
+  deadline: AbortSignal,
+): Promise<Socket | undefined> => {
   const socket = await connectIn(folder, recorderFiles.socket, openSocket).catch(() => undefined)
-  if (!socket) return false
-  const { promise, resolve } = Promise.withResolvers<boolean>()
+  if (!socket) return undefined
+  const { promise, resolve } = Promise.withResolvers<Socket | undefined>()
   const onAbort = (): void => void socket.destroy()
   deadline.addEventListener('abort', onAbort)
   socket.on('error', () => socket.destroy())
-  socket.once('data', () => resolve(true))
-  socket.once('close', () => resolve(false))
-  socket.write(`${id}\n`)
+  socket.once('data', () => resolve(socket))
+  socket.once('close', () => resolve(undefined))
+  socket.write(`${id} ${recorderCommands[command]}\n`)
   try {
     return await promise
   } finally {
     deadline.removeEventListener('abort', onAbort)
-    socket.destroy()
   }
 }
 
@@ -81,7 +91,7 @@ export const createRecorder = (options: Options): Recorder => {
 
   /** Finds the running recorder of the pid file. The pid alone is no proof, since pids are reused. */
   const findRunning = async (): Promise<{ readonly pid: number; readonly command: string } | undefined> => {
-    const pid = Number(await readFile(join(folder, recorderFiles.pid), 'latin1').catch(() => '0'))
+    const pid = Number(await readBounded(join(folder, recorderFiles.pid)).then(String, () => '0'))
     if (!Number.isInteger(pid) || pid <= 1) return undefined
     const command = (await readCommandLine(pid))?.trim()
     return command?.includes(` ${folder} `) ? { pid, command } : undefined
@@ -101,7 +111,7 @@ export const createRecorder = (options: Options): Recorder => {
     }
   }
   const explainExit = async (): Promise<ServiceError> => {
-    const reason = getLastLine(await readFile(join(folder, recorderFiles.log), 'utf8').catch(() => ''))
+    const reason = getLastLine(await readTail(join(folder, recorderFiles.log)))
     return new ServiceError(
       'unavailable',
       `The recorder of serial output does not start: ${reason || 'it gave no reason'}`,
@@ -156,15 +166,22 @@ export const createRecorder = (options: Options): Recorder => {
     })
   }
 
+  const request = async (id: string, command: RecorderCommand, deadline: AbortSignal): Promise<Socket> => {
+    for (;;) {
+      await ensureRunning()
+      const socket = await sendRequest(folder, id, command, deadline)
+      if (socket) return socket
+      deadline.throwIfAborted()
+      await wait(pollInterval)
+    }
+  }
+
   return {
     async attach(id, deadline) {
-      for (;;) {
-        await ensureRunning()
-        if (await requestRecording(folder, id, deadline)) return
-        deadline.throwIfAborted()
-        await wait(pollInterval)
-      }
+      const socket = await request(id, 'record', deadline)
+      socket.destroy()
     },
+    openInput: (id, deadline) => request(id, 'input', deadline),
     [Symbol.dispose]() {
       closed = true
       connection?.destroy()

@@ -4,7 +4,7 @@ import { messageOf } from '#lib/errors.ts'
 import type { Logger } from '#lib/platform/log.ts'
 import { listenPrivately } from '#lib/platform/local-socket.ts'
 import { openSerialLog } from '../../files/serial-log.ts'
-import { fileNames } from '../arguments.ts'
+import { fileNames } from '../file-names.ts'
 
 /** The recording of one run of a machine, from the start of its QEMU to its exit. */
 export interface Recording {
@@ -12,6 +12,8 @@ export interface Recording {
   readonly runId: string
   /** Resolves when QEMU has exited and all output of its guest is in the log. */
   readonly ended: Promise<void>
+  /** Sends to the guest what a client sends. The client is disconnected when the run ends. */
+  addInput(client: Socket): void
 }
 
 interface Options {
@@ -45,16 +47,22 @@ export const startRecording = async (line: Socket, { id, runId, home, limit, log
   })
   // Each client adds listeners while it waits for the line to drain.
   line.setMaxListeners(0)
+  const inputs = new Set<Socket>()
+  const addInput = (client: Socket): void => {
+    inputs.add(client)
+    client.on('close', () => inputs.delete(client))
+    client.pipe(line, { end: false })
+  }
   const server = createServer(client => {
     clients.add(client)
     client.on('error', () => client.destroy())
     client.on('close', () => clients.delete(client))
-    client.pipe(line, { end: false })
+    addInput(client)
   })
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   line.on('error', () => line.destroy())
   line.once('close', () => {
-    for (const client of clients) client.destroySoon()
+    for (const client of inputs) client.destroySoon()
     server.close()
     serialLog[Symbol.dispose]()
     resolve()
@@ -64,5 +72,5 @@ export const startRecording = async (line: Socket, { id, runId, home, limit, log
   } catch (error) {
     log.warning('{id}: the socket of its serial line cannot be opened: {reason}', { id, reason: messageOf(error) })
   }
-  return { runId, ended }
+  return { runId, ended, addInput }
 }

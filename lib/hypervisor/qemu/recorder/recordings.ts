@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { exists } from '#lib/platform/files.ts'
 import type { Logger } from '#lib/platform/log.ts'
-import { fileNames } from '../arguments.ts'
+import { fileNames } from '../file-names.ts'
 import { type Recording, startRecording } from './recording.ts'
 
 /** The recordings of all machines below the working folder. */
@@ -13,6 +13,8 @@ export interface Recordings {
   attach(id: string, signal: AbortSignal): Promise<void>
   /** Starts the recording if QEMU runs. Returns true if the machine is recorded. */
   tryAttach(id: string): Promise<boolean>
+  /** Sends to the guest of a machine what a client sends. Returns false if the machine is not recorded. */
+  addInput(id: string, client: Socket): boolean
   /** Returns the recorded machines. */
   ids(): readonly string[]
 }
@@ -71,6 +73,11 @@ export const createRecordings = ({ limit, log }: Options): Recordings => {
     tryAttach,
     async attach(id, signal) {
       while (!(await tryAttach(id))) await wait(pollInterval, undefined, { signal })
+    },
+    addInput(id, client) {
+      const recording = recordings.get(id)
+      recording?.addInput(client)
+      return recording !== undefined
     },
     ids: () => [...recordings.keys()],
   }

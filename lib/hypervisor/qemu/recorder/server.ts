@@ -1,13 +1,14 @@
 import { readdir } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join, relative } from 'node:path'
-import { readFileSync } from 'node:fs'
 import type { Logger } from '#lib/platform/log.ts'
+import { readBoundedSync } from '#lib/platform/bounded-file.ts'
 import { writeFileAtomic } from '#lib/platform/files.ts'
 import { listenPrivately } from '#lib/platform/local-socket.ts'
 import { limitLogSize } from '../../files/serial-log.ts'
-import { fileNames } from '../arguments.ts'
+import { fileNames } from '../file-names.ts'
 import { recorderFiles } from './file-names.ts'
+import { recorderCommands, recorderReply } from './requests.ts'
 import { createRecordings } from './recordings.ts'
 
 interface Options {
@@ -34,12 +35,18 @@ export const serveRecorder = async ({ folder, limit, log }: Options): Promise<vo
     const disconnected = new AbortController()
     client.on('error', () => client.destroy())
     client.on('close', () => disconnected.abort())
-    client.once('data', id => {
+    client.once('data', request => {
+      const [id = '', command] = request.toString('latin1').trim().split(' ')
       pendingRequests += 1
       recordings
-        .attach(id.toString('latin1').trim(), disconnected.signal)
+        .attach(id, disconnected.signal)
         .then(
-          () => client.end('recorded\n'),
+          () => {
+            if (command !== recorderCommands.input) return client.end(recorderReply)
+            // The client sends input after the reply, so none of it came with the request.
+            if (recordings.addInput(id, client)) client.write(recorderReply)
+            else client.destroy()
+          },
           () => client.destroy(),
         )
         .finally(() => (pendingRequests -= 1))
@@ -50,7 +57,7 @@ export const serveRecorder = async ({ folder, limit, log }: Options): Promise<vo
 
   const isReplaced = (): boolean => {
     try {
-      return readFileSync(pidFile, 'latin1') !== String(process.pid)
+      return readBoundedSync(pidFile).toString('latin1') !== String(process.pid)
     } catch {
       return true
     }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ServiceError } from '#lib/errors.ts'
 import { createDownloads, type Downloads } from '#lib/transfers/download/downloads.ts'
 import type { PackSource } from '#lib/transfers/download/pack-source.ts'
-import { openWorkFolders } from '#lib/transfers/download/work-folders.ts'
+import { openWorkFolders } from '#lib/platform/work-folders.ts'
 import { newFolder } from '../../../support/folder.ts'
 import { type Give, packSource, stalled, streamOf } from '../../../support/pack-source.ts'
 

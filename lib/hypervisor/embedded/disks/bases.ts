@@ -1,0 +1,76 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createKeyedMutex } from '#lib/async/keyed-mutex.ts'
+import { exists, renameSynced, syncFile } from '#lib/platform/files.ts'
+import type { MachineView } from '../../driver.ts'
+import { explainFileError } from '../../files/file-faults.ts'
+import { copyContent, hashContent } from './content.ts'
+import type { MachineDisk } from './machine-disk.ts'
+
+/**
+ * The base images of linked clones, in the folders of their sources. The first linked clone of a source copies its disk to a base
+ * image; further ones share it as long as the disk has the same content. The source itself goes on with its own disk.
+ */
+export interface DiskBases {
+  /**
+   * Runs `work` with the name of a base image that has the content of the machine's disk. The image is not deleted while `work`
+   * runs. Throws `no-space`, and the reason of the signal.
+   */
+  withBase<T>(view: MachineView, disk: MachineDisk, signal: AbortSignal, work: (name: string) => Promise<T>): Promise<T>
+  /** Deletes the base images of a machine that no linked clone uses. */
+  deleteUnused(id: string): Promise<void>
+}
+
+interface Options {
+  /** Returns the folder of a machine. */
+  readonly getHome: (id: string) => string
+  /** Returns the base images of a machine that linked clones use; undefined if that is not known of every clone. */
+  readonly listUsed: (id: string) => readonly string[] | undefined
+}
+
+const basePattern = /^base-[0-9a-f]{64}\.img$/
+const unfinishedName = 'base.new'
+
+/** Creates the file `path` with the content of a disk, complete or not at all. */
+const createBase = async (disk: MachineDisk, home: string, path: string, signal: AbortSignal): Promise<void> => {
+  const unfinished = join(home, unfinishedName)
+  // What a killed service left.
+  await rm(unfinished, { force: true })
+  try {
+    await copyContent(disk, unfinished, signal)
+    await syncFile(unfinished)
+    await renameSynced(unfinished, path)
+  } catch (error) {
+    await rm(unfinished, { force: true })
+    throw await explainFileError(error, home)
+  }
+}
+
+export const createDiskBases = ({ getHome, listUsed }: Options): DiskBases => {
+  const withLock = createKeyedMutex()
+  const deleteUnusedNow = async (id: string): Promise<void> => {
+    const used = listUsed(id)
+    if (!used) return
+    const names = await readdir(getHome(id))
+    for (const name of names)
+      if (basePattern.test(name) && !used.includes(name)) await rm(join(getHome(id), name), { force: true })
+  }
+  return {
+    withBase: ({ id, home }, disk, signal, work) =>
+      withLock(
+        id,
+        async () => {
+          const name = `base-${await hashContent(disk, signal)}.img`
+          if (!(await exists(join(home, name)))) await createBase(disk, home, join(home, name), signal)
+          try {
+            return await work(name)
+          } finally {
+            // The disk had another content before, or the clone has failed. What cannot be deleted now is deleted later.
+            await deleteUnusedNow(id).catch(() => {})
+          }
+        },
+        signal,
+      ),
+    deleteUnused: id => withLock(id, () => deleteUnusedNow(id)),
+  }
+}

@@ -1,0 +1,4 @@
+import { consoleArea } from './cases/consoles.ts'
+import { conform } from './conform.ts'
+
+conform(consoleArea)

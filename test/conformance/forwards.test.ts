@@ -1,0 +1,4 @@
+import { forwardArea } from './cases/forwards.ts'
+import { conform } from './conform.ts'
+
+conform(forwardArea)

@@ -1,0 +1,4 @@
+import { poolArea } from './cases/pools.ts'
+import { conform } from './conform.ts'
+
+conform(poolArea)

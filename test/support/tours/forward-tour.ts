@@ -1,0 +1,25 @@
+import { expect } from 'vitest'
+import { newState, rootPassword, startService } from '../service.ts'
+
+/** The endpoints that only machines on QEMU have. */
+export const forwardEndpoints = ['machines/add-forward', 'machines/remove-forward'] as const
+
+/** Calls each endpoint that only machines on QEMU have once; `keep` gets what it was asked and what it answered. */
+export const takeForwardTour = async (keep: (id: string, body: unknown, reply: unknown) => void): Promise<void> => {
+  using state = newState()
+  const service = await startService({
+    state: state.path,
+    driver: 'qemu',
+    env: { VMHOST_ROOT_PASSWORD: rootPassword, VMHOST_DEMO: 'off' },
+  })
+  const token = await service.signIn()
+  const take = async (id: string, method: string, path: string, body?: unknown): Promise<void> => {
+    const answer = await service.call(method, `/api/v1/machines${path}`, { token, body })
+    expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300)
+    if (id !== '') keep(id, body, answer.body)
+  }
+  await take('', 'POST', '', { name: 'web', memory: 64, disks: [{ size: 16 }] })
+  await take('machines/add-forward', 'POST', '/web/forwards', { host_port: 8022, guest_port: 22 })
+  await take('machines/remove-forward', 'DELETE', '/web/forwards/tcp:127.0.0.1:8022')
+  await service.stop()
+}
