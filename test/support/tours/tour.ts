@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { expect } from 'vitest'
 import { buildIsoImage } from '../disks/iso-image.ts'
-import { pause } from '../waiting.ts'
+import { until } from '../waiting.ts'
 import type { Sshd } from '../servers/sshd.ts'
 
 /** Calls one endpoint by its route's id; what it was asked and answered becomes the example of it. */
@@ -133,15 +134,19 @@ const machines = async (take: Take, { ended, state }: World): Promise<void> => {
 const pools = async (take: Take): Promise<void> => {
   const labels = { team: 'build' }
   const pool = { from: { machine: 'web-2' }, template: { labels }, min: 1, max: 4 }
-  await take('pools/create', 'POST /v1/pools', { name: 'ci', ...pool })
-  const claimed = await take('pools/claim', 'POST /v1/pools/ci/claim', { labels: { job: '7' }, ttl: 3600 })
-  // A pool whose machines do not change has the same members each time.
-  await take('pools/update', 'PUT /v1/pools/ci', { ...pool, min: 0 })
-  for (;;) {
-    const { members } = await take('', 'GET /v1/pools/ci')
-    if (members.every(({ state }: { state: string }) => state === 'ready' || state === 'claimed')) break
-    await pause(20)
+  /** Waits until a pool has members of these states in this order. Then its machines do not change by themselves. */
+  const settled = async (...states: string[]): Promise<void> => {
+    await until(async () => {
+      const { members } = await take('', 'GET /v1/pools/ci')
+      expect(members.map(({ state }: { state: string }) => state)).toEqual(states)
+    })
   }
+  await take('pools/create', 'POST /v1/pools', { name: 'ci', ...pool })
+  // A claim that waits makes two machines at once, and either of them can be ready first.
+  await settled('ready')
+  const claimed = await take('pools/claim', 'POST /v1/pools/ci/claim', { labels: { job: '7' }, ttl: 3600 })
+  await settled('claimed', 'ready')
+  await take('pools/update', 'PUT /v1/pools/ci', { ...pool, max: 8 })
   await take('pools/show', 'GET /v1/pools/ci')
   await take('pools/list', 'GET /v1/pools')
   await take('pools/delete', 'DELETE /v1/pools/ci')
