@@ -25,7 +25,11 @@ export type EdgeConfig = SettingValues<typeof edgeSettings> & { readonly root_pa
 
 /** Reads the settings of a control from its environment. Throws ConfigError. */
 export const readEdgeConfig = (environment: Readonly<Record<string, unknown>>): EdgeConfig => {
-  const config = readSettings(edgeSettings, [createEnvironmentLayer(environment)], 'the README lists those of the edge')
+  const config = readSettings(
+    edgeSettings,
+    [createEnvironmentLayer(environment)],
+    'docs/edge.md lists those of the edge',
+  )
   const { root_password, password_hash } = config
   // Nobody would see a password that the first start generates.
   if (root_password === undefined)

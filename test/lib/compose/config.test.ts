@@ -165,8 +165,8 @@ describe('the configuration', () => {
     expect(read({ ...url, VMHOST_CONTROL_KEY })()).toMatchObject({ control_url: 'https://control.example.test' })
   })
 
-  test('every setting is in the README', () => {
-    const readme = readFileSync('README.md', 'utf8')
-    for (const key of Object.keys(settings)) expect(readme).toMatch(new RegExp(`^\\| \`${key}\` +\\|`, 'm'))
+  test('every setting is in the documents', () => {
+    const page = readFileSync('docs/configuration.md', 'utf8')
+    for (const key of Object.keys(settings)) expect(page).toMatch(new RegExp(`^\\| \`${key}\` +\\|`, 'm'))
   })
 })

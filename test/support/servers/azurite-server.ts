@@ -14,7 +14,7 @@ import { freePort } from './sshd.ts'
 
 const program = findProgram('azurite-blob')
 
-/** Whether tests against Azurite are left out, which is installed beside the project: see the README. */
+/** Whether tests against Azurite are left out, which is installed beside the project: see CONTRIBUTING.md. */
 export const withoutAzurite = program === undefined
 if (process.env['REQUIRE_PROVIDERS'] === '1' && withoutAzurite)
   throw new Error('REQUIRE_PROVIDERS is set, and azurite-blob is not on PATH')
