@@ -1,5 +1,5 @@
 import { readConfig } from '#lib/compose/config.ts'
-import { ConfigError } from '#lib/compose/read-settings.ts'
+import { ConfigError } from '#lib/compose/config-error.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { Exposure } from '#lib/http/exposure.ts'
 

@@ -36,7 +36,7 @@ const lazyImport = /await import\('(\.[^']+)'\)/g
 export const withCommandsAtOnce: Plugin = {
   name: 'with-commands-at-once',
   setup({ onLoad }) {
-    onLoad({ filter: /lib\/entry\/cli\.ts$/ }, ({ path }) => {
+    onLoad({ filter: /lib\/entry\/(cli|commands\/table)\.ts$/ }, ({ path }) => {
       const source = readFileSync(path, 'utf8')
       const files = [...source.matchAll(lazyImport)].map(match => match[1]!)
       const imports = files.map((file, at) => `import * as command${at} from '${file}'\n`)

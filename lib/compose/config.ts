@@ -3,7 +3,8 @@ import { resolve } from 'node:path'
 import { parse as parseToml } from 'smol-toml'
 import { isLoopbackHost } from '#lib/calls/loopback.ts'
 import { describeSystemError } from '#lib/platform/system-errors.ts'
-import { ConfigError, createEnvironmentLayer, readSettings, type SettingValues } from './read-settings.ts'
+import { ConfigError } from './config-error.ts'
+import { createEnvironmentLayer, readSettings, type SettingValues } from './read-settings.ts'
 import { settings } from './settings.ts'
 
 export type Config = SettingValues<typeof settings> & {

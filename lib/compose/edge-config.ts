@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { accessSettings, signInSettings } from './access-settings.ts'
-import { ConfigError, createEnvironmentLayer, readSettings, type SettingValues } from './read-settings.ts'
+import { ConfigError } from './config-error.ts'
+import { createEnvironmentLayer, readSettings, type SettingValues } from './read-settings.ts'
 import { catalogSettings, retentionSettings, servingSettings, subscriptionSettings } from './service-settings.ts'
 
 const { root_password, cors_origins } = accessSettings

@@ -2,17 +2,13 @@ import { findClosestName } from '#lib/access/closest-name.ts'
 import type * as z from 'zod'
 // Sets the texts of schema issues.
 import '#lib/schema-errors.ts'
+import { ConfigError } from './config-error.ts'
 
 /** The settings that a program has, by their keys. */
 export type SettingsTable = Readonly<Record<string, { readonly schema: z.ZodType; readonly default: unknown }>>
 
 /** The values of settings. */
 export type SettingValues<T extends SettingsTable> = { readonly [K in keyof T]: z.output<T[K]['schema']> }
-
-/** A wrong setting. The message has the setting, its source, and what it must be. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
-}
 
 /** A source of settings. */
 export interface SettingsLayer {

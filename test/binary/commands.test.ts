@@ -96,9 +96,9 @@ const runCase = async ({ command, args = '', findArgs, stdin, code = 0, says }: 
   expect(ended).toMatchObject({ code, [code === 0 ? 'stdout' : 'stderr']: expect.stringMatching(says) })
 }
 
-test('every command has a case here', () => {
+test('every command has a case here', async () => {
   // The tree alone needs no parts.
-  const commands = listCommands(createProgram({} as ProgramParts))
+  const commands = listCommands(await createProgram({} as ProgramParts))
   const tested = [...onService, ...alone].map(({ command }) => command)
   expect([...new Set([...tested, ...elsewhere])].sort()).toEqual([...commands].sort())
 })

@@ -3,7 +3,8 @@ import { findChainBreak } from '#lib/audit/entry.ts'
 import { type AuditPage, AuditQuery, type AuditRecord } from '#lib/audit/schemas.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { escapeControls, formatJson, formatTable } from '../admin/text-table.ts'
-import type { RegisterCommand, TextOptions } from './invocation.ts'
+import type { CommandContext } from './context.ts'
+import type { TextOptions } from './invocation.ts'
 import { readRequest } from './read-request.ts'
 
 const auditPath = (query: Readonly<Record<string, string | undefined>>): string => {
@@ -22,8 +23,8 @@ const toRow = ({ at, username = '-', address, operation, target = {}, details = 
 ]
 
 /** `vmhost audit …` */
-export const createAuditCommand = (register: RegisterCommand): Command => {
-  const audit = new Command('audit').description('The audit: a log of all actions and refusals')
+export const createAuditCommand = ({ register }: CommandContext): Command => {
+  const audit = new Command('audit')
 
   register<TextOptions>(
     audit

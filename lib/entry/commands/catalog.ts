@@ -9,7 +9,7 @@ import { addCleanCommand } from './catalog-clean.ts'
 import { addTransferCommands } from './catalog-transfers.ts'
 import { formatManifestTable, formatManifest, formatManifestName } from './catalog-text.ts'
 import type { ApiClient } from '../admin/admin-client.ts'
-import type { RegisterCommand } from './invocation.ts'
+import type { CommandContext } from './context.ts'
 
 const toCatalogPath = (...parts: readonly string[]): string => ['/catalog', ...parts.map(encodeURIComponent)].join('/')
 
@@ -56,9 +56,12 @@ const flagCommands = {
   revoke: ['Revoke a manifest: nobody can pull it any more; you cannot undo this', 'is revoked'],
 } as const
 
-/** `vmhost catalog …`. `defaultConnection` is the connection if the options name none. */
-export const createCatalogCommand = (register: RegisterCommand, defaultConnection: string | undefined): Command => {
-  const catalog = new Command('catalog').description('The catalog: packed machines and their versions')
+/** `vmhost catalog …` */
+export const createCatalogCommand = ({
+  registerCatalog: register,
+  connection: defaultConnection,
+}: CommandContext): Command => {
+  const catalog = new Command('catalog')
 
   register(
     catalog.command('list').description('List the manifests').option('--json', 'as JSON'),

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { ClaimRecord, ClaimWithUsers } from '#lib/auth/role-schemas.ts'
 import { formatJson, formatTable } from '../admin/text-table.ts'
-import type { RegisterCommand } from './invocation.ts'
+import type { CommandContext } from './context.ts'
 
 const toRow = ({ name, group = 'Custom', resource = '', users }: ClaimWithUsers): readonly string[] => [
   name,
@@ -11,8 +11,8 @@ const toRow = ({ name, group = 'Custom', resource = '', users }: ClaimWithUsers)
 ]
 
 /** `vmhost claims …` */
-export const createClaimsCommand = (register: RegisterCommand): Command => {
-  const claims = new Command('claims').description('Claims: single rights of users and roles')
+export const createClaimsCommand = ({ register }: CommandContext): Command => {
+  const claims = new Command('claims')
 
   register(
     claims.command('list').description('List the claims').option('--json', 'as JSON'),

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { findServiceTarget } from '../admin/service-target.ts'
 import { escapeControls } from '../admin/text-table.ts'
-import type { RegisterLocalCommand } from './invocation.ts'
+import type { CommandContext } from './context.ts'
 
 interface Options {
   readonly readOnly?: true
@@ -11,10 +11,9 @@ interface Options {
 const help = `
 VMHOST_CONNECTION names the service of another host: host=KEY@https://… or host=USER:PASSWORD@https://…`
 
-/** `vmhost console`. `connection` names the service; without it, it is that of this host. */
-export const createConsoleCommand = (register: RegisterLocalCommand, connection: string | undefined): Command => {
+/** `vmhost console`. The connection names the service; without it, it is that of this host. */
+export const createConsoleCommand = ({ registerLocal: register, connection }: CommandContext): Command => {
   const command = new Command('console')
-    .description('Connect this terminal to the serial console of a machine; Ctrl-] leaves')
     .argument('<machine>', 'name or id of the machine')
     .option('--read-only', 'do not write, so that somebody else can')
     .option('--take-over', 'write in place of the connection that writes now')

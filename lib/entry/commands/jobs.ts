@@ -3,7 +3,8 @@ import { ServiceError } from '#lib/errors.ts'
 import type { Job } from '#lib/jobs/schemas.ts'
 import { formatEnd, formatProgress } from '../admin/progress-line.ts'
 import { formatJson, formatTable, formatTime, escapeControls } from '../admin/text-table.ts'
-import { type Invocation, requireService, type RegisterCommand } from './invocation.ts'
+import type { CommandContext } from './context.ts'
+import { type Invocation, requireService } from './invocation.ts'
 
 /** The path of a job. Throws `invalid` for an empty id, because its path would mean all jobs. */
 const toJobPath = (id: string): string => {
@@ -56,8 +57,8 @@ const formatJob = (job: Job): string => {
 }
 
 /** `vmhost jobs …` */
-export const createJobsCommand = (register: RegisterCommand): Command => {
-  const jobs = new Command('jobs').description('Jobs: long work of the service, such as pushes, pulls and clones')
+export const createJobsCommand = ({ register }: CommandContext): Command => {
+  const jobs = new Command('jobs')
 
   register(
     jobs.command('list').description('List the jobs, newest first').option('--json', 'as JSON'),

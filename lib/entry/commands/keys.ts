@@ -1,9 +1,9 @@
 import { Command } from 'commander'
-import type { RegisterCommand } from './invocation.ts'
+import type { CommandContext } from './context.ts'
 
 /** `vmhost keys …` */
-export const createKeysCommand = (register: RegisterCommand): Command => {
-  const keys = new Command('keys').description('The keys that sign tokens')
+export const createKeysCommand = ({ register }: CommandContext): Command => {
+  const keys = new Command('keys')
   register(
     keys.command('rotate').description('Sign tokens with a new key; existing tokens stay valid until they expire'),
     async callApi => {

@@ -1,7 +1,8 @@
 import { Command } from 'commander'
 import type { RoleRecord } from '#lib/auth/role-schemas.ts'
 import { formatJson, formatTable } from '../admin/text-table.ts'
-import { collectValues, type RegisterCommand } from './invocation.ts'
+import type { CommandContext } from './context.ts'
+import { collectValues } from './invocation.ts'
 
 const toRolePath = (role: string, ...rest: readonly string[]): string =>
   ['/auth/roles', ...[role, ...rest].map(encodeURIComponent)].join('/')
@@ -14,8 +15,8 @@ const toRow = ({ name, claims, users, internal }: RoleRecord): readonly string[]
 ]
 
 /** `vmhost roles …` */
-export const createRolesCommand = (register: RegisterCommand): Command => {
-  const roles = new Command('roles').description('Roles: named sets of claims')
+export const createRolesCommand = ({ register }: CommandContext): Command => {
+  const roles = new Command('roles')
 
   register(
     roles.command('list').description('List the roles').option('--json', 'as JSON'),

@@ -7,11 +7,11 @@ import { getStoreFile } from '#lib/storage/open-store.ts'
 import { changeStoragePassword, restoreStore } from '#lib/storage/restore.ts'
 import { readPassword } from '../admin/read-password.ts'
 import { createSealSecretsLoader } from '#lib/compose/state.ts'
-import type { RegisterLocalCommand } from './invocation.ts'
+import type { CommandContext } from './context.ts'
 
 /** `vmhost storage …` */
-export const createStorageCommand = (register: RegisterLocalCommand): Command => {
-  const storage = new Command('storage').description('The store: its backups and its encryption')
+export const createStorageCommand = ({ registerLocal: register }: CommandContext): Command => {
+  const storage = new Command('storage')
 
   register(
     storage

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { toMachinePath } from '../admin/machine-path.ts'
 import { openStream } from '../admin/open-stream.ts'
 import { findServiceTarget } from '../admin/service-target.ts'
-import type { RegisterLocalCommand } from './invocation.ts'
+import type { CommandContext } from './context.ts'
 
 const parsePort = (text: string): string => {
   if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > 65_535)
@@ -15,10 +15,9 @@ It ends when its standard input ends, and when the guest closes the connection. 
   ssh -o ProxyCommand='vmhost tunnel %h %p' debian@web
 VMHOST_CONNECTION names the service of another host: host=KEY@https://… or host=USER:PASSWORD@https://…`
 
-/** `vmhost tunnel`. `connection` names the service; without it, it is that of this host. */
-export const createTunnelCommand = (register: RegisterLocalCommand, connection: string | undefined): Command => {
+/** `vmhost tunnel`. The connection names the service; without it, it is that of this host. */
+export const createTunnelCommand = ({ registerLocal: register, connection }: CommandContext): Command => {
   const command = new Command('tunnel')
-    .description('Connect standard input and output to a TCP port of a running machine')
     .argument('<machine>', 'name or id of the machine')
     .argument('<port>', 'TCP port of the guest', parsePort)
     .addHelpText('after', help)

@@ -6,7 +6,8 @@ import { messageOf, ServiceError } from '#lib/errors.ts'
 import { readEmail } from '../admin/read-email.ts'
 import { readPassword } from '../admin/read-password.ts'
 import { formatJson, formatTable } from '../admin/text-table.ts'
-import { collectValues, type RegisterCommand } from './invocation.ts'
+import type { CommandContext } from './context.ts'
+import { collectValues } from './invocation.ts'
 
 interface GrantOptions {
   readonly role: readonly string[]
@@ -46,8 +47,8 @@ const toRow = (user: UserRecord): readonly string[] => [
 ]
 
 /** `vmhost users …` */
-export const createUsersCommand = (register: RegisterCommand): Command => {
-  const users = new Command('users').description('Users: the people who can sign in')
+export const createUsersCommand = ({ register }: CommandContext): Command => {
+  const users = new Command('users')
   /** Reads or generates the password. `show` prints a generated one; call it after the service has accepted it. */
   const choosePassword = async (whose: string, generate: boolean, config: Config) => {
     if (!generate) return { secret: await readPassword(whose), show: () => {} }

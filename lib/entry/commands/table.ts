@@ -1,0 +1,79 @@
+import type { Command } from 'commander'
+import type { CommandContext } from './context.ts'
+
+/** A command of the first level. Its code is loaded when it is called. */
+export interface TableRow {
+  readonly name: string
+  readonly summary: string
+  /** Loads what creates the command with its options and subcommands, without its summary. */
+  readonly load: () => Promise<(context: CommandContext) => Command>
+}
+
+/** The commands of the first level, in the order of the help. A command that is written by hand needs a row here. */
+export const commandTable: readonly TableRow[] = [
+  {
+    name: 'serve',
+    summary: 'Run the service',
+    load: async () => (await import('./serve.ts')).createServeCommand,
+  },
+  {
+    name: 'routes',
+    summary: 'Show the endpoints that are served, and who may call them',
+    load: async () => (await import('./routes.ts')).createRoutesCommand,
+  },
+  {
+    name: 'keygen',
+    summary: 'Make an RSA key that signs tokens',
+    load: async () => (await import('./keygen.ts')).createKeygenCommand,
+  },
+  {
+    name: 'storage',
+    summary: 'The store: its backups and its encryption',
+    load: async () => (await import('./storage.ts')).createStorageCommand,
+  },
+  {
+    name: 'users',
+    summary: 'Users: the people who can sign in',
+    load: async () => (await import('./users.ts')).createUsersCommand,
+  },
+  {
+    name: 'roles',
+    summary: 'Roles: named sets of claims',
+    load: async () => (await import('./roles.ts')).createRolesCommand,
+  },
+  {
+    name: 'claims',
+    summary: 'Claims: single rights of users and roles',
+    load: async () => (await import('./claims.ts')).createClaimsCommand,
+  },
+  {
+    name: 'keys',
+    summary: 'The keys that sign tokens',
+    load: async () => (await import('./keys.ts')).createKeysCommand,
+  },
+  {
+    name: 'audit',
+    summary: 'The audit: a log of all actions and refusals',
+    load: async () => (await import('./audit.ts')).createAuditCommand,
+  },
+  {
+    name: 'catalog',
+    summary: 'The catalog: packed machines and their versions',
+    load: async () => (await import('./catalog.ts')).createCatalogCommand,
+  },
+  {
+    name: 'jobs',
+    summary: 'Jobs: long work of the service, such as pushes, pulls and clones',
+    load: async () => (await import('./jobs.ts')).createJobsCommand,
+  },
+  {
+    name: 'console',
+    summary: 'Connect this terminal to the serial console of a machine; Ctrl-] leaves',
+    load: async () => (await import('./console.ts')).createConsoleCommand,
+  },
+  {
+    name: 'tunnel',
+    summary: 'Connect standard input and output to a TCP port of a running machine',
+    load: async () => (await import('./tunnel.ts')).createTunnelCommand,
+  },
+]
