@@ -56,8 +56,8 @@ export const main = async (argv: readonly string[], parts: ProgramParts): Promis
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
   try {
     // `vmhost help users` calls it too.
-    const words = argv.slice(2, 4)
-    await (await createProgram(parts, ({ name }) => words.includes(name))).parseAsync([...argv])
+    const words = new Set(argv.slice(2, 4))
+    await (await createProgram(parts, ({ name }) => words.has(name))).parseAsync([...argv])
   } catch (error) {
     const isExpected = error instanceof ServiceError || error instanceof ConfigError || isOperatorError(error)
     // The message of an expected error is enough. Any other error is a defect and needs its stack trace.
