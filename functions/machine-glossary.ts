@@ -1,4 +1,5 @@
 import type { recordTemplate } from '#lib/machines/record-template.ts'
+import { hardwareGlossary } from './hardware-glossary.ts'
 import { poolGlossary } from './pool-glossary.ts'
 import { waitGlossary } from './wait-glossary.ts'
 
@@ -43,7 +44,8 @@ const members: Readonly<Record<keyof typeof recordTemplate | 'problem', string>>
   'Allow select boot device': `Boot menu ${fixed}`,
   'External boot device': `Boot device ${fixed}`,
   'SMBIOS settings': `SMBIOS data ${fixed}`,
-  Hardware: 'CPUs, memory, disks, network cards and other devices',
+  Hardware:
+    'CPUs, memory, disks, network cards and other devices. Further disks are hdd1, hdd2 and so on, with the members of hdd0; likewise cdrom1 and net1',
   'Host Shared Folders': `Folders of the host ${fixed}`,
   'Host defined sharing': `Sharing ${fixed}`,
   'Shared Profile': `Profile folders ${fixed}`,
@@ -57,9 +59,10 @@ const members: Readonly<Record<keyof typeof recordTemplate | 'problem', string>>
   problem: 'What is wrong with the machine; absent if nothing is',
 }
 
-/** Descriptions of machines for the OpenAPI document: the members of the record, and what consoles and waits have. */
+/** Descriptions of machines for the OpenAPI document: the members of the record, its hardware, and what consoles and waits have. */
 export const machineGlossary: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(members).map(([name, text]) => [`Machine.${name}`, text])),
+  ...hardwareGlossary,
   ...poolGlossary,
   ...waitGlossary,
 }

@@ -998,7 +998,7 @@ export interface Machine {
       ip: string
     }[]
   }
-  /** CPUs, memory, disks, network cards and other devices */
+  /** CPUs, memory, disks, network cards and other devices. Further disks are hdd1, hdd2 and so on, with the members of hdd0; likewise cdrom1 and net1 */
   Hardware: {
     cpu: {
       /** Number of virtual CPUs */
@@ -1031,35 +1031,12 @@ export interface Machine {
     memory_quota: {
       auto: string
     }
-    hdd0: {
-      enabled: boolean
-      /** TCP port */
-      port: string
-      image: string
-      /** Type of the value */
-      type: string
-      /** Size of the machine in bytes */
-      size: string
-      'online-compact': string
-    }
-    cdrom0: {
-      enabled: boolean
-      /** TCP port */
-      port: string
-      image: string
-      /** State */
-      state: string
-    }
+    hdd0: MachineDisk
+    cdrom0: MachineDrive
     usb: {
       enabled: boolean
     }
-    net0: {
-      enabled: boolean
-      /** Type of the value */
-      type: string
-      mac: string
-      card: string
-    }
+    net0: MachineNetworkCard
     sound0: {
       enabled: boolean
       output: string
@@ -1116,6 +1093,32 @@ export interface MachineCloudInitStatus {
   finished_at?: string
 }
 
+export interface MachineDisk {
+  /** Whether the machine has the disk */
+  enabled: boolean
+  /** Bus of the disk and its number there, such as virtio:0 */
+  port: string
+  /** File of the disk on the host */
+  image: string
+  /** expanded: the file grows with what the guest writes; plain: the file has the size of the disk */
+  type: string
+  /** Size that the guest sees, such as 20480Mb */
+  size: string
+  /** Whether the file shrinks while the machine runs: always off */
+  'online-compact': string
+}
+
+export interface MachineDrive {
+  /** Whether the machine has the drive */
+  enabled: boolean
+  /** Bus of the drive and its number there, such as sata:0 */
+  port: string
+  /** File or registered image of the inserted disc, or empty */
+  image: string
+  /** connected when a disc is inserted, else disconnected */
+  state: string
+}
+
 export interface MachineExecuteResult {
   /** What it has written to its standard output */
   stdout: string
@@ -1133,6 +1136,17 @@ export interface MachineExecuteResult {
   timed_out: boolean
   /** Why the command failed; left out when it succeeded */
   error?: string
+}
+
+export interface MachineNetworkCard {
+  /** Whether the machine has the card */
+  enabled: boolean
+  /** Network that the card is connected to */
+  type: string
+  /** MAC address: twelve hexadecimal digits without separators */
+  mac: string
+  /** Model of the card that the guest sees */
+  card: string
 }
 
 export interface MachineOperationResult {
@@ -3391,7 +3405,7 @@ export interface MachinesCloneRequest extends ChangeOptions, WaitOptions {
 }
 
 /** The request of `api.machines.console`. */
-export interface MachinesConsoleRequest extends ChangeOptions {
+export interface MachinesConsoleRequest extends CallOptions {
   params: {
     /** UUID or name, in any case */
     id: string
@@ -3670,7 +3684,7 @@ export interface MachinesResumeRequest extends ChangeOptions, WaitOptions {
 }
 
 /** The request of `api.machines.screen`. */
-export interface MachinesScreenRequest extends ChangeOptions {
+export interface MachinesScreenRequest extends CallOptions {
   params: {
     /** UUID or name, in any case */
     id: string
@@ -3776,7 +3790,7 @@ export interface MachinesSuspendRequest extends ChangeOptions, WaitOptions {
 }
 
 /** The request of `api.machines.tunnel`. */
-export interface MachinesTunnelRequest extends ChangeOptions {
+export interface MachinesTunnelRequest extends CallOptions {
   params: {
     /** UUID or name, in any case */
     id: string

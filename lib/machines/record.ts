@@ -64,10 +64,15 @@ const deriveShape = (value: object): Record<string, z.ZodType> =>
 
 const { Hardware: hardware, ...others } = recordTemplate
 
-/** The schema of the hardware: a machine has more disks, drives and cards than the template names. */
-const Hardware = z
-  .object(deriveShape(hardware))
-  .catchall(z.union([hardware.hdd0, hardware.cdrom0, hardware.net0].map(deriveSchema)))
+const Disk = deriveSchema(hardware.hdd0).meta({ id: 'MachineDisk' })
+const Drive = deriveSchema(hardware.cdrom0).meta({ id: 'MachineDrive' })
+const NetworkCard = deriveSchema(hardware.net0).meta({ id: 'MachineNetworkCard' })
+
+/**
+ * The schema of the hardware. It is open, because a machine has more disks, drives and cards than the template names. Their types are
+ * not in it: TypeScript, to which generators of clients translate it, has no type for members of any other name.
+ */
+const Hardware = z.looseObject({ ...deriveShape(hardware), hdd0: Disk, cdrom0: Drive, net0: NetworkCard })
 
 /** The schema of the record: the keys of the template with the types of their values, and the further members. */
 export const MachineRecord = z

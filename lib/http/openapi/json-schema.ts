@@ -4,6 +4,9 @@ import { withNulls } from './nulls.ts'
 /** The named JSON Schemas, which the document has under `components`. */
 export type Components = Record<string, object>
 
+/** The schema of bytes. OpenAPI 3.1 needs none, but generators of clients skip a body without one. */
+export const bytes = { type: 'string', format: 'binary' }
+
 /** Where a schema is used: in a request body, in a reply, or in parameters, which cannot be null. */
 type Use = 'body' | 'reply' | 'parameters'
 
@@ -49,6 +52,8 @@ const requirePattern = (schema: z.core.JSONSchema.JSONSchema, added: string): vo
 const adjust = (io: 'input' | 'output', { zodSchema, jsonSchema }: Conversion): void => {
   if (io === 'input' && isFlag(zodSchema)) jsonSchema.type = 'boolean'
   if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+  // Generators of clients refuse the default of an object. It says no more than that the member is optional.
+  if (typeof jsonSchema.default === 'object') delete jsonSchema.default
   if (jsonSchema.pattern !== undefined) jsonSchema.pattern = omitClasses(jsonSchema.pattern)
   if (io === 'input' && refusesBlanks(zodSchema)) requirePattern(jsonSchema, notBlank)
 }

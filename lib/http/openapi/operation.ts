@@ -1,5 +1,5 @@
 import type { Endpoint, Method, Path, Route } from '../endpoint.ts'
-import { type Components, toJsonSchema } from './json-schema.ts'
+import { bytes, type Components, toJsonSchema } from './json-schema.ts'
 import { toOperationId } from './operation-id.ts'
 import { describeParameters } from './parameters.ts'
 import { describeResponses } from './responses.ts'
@@ -41,7 +41,7 @@ const describeEndpoint = (endpoint: Endpoint, method: Method): string => {
 
 const requestBodyOf = (endpoint: Endpoint, example: unknown, components: Components): object | undefined => {
   const { body, bodyMedia } = endpoint
-  if (bodyMedia) return { required: true, content: { [bodyMedia]: {} } }
+  if (bodyMedia) return { required: true, content: { [bodyMedia]: { schema: bytes } } }
   return (
     body && {
       required: !body.safeParse(undefined).success,

@@ -99,7 +99,8 @@ export const describeParameters = (endpoint: Endpoint, path: Path, components: C
     ...(query ? listMembers(query, components) : []).map(member => ({ ...member, in: 'query' as const })),
     ...(endpoint.filter ? [filter] : []),
     ...(bodyMedia && body ? [contentRange] : []),
-    ...(effect === 'change' && access !== 'public' && !bodyMedia ? [idempotencyKey] : []),
+    // A WebSocket cannot be repeated, and the service does not keep bytes for a repetition.
+    ...(effect === 'change' && access !== 'public' && !bodyMedia && media !== 'websocket' ? [idempotencyKey] : []),
     ...(endpoint.acceptsWait ? [preferWait] : job && !job.detached ? [prefer] : []),
     ...(endpoint.conditional ? [ifMatch] : []),
     ...(endpoint.hasETag && endpoint.method === 'GET' ? [ifNoneMatch] : []),

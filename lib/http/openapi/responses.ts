@@ -1,6 +1,6 @@
 import type { Endpoint } from '../endpoint.ts'
 import { listStatuses, getSuccessStatus } from '../endpoint-statuses.ts'
-import { type Components, toJsonSchema } from './json-schema.ts'
+import { bytes, type Components, toJsonSchema } from './json-schema.ts'
 import { createRefusalReference } from './refusals.ts'
 
 const job = { $ref: '#/components/schemas/Job' }
@@ -11,16 +11,17 @@ const rangeHeaders = { 'Content-Range': referToHeader('ContentRange'), ETag: ref
 
 const preferenceHeaders = { 'Preference-Applied': referToHeader('PreferenceApplied') }
 
-/** The bodies of a success by media type. Bytes have no schema (OpenAPI 3.1, Media Type Object). */
+/** The bodies of a success by media type. */
 const describeContent = (endpoint: Endpoint, example: unknown, components: Components): object => {
   const { media, passThrough } = endpoint
   const reply = passThrough?.reply ?? endpoint.reply
   const exampleMember = example !== undefined && { example }
   if (media === 'text/plain' || media === 'text/event-stream') return { [media]: { schema: text, ...exampleMember } }
-  if (media === '*/*' || media === 'image/png') return { [media]: { ...exampleMember } }
+  if (media === 'image/png') return { [media]: { schema: bytes } }
+  if (media === '*/*') return { 'application/octet-stream': { schema: bytes, ...exampleMember } }
   return {
     'application/json': { schema: toJsonSchema(reply, 'reply', components), ...exampleMember },
-    ...(media === 'application/octet-stream' && { [media]: {} }),
+    ...(media === 'application/octet-stream' && { [media]: { schema: bytes } }),
   }
 }
 
@@ -80,7 +81,7 @@ export const describeResponses = (
       return {
         description: 'The range of the bytes',
         headers: rangeHeaders,
-        content: { 'application/octet-stream': {} },
+        content: { 'application/octet-stream': { schema: bytes } },
       }
     if (status === 304)
       return { description: 'The caller has the current content already', headers: { ETag: referToHeader('ETag') } }

@@ -111,6 +111,18 @@ describe('every operation of the OpenAPI document', () => {
     expect(Object.keys(named('catalog.describe').responses)).toContain('412')
   })
 
+  test('has a schema of each body, of bytes too, under a media type that programs know', () => {
+    const contents = ({ requestBody, responses }: Operation) =>
+      [requestBody, ...Object.values(responses)].flatMap(part => Object.entries(part?.content ?? {}))
+    expect(without(one => contents(one).every(([type, { schema }]) => schema && !type.includes('*')))).toEqual([])
+  })
+
+  test('names an Idempotency-Key only where the service keeps the reply: not for a WebSocket', () => {
+    const takesKey = ({ parameters }: Operation) => parameters.some(({ name }) => name === 'Idempotency-Key')
+    expect(takesKey(named('machines.start'))).toBe(true)
+    expect(without(one => !('101' in one.responses && takesKey(one)))).toEqual([])
+  })
+
   test('has examples of its body and its reply', () => {
     const bytes = new Set(['application/octet-stream', 'image/png'])
     const lacks = (content: Readonly<Record<string, Media>> = {}): boolean =>
@@ -153,6 +165,11 @@ describe('the OpenAPI document', () => {
     const isAllowed = (text: string): boolean => patterns.every(pattern => pattern.test(text))
     expect([' \t\n', '\u3000', ' a '].map(isAllowed)).toEqual([false, false, true])
     expect(new Set(patterns.map(String)).size).toBe(patterns.length)
+  })
+
+  test('has no default that is an object, which generators of clients refuse', () => {
+    expect(text).not.toContain('"default":{')
+    expect(text).toContain('"default":')
   })
 
   test('has no composition of fewer than two schemas', () => {
