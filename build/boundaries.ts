@@ -40,6 +40,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'user-configs': ['events', 'storage'],
   audit: ['access', 'async', 'auth', 'calls', 'http', 'platform', 'storage'],
   hosts: ['access', 'async', 'auth', 'calls', 'client', 'events', 'http', 'license', 'storage'],
+  doctor: ['health', 'hypervisor', 'platform'],
+  report: ['doctor', 'hypervisor', 'packs', 'platform'],
   'remote-catalogs': ['access', 'async', 'calls', 'catalog', 'events', 'objects', 'platform', 'storage'],
   transfers: [
     'access',

@@ -3,8 +3,8 @@ import { glossary } from './glossary.ts'
 /** Description of the service in the OpenAPI document. */
 const description = `vmhost manages the virtual machines of one host: machines, a catalog of packed machines, users and their rights, events.
 
-Sign in with \`POST /api/v1/auth/token\`, then send \`Authorization: Bearer TOKEN\`; or send an API key as \`X-Api-Key\`.
-Every error reply has the schema \`Error\`. Send \`Prefer: respond-async\` to run a long call as a job. Send an
+Sign in with \`POST /api/v1/auth/token\`, then send \`Authorization: Bearer TOKEN\`; or send an API key as
+\`X-Api-Key\` or \`Authorization: Bearer\`. Every error reply has the schema \`Error\`. Send \`Prefer: respond-async\` to run a long call as a job. Send an
 \`Idempotency-Key\` to repeat safely any call that changes something. Later versions may add members to replies. In a
 request body, a null member counts as absent.`
 

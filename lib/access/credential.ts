@@ -4,9 +4,9 @@ import type { SessionReference } from './session-reference.ts'
 
 /** The credentials that a request carries. */
 export interface Credential {
-  /** The value of `Authorization: Bearer`. */
+  /** The token: the value of `Authorization: Bearer`, unless that is an API key. */
   readonly bearer: string | undefined
-  /** The value of `X-Api-Key`. */
+  /** The API key: the value of `X-Api-Key`, or of `Authorization: Bearer`. */
   readonly apiKey: string | undefined
   /** Identifies the connection. The last token of a connection is recognized without computing its digest. */
   readonly connection?: object | undefined
@@ -23,3 +23,16 @@ export interface Credential {
 
 /** Finds the principal of a credential; undefined for a request without one. Throws `unauthenticated` for a bad credential. */
 export type Authenticate = (credential: Credential) => MaybePromise<Principal | undefined>
+
+/**
+ * Whether a text is an API key rather than a token: base64 of `KEY:SECRET`. A token has dots between its parts, which base64 does
+ * not have. Programs that know only `Authorization`, such as Prometheus, send an API key there.
+ */
+export const isApiKey = (text: string): boolean => {
+  if (text.includes('.')) return false
+  try {
+    return atob(text).indexOf(':') > 0
+  } catch {
+    return false
+  }
+}

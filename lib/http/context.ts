@@ -1,4 +1,4 @@
-import type { Authenticate, Credential } from '#lib/access/credential.ts'
+import { type Authenticate, type Credential, isApiKey } from '#lib/access/credential.ts'
 import type { Principal } from '#lib/access/principal.ts'
 import type { SessionReference } from '#lib/access/session-reference.ts'
 import { ServiceError } from '#lib/errors.ts'
@@ -9,6 +9,12 @@ import { parseIfMatch } from './if-match.ts'
 import type { Upgrade } from '#lib/calls/upgrade.ts'
 
 const bearerPrefix = 'bearer '
+
+/** The value of an Authorization header. Sliced rather than matched: a token has thousands of characters and comes with every request. */
+const readBearer = (header: string | null): string | undefined => {
+  if (header === null || header.slice(0, bearerPrefix.length).toLowerCase() !== bearerPrefix) return undefined
+  return header.slice(bearerPrefix.length).trim() || undefined
+}
 
 /**
  * One request, from its transport to its handler. The transport reads each part of the request when it is needed; the steps
@@ -86,11 +92,11 @@ export abstract class RequestContext<P = unknown, Q = unknown, B = unknown> impl
     return undefined
   }
 
-  /** The raw token. Sliced rather than matched, because it has thousands of characters and comes with every request. */
+  /** The raw token. */
   get bearer(): string | undefined {
     const header = this.header('authorization') ?? (this.route?.endpoint.tokenInQuery ? this.#queryToken() : null)
-    if (header === null || header.slice(0, bearerPrefix.length).toLowerCase() !== bearerPrefix) return undefined
-    return header.slice(bearerPrefix.length).trim() || undefined
+    const value = readBearer(header)
+    return value !== undefined && isApiKey(value) ? undefined : value
   }
 
   /** The token from the query, where browsers put it, in the form of the Authorization header. */
@@ -101,7 +107,8 @@ export abstract class RequestContext<P = unknown, Q = unknown, B = unknown> impl
   }
 
   get apiKey(): string | undefined {
-    return this.header('x-api-key') ?? undefined
+    const value = readBearer(this.header('authorization'))
+    return value !== undefined && isApiKey(value) ? value : (this.header('x-api-key') ?? undefined)
   }
 
   /** The credentials of the request. */

@@ -72,6 +72,12 @@ const onService: readonly Case[] = [
   { command: 'tunnel', args: 'demo 7', code: 1, says: /Tunnels are unsupported by the embedded driver/ },
   { command: 'audit list', says: /catalog\/push/ },
   { command: 'audit export', says: /"operation":"claims\/create"/ },
+  { command: 'doctor', says: /^ok +service +The service runs/m },
+  {
+    command: 'report',
+    findArgs: async () => `${join(state.path, 'report.tar.gz')} --log-file ${join(state.path, 'none')}`,
+    says: /^Wrote \S+ with versions\.json/,
+  },
   { command: 'storage backup', findArgs: async () => join(state.path, 'backup.db'), says: /^Copied \d+ documents/ },
 ]
 

@@ -32,6 +32,16 @@ export const commandTable: readonly TableRow[] = [
     load: async () => (await import('./storage.ts')).createStorageCommand,
   },
   {
+    name: 'doctor',
+    summary: 'Check this host and its service: what is wrong, and the command that mends it',
+    load: async () => (await import('./doctor.ts')).createDoctorCommand,
+  },
+  {
+    name: 'report',
+    summary: 'Write an archive about this host and its service, without secrets, for whoever helps with a problem',
+    load: async () => (await import('./report.ts')).createReportCommand,
+  },
+  {
     name: 'users',
     summary: 'Users: the people who can sign in',
     load: async () => (await import('./users.ts')).createUsersCommand,

@@ -189,6 +189,7 @@ export const tokenArea: Area = {
       effects: [
         shows(`${keys}/{ci}`, { name: 'ci', encoded: '' }),
         answers(200, ['GET', keys, undefined, key('ciKey')], 'anonymous'),
+        answers(200, ['GET', keys, undefined, bearer('ciKey')], 'anonymous'),
         published('auth', 'API_KEY_ADDED', { api_key_id: '{ci}' }),
         audited('auth/create-api-key', { details: { name: 'ci' } }),
       ],
@@ -268,6 +269,7 @@ export const tokenArea: Area = {
       effects: [
         shows(`${keys}/hers`, { revoked: true, revoked_at: present }),
         answers(401, ['GET', ownConfigs, undefined, key('hersKey')], 'anonymous'),
+        answers(401, ['GET', ownConfigs, undefined, bearer('hersKey')], 'anonymous'),
         answers(401, ['GET', ownConfigs, undefined, bearer('byKey')], 'anonymous'),
         published('auth', 'API_KEY_REVOKED'),
         audited('auth/revoke-api-key'),
