@@ -157,7 +157,7 @@ test('a report has versions, findings, settings, metrics and log, and none of th
     })
   expect(JSON.parse(read('versions.json'))).toMatchObject({ vmhost: expect.any(String), node: process.versions.node })
   expect(JSON.parse(read('doctor.json'))).toContainEqual(expect.objectContaining({ check: 'service', status: 'ok' }))
-  expect(JSON.parse(read('settings.json'))).toMatchObject({ state: state.path, storage_password: '[removed]' })
+  expect(JSON.parse(read('settings.json'))).toMatchObject({ backup_hours: 24, storage_password: '[removed]' })
   expect(JSON.parse(read('state-folder.json'))).toMatchObject({ 'store.db': { files: 1 } })
   expect(read('metrics.txt')).toMatch(/^vmhost_machines\{kind="\w+"\} 1$/m)
   expect(read('log.txt')).toMatch(/catalog\.example\.test failed[^]*the last line/)

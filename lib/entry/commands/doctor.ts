@@ -21,8 +21,7 @@ const formatSummary = (findings: readonly NamedFinding[]): string => {
 
 /** `vmhost doctor`: ends with 1 if there is a problem. */
 export const createDoctorCommand = ({ registerLocal: register }: CommandContext): Command => {
-  const command = new Command('doctor')
-    .option('--json', 'as JSON')
+  const command = new Command('doctor').option('--json', 'as JSON')
   register(command, async config => {
     const findings = await diagnose(await readSurroundings(config))
     const ok = findings.every(({ status }) => status !== 'problem')
