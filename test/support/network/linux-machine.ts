@@ -1,8 +1,9 @@
+import { expect } from 'vitest'
 import type { NewMachine } from '#lib/hypervisor/definition.ts'
 import type { HypervisorDriver, MachineView } from '#lib/hypervisor/driver.ts'
 import type { Forward } from '#lib/hypervisor/machine-parts.ts'
 import { createCards } from '#lib/hypervisor/network-modes.ts'
-import { patience } from '../waiting.ts'
+import { patience, until } from '../waiting.ts'
 import { getSmallLinux } from '../guests/linux.ts'
 import { runOnSerialLine, waitForSerial } from '../guests/serial-shell.ts'
 
@@ -45,3 +46,7 @@ export const readFromGuest = async (machine: MachineView, address: string): Prom
   const request = `(printf 'GET / HTTP/1.0\\r\\n\\r\\n'; sleep 2) | timeout 4 nc -w 3 ${host} ${port} 2>/dev/null`
   return (await runOnSerialLine(machine, request)).output.split('\n\n').slice(1).join('\n\n')
 }
+
+/** Waits until a guest reads `text` from ADDRESS:PORT: on a busy machine, its first try can take longer than it waits. */
+export const waitUntilGuestReads = (machine: MachineView, address: string, text: string): Promise<void> =>
+  until(async () => expect(await readFromGuest(machine, address)).toBe(text))

@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 
 const ip = (...args: readonly string[]): void => void execFileSync('ip', args, { stdio: 'pipe' })
@@ -13,16 +14,18 @@ export interface Outside extends AsyncDisposable {
 
 const server = `require('node:http').createServer((_, reply) => reply.end('outside')).listen(8080, () => console.log('ready'))`
 
-/** Makes a computer outside of the host. Needs root. */
+/** Makes a computer outside of the host, on one of the networks of four addresses in 198.18.0.0/16. Needs root. */
 export const openOutside = async (): Promise<Outside> => {
-  const number = process.pid % 250
-  const [name, link] = [`vmhost-test-${process.pid}`, `vht${process.pid % 100_000}`]
-  const [hostAddress, address] = [`198.18.${number}.1`, `198.18.${number}.2`]
+  const number = randomInt(2 ** 14)
+  const [name, link] = [`vmhost-test-${number}`, `vht${number}`]
+  const network = `198.18.${number >> 6}`
+  const first = (number & 63) * 4
+  const [hostAddress, address] = [`${network}.${first + 1}`, `${network}.${first + 2}`]
   ip('netns', 'add', name)
   ip('link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name)
-  ip('address', 'add', `${hostAddress}/24`, 'dev', link)
+  ip('address', 'add', `${hostAddress}/30`, 'dev', link)
   ip('link', 'set', link, 'up')
-  ip('-n', name, 'address', 'add', `${address}/24`, 'dev', 'eth0')
+  ip('-n', name, 'address', 'add', `${address}/30`, 'dev', 'eth0')
   ip('-n', name, 'link', 'set', 'eth0', 'up')
   const child = spawn('ip', ['netns', 'exec', name, process.execPath, '-e', server], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -35,7 +38,6 @@ export const openOutside = async (): Promise<Outside> => {
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')
       await once(child, 'exit')
-      // The link goes with the namespace.
       ip('netns', 'delete', name)
     },
   }

@@ -1,10 +1,9 @@
 import { randomInt } from 'node:crypto'
-import { chown, mkdir, open, readdir, rm } from 'node:fs/promises'
+import { chown, mkdir, open, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ServiceError } from '#lib/errors.ts'
 import { readTail } from '#lib/platform/bounded-file.ts'
-import { exists } from '#lib/platform/files.ts'
 import { type Account, getLastLine, killProcess, readCommandLine, startDetached } from '#lib/platform/processes.ts'
 import { requireProgram } from './host-commands.ts'
 
@@ -41,6 +40,16 @@ export interface Passt {
   kill(): void
 }
 
+/**
+ * Whether a program listens at a socket that has this name. The file of a socket is there a moment before: QEMU, which tries to
+ * connect only once, would leave its card disconnected.
+ */
+const isListening = async (socket: string): Promise<boolean> =>
+  // A line is "ADDRESS: COUNT PROTOCOL FLAGS TYPE STATE INODE PATH"; the flag is that of a socket that accepts connections.
+  (await readFile('/proc/net/unix', 'utf8'))
+    .split('\n')
+    .some(line => line.endsWith(` ${socket}`) && line.split(' ')[3] === '00010000')
+
 /** Throws `unsupported` if passt is not installed. */
 export const requirePasst = (): Promise<string> => requireProgram('passt', 'passt')
 
@@ -73,7 +82,7 @@ export const startPasst = async (card: string, options: Options): Promise<Passt>
   })
   let hasExited = false
   void exited.then(() => (hasExited = true))
-  for (const end = performance.now() + startTimeout; !(await exists(join(folder, socket))); await wait(5)) {
+  for (const end = performance.now() + startTimeout; !(await isListening(socket)); await wait(5)) {
     if (!hasExited && performance.now() < end) continue
     if (!hasExited) killProcess(pid)
     const text = await readTail(errors)

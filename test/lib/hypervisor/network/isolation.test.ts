@@ -2,7 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { openQemuBench } from '../../../support/drivers/qemu-bench.ts'
 import { runOnSerialLine } from '../../../support/guests/serial-shell.ts'
 import { openCountingServer } from '../../../support/network/counting-server.ts'
-import { describeLinux, readFromGuest, startLinux } from '../../../support/network/linux-machine.ts'
+import {
+  describeLinux,
+  readFromGuest,
+  startLinux,
+  waitUntilGuestReads,
+} from '../../../support/network/linux-machine.ts'
 import { openOutside } from '../../../support/network/outside.ts'
 import { listPassts } from '../../../support/network/passts.ts'
 import { withoutPasst } from '../../../support/network/requirements.ts'
@@ -37,7 +42,7 @@ describe.skipIf(withoutPasst !== undefined)(withoutPasst ?? 'what guests reach f
     const { id, definition } = await bench.driver.create(describeLinux('nat', ['nat']))
     expect(definition.networks.map(({ mode }) => mode)).toEqual(['isolated', 'nat'])
     const machine = await startLinux(bench.driver, id)
-    expect(await readFromGuest(machine, `${outside.address}:${outside.port}`)).toBe('outside')
+    await waitUntilGuestReads(machine, `${outside.address}:${outside.port}`, 'outside')
     // What is not the host's goes to the outside, where these addresses may be anything.
     for (const address of gateways) expect(await readFromGuest(machine, `${address}:${loopback.port}`)).not.toBe('host')
     expect(loopback.connections()).toBe(0)
@@ -46,7 +51,7 @@ describe.skipIf(withoutPasst !== undefined)(withoutPasst ?? 'what guests reach f
     await bench.run(id, 'suspend')
     await until(async () => expect(await listPassts(id)).toEqual([]))
     await bench.run(id, 'resume')
-    expect(await readFromGuest(machine, `${outside.address}:${outside.port}`)).toBe('outside')
+    await waitUntilGuestReads(machine, `${outside.address}:${outside.port}`, 'outside')
     process.kill(await bench.pid(id), 'SIGKILL')
     await until(async () => expect(await listPassts(id)).toEqual([]))
   })
@@ -56,6 +61,6 @@ describe.skipIf(withoutPasst !== undefined)(withoutPasst ?? 'what guests reach f
     await using loopback = await openCountingServer('127.0.0.1')
     const { id } = await bench.driver.create(describeLinux('trusted', ['nat']))
     const machine = await startLinux(bench.driver, id)
-    expect(await readFromGuest(machine, `10.0.3.2:${loopback.port}`)).toBe('host')
+    await waitUntilGuestReads(machine, `10.0.3.2:${loopback.port}`, 'host')
   })
 })

@@ -8,7 +8,12 @@ import { openQemuBench } from '../../../support/drivers/qemu-bench.ts'
 import { runOnSerialLine, waitForSerial } from '../../../support/guests/serial-shell.ts'
 import { openCountingServer } from '../../../support/network/counting-server.ts'
 import { listInterfacesWith, listTables, makeBridge } from '../../../support/network/interfaces.ts'
-import { describeLinux, readFromGuest, startLinux } from '../../../support/network/linux-machine.ts'
+import {
+  describeLinux,
+  readFromGuest,
+  startLinux,
+  waitUntilGuestReads,
+} from '../../../support/network/linux-machine.ts'
 import { withoutHostNetwork } from '../../../support/network/requirements.ts'
 import { until } from '../../../support/waiting.ts'
 
@@ -24,7 +29,7 @@ describe.skipIf(withoutHostNetwork !== undefined)(withoutHostNetwork ?? 'bridges
     const [, address] = await waitForSerial(web!, /GUEST:IP eth0 (10\.213\.\d+\.\d+)/)
     const { output } = await runOnSerialLine(client!, 'nslookup web-server.lab; nslookup web-server')
     expect(output.match(new RegExp(`Address.*: ${address}`, 'g'))).toHaveLength(2)
-    expect(await readFromGuest(client!, `${address}:80`)).toBe('small linux')
+    await waitUntilGuestReads(client!, `${address}:80`, 'small linux')
 
     const gateway = `${address!.split('.').slice(0, 3).join('.')}.1`
     await runOnSerialLine(client!, `ip route add default via ${gateway}`)
@@ -45,7 +50,7 @@ describe.skipIf(withoutHostNetwork !== undefined)(withoutHostNetwork ?? 'bridges
     await until(async () => expect((await bench.get(web!.id)).state).toBe('stopped'))
     const again = await startLinux(bench.driver, web!.id)
     await waitForSerial(again, new RegExp(`GUEST:IP eth0 ${address}[^]*GUEST:IP eth0 ${address}`))
-    expect(await readFromGuest(client!, `${address}:80`)).toBe('small linux')
+    await waitUntilGuestReads(client!, `${address}:80`, 'small linux')
 
     const last = pid()
     const network = `${nameService(networks)} network lab`
@@ -73,7 +78,7 @@ describe.skipIf(withoutHostNetwork !== undefined)(withoutHostNetwork ?? 'bridges
     // The bridge has no DHCP server. The guest's client takes addresses away when it begins to ask for one.
     await until(async () => {
       await runOnSerialLine(machine, 'ip address replace 198.19.77.2/24 dev eth0')
-      expect(await readFromGuest(machine, `198.19.77.1:${server.port}`)).toBe('host')
+      await waitUntilGuestReads(machine, `198.19.77.1:${server.port}`, 'host')
     })
 
     // A tap whose machine is gone is taken away at the next start of the service.
@@ -101,7 +106,7 @@ describe.skipIf(withoutHostNetwork !== undefined)(withoutHostNetwork ?? 'bridges
     expect(listInterfacesWith(id)).toHaveLength(1)
     await until(async () => {
       await runOnSerialLine(machine, 'ip address replace 198.19.77.2/24 dev eth1')
-      expect(await readFromGuest(machine, `198.19.77.1:${server.port}`)).toBe('host')
+      await waitUntilGuestReads(machine, `198.19.77.1:${server.port}`, 'host')
     })
     const other = addCard(networks, 'network:hot')
     await driver.configure(id, { ...definition, networks: [...networks, other] })

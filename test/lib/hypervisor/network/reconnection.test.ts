@@ -5,7 +5,7 @@ import type { MachineView } from '#lib/hypervisor/driver.ts'
 import { addCard } from '#lib/hypervisor/network-modes.ts'
 import { openQemuBench } from '../../../support/drivers/qemu-bench.ts'
 import { runOnSerialLine } from '../../../support/guests/serial-shell.ts'
-import { describeLinux, readFromGuest, startLinux } from '../../../support/network/linux-machine.ts'
+import { describeLinux, startLinux, waitUntilGuestReads } from '../../../support/network/linux-machine.ts'
 import { openOutside } from '../../../support/network/outside.ts'
 import { listPassts } from '../../../support/network/passts.ts'
 import { withoutPasst } from '../../../support/network/requirements.ts'
@@ -17,28 +17,32 @@ describe.skipIf(withoutPasst !== undefined)(withoutPasst ?? 'a passt that ends a
     await using outside = await openOutside()
     const { id } = await bench.driver.create(describeLinux('nat', ['nat']))
     const machine = await startLinux(bench.driver, id)
-    const readOutside = (): Promise<string> => readFromGuest(machine, `${outside.address}:${outside.port}`)
-    expect(await readOutside()).toBe('outside')
+    const waitUntilConnected = (): Promise<void> =>
+      waitUntilGuestReads(machine, `${outside.address}:${outside.port}`, 'outside')
+    await waitUntilConnected()
 
     const [first] = await listPassts(id)
     process.kill(first!, 'SIGKILL')
-    await until(async () => expect(await listPassts(id)).not.toEqual([]))
+    await until(() => {
+      const reported = bench.events.flatMap(event => (event !== 'gap' && 'view' in event ? [event.view] : []))
+      expect(reported.map((view: MachineView) => view.disconnectedCards)).toContainEqual(['net1'])
+    })
     await until(async () => expect(await bench.get(id)).not.toHaveProperty('disconnectedCards'))
-    const reported = bench.events.flatMap(event => (event !== 'gap' && 'view' in event ? [event.view] : []))
-    expect(reported.map((view: MachineView) => view.disconnectedCards)).toContainEqual(['net1'])
-    await until(async () => expect(await readOutside()).toBe('outside'))
+    expect(await listPassts(id)).not.toEqual([])
+    await waitUntilConnected()
 
     await bench.close()
     const [second] = await listPassts(id)
     expect(second).not.toBe(first)
     process.kill(second!, 'SIGKILL')
+    await until(async () => expect(await listPassts(id)).toEqual([]))
     await bench.open()
-    await until(async () => expect(await readOutside()).toBe('outside'))
+    await waitUntilConnected()
     // Its memory is saved and loaded with the replaced connection.
     await bench.run(id, 'suspend')
     await until(async () => expect(await listPassts(id)).toEqual([]))
     await bench.run(id, 'resume')
-    expect(await readOutside()).toBe('outside')
+    await waitUntilConnected()
   })
 
   test('goes with its card, and comes with another one, while the machine runs', async () => {
@@ -52,7 +56,7 @@ describe.skipIf(withoutPasst !== undefined)(withoutPasst ?? 'a passt that ends a
       await bench.driver.configure(id, plugged)
       expect(await listPassts(id)).toHaveLength(1)
       await runOnSerialLine(machine, 'ip link set eth1 up; udhcpc -i eth1 -s /etc/address.sh -n -q')
-      expect(await readFromGuest(machine, `${outside.address}:${outside.port}`)).toBe('outside')
+      await waitUntilGuestReads(machine, `${outside.address}:${outside.port}`, 'outside')
       await bench.driver.configure(id, definition)
       await until(async () => expect(await listPassts(id)).toEqual([]))
     }
