@@ -11,12 +11,12 @@ const longestWait = 200_000
  * the milliseconds between two looks, fewer where what is waited for passes.
  */
 export const until = async <T>(look: () => T | Promise<T>, every = 10): Promise<T> => {
-  const end = performance.now() + longestWait
+  const limit = AbortSignal.timeout(longestWait)
   for (;;) {
     try {
       return await look()
     } catch (error) {
-      if (performance.now() > end) throw error
+      if (limit.aborted) throw error
     }
     await sleep(every)
   }

@@ -112,11 +112,16 @@ describe('a claim', () => {
   test('of many callers gives each another machine, and never more than the maximum', async ({ call }) => {
     await makeSource(call)
     await define(call, { min: 3, max: 6 })
-    const claims = await Promise.all(Array.from({ length: 8 }, () => claimOf(call, {}, '?timeout=2')))
-    const got = claims.filter(({ status }) => status === 201).map(({ body }) => body.id)
-    expect(new Set(got).size).toBe(6)
-    expect(claims.filter(({ status }) => status === 503)).toHaveLength(2)
+    const claims = Array.from({ length: 8 }, () => claimOf(call, {}, '?timeout=300'))
+    const got = new Set<string>()
+    for (const claim of claims) void claim.then(({ status, body }) => status === 201 && got.add(body.id))
+    await until(() => expect(got.size).toBe(6))
+    await until(async () => expect((await call('GET', '/api/v1/pools/ci')).body.waiting).toBe(2))
     expect(await machinesOf(call)).toHaveLength(7)
+    expect((await call('DELETE', '/api/v1/pools/ci')).status).toBe(202)
+    const refused = (await Promise.all(claims)).filter(({ status }) => status !== 201)
+    expect(refused.map(({ status }) => status)).toEqual([404, 404])
+    expect(refused[0]!.body.message).toBe('The pool ci was deleted.')
   })
 
   test('fails if the machine cannot be given away, and the pool has another one then', async ({ call, driver }) => {
@@ -145,13 +150,14 @@ describe('the machines of a pool', () => {
       expect(await membersOf(call)).toMatchObject([{ state: 'ready', id: expect.not.stringMatching(first!.id) }]),
     )
     const [second] = await membersOf(call)
-    const body = { from: { machine: 'base' }, template: { labels: { version: '2' } }, min: 1, max: 2, idle_ttl: 1 }
+    const body = { from: { machine: 'base' }, template: { labels: { version: '2' } }, min: 1, max: 2 }
     expect((await call('PUT', '/api/v1/pools/ci', { body })).status).toBe(200)
     await until(async () =>
       expect(await membersOf(call)).toMatchObject([{ state: 'ready', id: expect.not.stringMatching(second!.id) }]),
     )
     const [third] = await membersOf(call)
     expect((await call('GET', `/api/v1/machines/${third!.id}`)).body[0].labels).toEqual({ version: '2' })
+    expect((await call('PUT', '/api/v1/pools/ci', { body: { ...body, idle_ttl: 1 } })).status).toBe(200)
     await until(async () =>
       expect(await membersOf(call)).toMatchObject([{ state: 'ready', id: expect.not.stringMatching(third!.id) }]),
     )

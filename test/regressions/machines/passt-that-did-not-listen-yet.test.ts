@@ -30,6 +30,7 @@ test.skipIf(withoutPasst !== undefined)(
     mkdirSync(home)
     writeFileSync(join(folder.path, 'passt'), program, { mode: 0o755 })
     vi.stubEnv('PATH', `${folder.path}:${process.env['PATH']}`)
+    using cleanUp = new DisposableStack()
     const passt = await startPasst('net1', {
       id: crypto.randomUUID(),
       home,
@@ -37,6 +38,7 @@ test.skipIf(withoutPasst !== undefined)(
       environment: { PATH: process.env['PATH'] },
       reachesLoopback: false,
     })
+    cleanUp.defer(() => passt.kill())
     const socket = connect(join(home, passt.path))
     await expect(once(socket, 'connect')).resolves.toBeDefined()
     socket.destroy()

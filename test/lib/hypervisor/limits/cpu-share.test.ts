@@ -51,7 +51,8 @@ describe.skipIf(reason !== undefined)(reason ?? 'the share of a CPU', () => {
     expect(await findFolder(bench, free.id)).not.toContain(free.id)
 
     await bench.driver.configure(id, { ...definition, limits: {} })
-    expect(await compare()).toBeGreaterThan(0.5)
+    // Other programs may keep one of the processors busy for a while.
+    await until(async () => expect(await compare()).toBeGreaterThan(0.5))
     const quota = ['cpu.cfs_quota_us', 'cpu.max'].map(name => join(group, name)).find(existsSync)!
     const unlimited = readFileSync(quota, 'utf8')
     await bench.driver.configure(id, { ...definition, limits: { cpu_percent: 5 } })
