@@ -1,4 +1,5 @@
 import type { Principal } from '#lib/access/principal.ts'
+import { SpecialReply } from './special-reply.ts'
 
 /** Declares that an endpoint can run as a job (`Prefer: respond-async`, RFC 7240). */
 export interface JobKind {
@@ -34,10 +35,11 @@ export interface StartedJob {
 }
 
 /** The reply to a request that continues as a job: 202 with the job and its location. */
-export class AcceptedJob {
+export class AcceptedJob extends SpecialReply {
   readonly job: { readonly id: string }
 
   constructor(job: { readonly id: string }) {
+    super()
     this.job = job
   }
 }

@@ -1,11 +1,14 @@
+import { SpecialReply } from './special-reply.ts'
+
 /** A reply that is already serialized as JSON text or bytes, with its ETag (RFC 9110, 8.8.3). */
-export class PreparedBody {
+export class PreparedBody extends SpecialReply {
   readonly json: string | Uint8Array<ArrayBuffer>
   readonly etag: string
   /** Headers of this reply only, such as Link. */
   readonly headers: Readonly<Record<string, string>>
 
   constructor(json: PreparedBody['json'], etag: string, headers: Readonly<Record<string, string>> = {}) {
+    super()
     this.json = json
     this.etag = etag
     this.headers = headers
@@ -18,12 +21,13 @@ export class PreparedBody {
 }
 
 /** A JSON reply with its ETag that is too long for one string: its parts are generated while it is sent. */
-export class PreparedParts {
+export class PreparedParts extends SpecialReply {
   readonly parts: () => AsyncIterable<string>
   readonly etag: string
   readonly headers: Readonly<Record<string, string>>
 
   constructor(parts: PreparedParts['parts'], etag: string, headers: Readonly<Record<string, string>> = {}) {
+    super()
     this.parts = parts
     this.etag = etag
     this.headers = headers

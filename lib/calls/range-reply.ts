@@ -1,3 +1,5 @@
+import { SpecialReply } from './special-reply.ts'
+
 /** An object whose bytes can be read in ranges (RFC 9110, 14). */
 export interface RangeSource {
   /** Size of the whole object in bytes. */
@@ -9,10 +11,11 @@ export interface RangeSource {
 }
 
 /** A reply with the content of an object, or with the range of it that the request names. */
-export class RangeReply {
+export class RangeReply extends SpecialReply {
   readonly source: RangeSource
 
   constructor(source: RangeSource) {
+    super()
     this.source = source
   }
 }

@@ -1,3 +1,5 @@
+import { SpecialReply } from './special-reply.ts'
+
 /**
  * A request to become a WebSocket that has no answer yet. Node and the edge each have an implementation, which completes the
  * handshake.
@@ -17,11 +19,12 @@ export interface Handshake {
 }
 
 /** A reply that turns the connection into a WebSocket. */
-export class Upgrade {
+export class Upgrade extends SpecialReply {
   /** Takes over the connection and completes the handshake. */
   readonly accept: (handshake: Handshake) => void
 
   constructor(accept: (handshake: Handshake) => void) {
+    super()
     this.accept = accept
   }
 }

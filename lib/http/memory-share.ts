@@ -11,9 +11,10 @@ const smallLimit = 1024 * 1024
 export const createMemoryShares = (maxPerCaller = 64 * 1024 * 1024): ShareMemory => {
   const shares = createKeyedLimiter(maxPerCaller)
   return (context, limit = 0, work) => {
-    const { caller, signal } = context
+    const { caller } = context
     if (limit < smallLimit || !caller) return work()
     const size = Math.min(Number(context.header('content-length')) || limit, limit)
-    return shares.run(caller.id, async () => work(), signal, size)
+    // The signal is made when it is first read, and most bodies need none.
+    return shares.run(caller.id, async () => work(), context.signal, size)
   }
 }

@@ -1,15 +1,12 @@
 import type { Services } from './services.ts'
-import { RangeReply } from '#lib/calls/range-reply.ts'
 import type { RequestContext } from './context.ts'
-import { PreparedBody, PreparedParts } from '#lib/calls/prepared-body.ts'
+import { PreparedBody } from '#lib/calls/prepared-body.ts'
 import type { Route } from './endpoint.ts'
-import { AcceptedJob } from '#lib/calls/accepted-job.ts'
 import { continueWith } from '#lib/async/maybe-promise.ts'
 import type { AppOptions } from './options.ts'
 import { createChangeHandler } from './change-handler.ts'
 import { readFilter, selectSteps } from './steps.ts'
-import { StreamReply } from '#lib/calls/stream-reply.ts'
-import { Upgrade } from '#lib/calls/upgrade.ts'
+import { SpecialReply } from '#lib/calls/special-reply.ts'
 import type { ShareMemory } from './memory-share.ts'
 import type { LimitWaiting } from './wait-limit.ts'
 
@@ -32,9 +29,6 @@ const applyFilter = async (list: unknown, text: string, { endpoint }: Route, opt
   return (items as readonly unknown[]).filter(filter.matches)
 }
 
-const isSpecialReply = (value: unknown): boolean =>
-  [PreparedBody, PreparedParts, RangeReply, AcceptedJob, StreamReply, Upgrade].some(kind => value instanceof kind)
-
 /** Makes the function that filters and checks the handler's value before it is sent. */
 const createReplyFinisher = (
   route: Route,
@@ -43,7 +37,7 @@ const createReplyFinisher = (
   const { endpoint } = route
   const { checkReplies } = options
   const check = (value: unknown): unknown =>
-    checkReplies && !isSpecialReply(value) ? endpoint.reply.parse(value) : value
+    checkReplies && !(value instanceof SpecialReply) ? endpoint.reply.parse(value) : value
   if (endpoint.filter !== true) return (_, value) => check(value)
   return (context, value) => {
     const text = context.header('x-filter')

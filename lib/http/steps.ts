@@ -99,6 +99,16 @@ const parsePart = (
   return parsed.data
 }
 
+/** Makes the step that parses the query. Most requests have none: what an empty one is parsed to is computed once. */
+const parseQuery = (schema: NonNullable<Endpoint['query']>): Step => {
+  let parsedEmpty: unknown
+  return context => {
+    const params = context.searchParams()
+    if (params.size > 0) context.query = parsePart('query', schema, Object.fromEntries(params))
+    else context.query = Object.assign({}, (parsedEmpty ??= parsePart('query', schema, {})))
+  }
+}
+
 /** The steps of an endpoint, and the index of the one that reads the body; undefined without a body. */
 interface SelectedSteps {
   readonly steps: readonly Step[]
@@ -118,8 +128,7 @@ export const selectSteps = (endpoint: Endpoint, options: AppOptions, services: S
   if (params) steps.push(context => void (context.params = parsePart('params', params, context.params)))
   const { admit } = endpoint
   if (admit) steps.push(context => admit({ header: name => context.header(name), params: context.params }, services))
-  if (query)
-    steps.push(context => void (context.query = parsePart('query', query, Object.fromEntries(context.searchParams()))))
+  if (query) steps.push(parseQuery(query))
   // The handler of a WebSocket may open what only the WebSocket would close.
   if (media === 'websocket') steps.push(requireUpgrade(endpoint.textFor))
   const bodyAt = body && steps.length

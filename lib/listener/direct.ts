@@ -18,6 +18,9 @@ const readHeader = ({ rawHeaders }: IncomingMessage, name: string): string | nul
   return value
 }
 
+/** The direct path serves no request with a query, so all of its contexts share this one. */
+const noParams = new URLSearchParams()
+
 /** A request from Node's own objects. */
 class NodeContext extends RequestContext {
   readonly #incoming: IncomingMessage
@@ -34,7 +37,7 @@ class NodeContext extends RequestContext {
   }
 
   searchParams(): URLSearchParams {
-    return new URLSearchParams()
+    return noParams
   }
 
   override get connection(): object {
