@@ -5,9 +5,9 @@ export class PreparedBody extends SpecialReply {
   readonly json: string | Uint8Array<ArrayBuffer>
   readonly etag: string
   /** Headers of this reply only, such as Link. */
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: Readonly<Record<string, string>> | undefined
 
-  constructor(json: PreparedBody['json'], etag: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(json: PreparedBody['json'], etag: string, headers?: Readonly<Record<string, string>>) {
     super()
     this.json = json
     this.etag = etag
@@ -24,9 +24,9 @@ export class PreparedBody extends SpecialReply {
 export class PreparedParts extends SpecialReply {
   readonly parts: () => AsyncIterable<string>
   readonly etag: string
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: Readonly<Record<string, string>> | undefined
 
-  constructor(parts: PreparedParts['parts'], etag: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(parts: PreparedParts['parts'], etag: string, headers?: Readonly<Record<string, string>>) {
     super()
     this.parts = parts
     this.etag = etag
