@@ -42,6 +42,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   hosts: ['access', 'async', 'auth', 'calls', 'client', 'events', 'http', 'license', 'storage'],
   doctor: ['health', 'hypervisor', 'platform'],
   report: ['doctor', 'hypervisor', 'packs', 'platform'],
+  'service-unit': ['hypervisor', 'platform'],
   'remote-catalogs': ['access', 'async', 'calls', 'catalog', 'events', 'objects', 'platform', 'storage'],
   transfers: [
     'access',

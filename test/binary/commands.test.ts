@@ -72,6 +72,8 @@ const onService: readonly Case[] = [
   { command: 'tunnel', args: 'demo 7', code: 1, says: /Tunnels are unsupported by the embedded driver/ },
   { command: 'audit list', says: /catalog\/push/ },
   { command: 'audit export', says: /"operation":"claims\/create"/ },
+  { command: 'service install', args: '--print', says: /^KillMode=process$/m },
+  { command: 'service status', says: /^service +All services are running/m },
   { command: 'doctor', says: /^ok +service +The service runs/m },
   {
     command: 'report',
@@ -89,7 +91,7 @@ const alone: readonly Case[] = [
 ]
 
 /** Commands that are tested on their own below, and in the files beside this one. */
-const elsewhere = ['serve', 'routes', 'keygen', 'storage rekey']
+const elsewhere = ['service uninstall', 'serve', 'routes', 'keygen', 'storage rekey']
 
 const listCommands = (command: Command, path: readonly string[] = []): readonly string[] =>
   command.commands.length === 0

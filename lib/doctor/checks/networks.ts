@@ -46,7 +46,7 @@ export const checkHostNetworks = async ({ needs, service, installPackage }: Surr
   if (service.kind !== 'running' && !(await canAdministerNetwork()))
     return createWarning(
       'Machines are on a bridge or a network of the host. The service needs the capability CAP_NET_ADMIN for them, which this command does not have.',
-      `mkdir -p ${dropIns} && printf '[Service]\\nAmbientCapabilities=CAP_NET_ADMIN\\n' > ${dropIns}/networks.conf && systemctl daemon-reload && systemctl restart vmhost`,
+      `mkdir -p ${dropIns} && printf '[Service]\\nAmbientCapabilities=CAP_NET_ADMIN CAP_NET_RAW CAP_NET_BIND_SERVICE\\n' > ${dropIns}/networks.conf && systemctl daemon-reload && systemctl restart vmhost`,
     )
   return createOk('What bridges and networks of the host need is installed.')
 }

@@ -32,6 +32,11 @@ export const commandTable: readonly TableRow[] = [
     load: async () => (await import('./storage.ts')).createStorageCommand,
   },
   {
+    name: 'service',
+    summary: 'The service as a unit of systemd or launchd: install, uninstall, status',
+    load: async () => (await import('./service.ts')).createServiceCommand,
+  },
+  {
     name: 'doctor',
     summary: 'Check this host and its service: what is wrong, and the command that mends it',
     load: async () => (await import('./doctor.ts')).createDoctorCommand,
