@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { DomUtils, parseDocument } from 'htmlparser2'
+import { Parser } from 'htmlparser2'
 import { expect, test } from 'vitest'
 import { findProgram } from '#lib/hypervisor/qemu/programs.ts'
 import type { Host } from '#lib/service-unit/host.ts'
@@ -89,45 +89,59 @@ test.runIf((await findProgram('systemd-analyze')) !== undefined)('systemd accept
   expect(readFileSync(file, 'utf8')).toContain('--state "/srv/a \\"b\\" 100%% $$HOME"')
 })
 
-const { isTag, isText } = DomUtils
-type ChildNode = ReturnType<typeof parseDocument>['children'][number]
+interface Element {
+  readonly name: string
+  readonly children: Element[]
+  text: string
+}
+
+/** Reads the elements of an XML document. */
+const readXml = (text: string): Element => {
+  const top: Element = { name: '', children: [], text: '' }
+  const open = [top]
+  const parser = new Parser(
+    {
+      onopentagname(name) {
+        const element: Element = { name, children: [], text: '' }
+        open.at(-1)!.children.push(element)
+        open.push(element)
+      },
+      ontext: data => void (open.at(-1)!.text += data),
+      onclosetag: () => void open.pop(),
+    },
+    { xmlMode: true },
+  )
+  parser.end(text)
+  return top
+}
 
 /** Reads a value of a property list. */
-const readValue = (node: ChildNode): unknown => {
-  if (!isTag(node)) throw new Error('no element')
-  const children = node.children.filter(isTag)
-  const text = node.children
-    .filter(isText)
-    .map(({ data }) => data)
-    .join('')
-  if (node.name === 'dict')
-    return Object.fromEntries(
-      children.flatMap((child, at) =>
-        child.name === 'key' ? [[String(readValue(child)), readValue(children[at + 1]!)]] : [],
-      ),
-    )
-  if (node.name === 'array') return children.map(readValue)
-  if (node.name === 'true' || node.name === 'false') return node.name === 'true'
-  return node.name === 'integer' ? Number(text) : text
+const readValue = ({ name, children, text }: Element): unknown => {
+  if (name === 'plist') return children.map(readValue)[0]
+  if (name === 'array') return children.map(readValue)
+  if (name === 'true' || name === 'false') return name === 'true'
+  if (name === 'integer') return Number(text)
+  if (name !== 'dict') return text
+  const keys = children.filter((_, at) => at % 2 === 0).map(child => child.text)
+  const values = children.filter((_, at) => at % 2 === 1).map(readValue)
+  return Object.fromEntries(keys.map((key, at) => [key, values[at]]))
 }
 
 test('the property list of launchd says the same', () => {
   const state = '/Users/Shared/a & <b>'
-  const document = parseDocument(formatPlist({ ...options, state }, '/Library/Logs/vmhost.log'), { xmlMode: true })
-  const [dict] = document.children
-    .filter(isTag)
-    .find(({ name }) => name === 'plist')!
-    .children.filter(isTag)
-  expect(readValue(dict!)).toEqual({
-    Label: 'vmhost',
-    ProgramArguments: ['/usr/local/bin/vmhost', 'serve', '--config', options.config, '--state', state],
-    UserName: 'vmhost',
-    RunAtLoad: true,
-    KeepAlive: { SuccessfulExit: false },
-    AbandonProcessGroup: true,
-    ExitTimeOut: 30,
-    Umask: 0o77,
-    StandardOutPath: '/Library/Logs/vmhost.log',
-    StandardErrorPath: '/Library/Logs/vmhost.log',
-  })
+  const { children } = readXml(formatPlist({ ...options, state }, '/Library/Logs/vmhost.log'))
+  expect(children.map(readValue)).toEqual([
+    {
+      Label: 'vmhost',
+      ProgramArguments: ['/usr/local/bin/vmhost', 'serve', '--config', options.config, '--state', state],
+      UserName: 'vmhost',
+      RunAtLoad: true,
+      KeepAlive: { SuccessfulExit: false },
+      AbandonProcessGroup: true,
+      ExitTimeOut: 30,
+      Umask: 0o77,
+      StandardOutPath: '/Library/Logs/vmhost.log',
+      StandardErrorPath: '/Library/Logs/vmhost.log',
+    },
+  ])
 })
