@@ -19,6 +19,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   async: [],
   calls: ['access', 'async'],
   client: [],
+  web: ['client'],
   health: ['async'],
   http: ['access', 'async', 'calls'],
   platform: ['async', 'calls'],
@@ -71,7 +72,7 @@ const folderOf = (file: string): string => file.split('/')[1]!
 export const importsOf = (file: string): readonly string[] =>
   [
     ...readFileSync(file, 'utf8').matchAll(
-      /(?:^import|^export|^\}|\n\}|\bimport\()[^'"`;]*?'((?:#(?:lib|functions)\/|\.\.?\/)[^']+\.ts)'/gm,
+      /(?:^import|^export|^\}|\n\}|\bimport\()[^'"`;]*?'((?:#(?:lib|functions)\/|\.\.?\/)[^']+\.tsx?)'/gm,
     ),
   ].map(([, from]) => (from!.startsWith('#') ? from!.slice(1) : join(dirname(file), from!)))
 
@@ -117,7 +118,7 @@ const brokenBoundaries = (graph: ReadonlyMap<string, readonly string[]>): readon
 /** How many files each folder of these has at one level, most first. */
 const countFiles = (folders: string): readonly (readonly [folder: string, count: number])[] => {
   const counts = new Map<string, number>()
-  for (const file of globSync(`${folders}/**/*.{ts,json}`))
+  for (const file of globSync(`${folders}/**/*.{ts,tsx,json}`))
     counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
   return [...counts].toSorted(([, one], [, other]) => other - one)
 }
@@ -129,7 +130,7 @@ const overfullFolders = (): readonly string[] =>
 
 /** The lines of the files of these folders, fewest first, and the lines that a share of them does not exceed. */
 const countLines = (folders: string) => {
-  const lines = globSync(`${folders}/**/*.ts`)
+  const lines = globSync(`${folders}/**/*.{ts,tsx}`)
     .filter(file => !file.endsWith('.gen.ts'))
     .map(file => ({ file, count: readFileSync(file, 'utf8').split('\n').length - 1 }))
     .toSorted((one, other) => one.count - other.count)
@@ -151,7 +152,7 @@ const longFiles = (): readonly string[] => {
 
 /** What breaks the layout: imports against the floors (with the chain that closes a circle), full folders, long files. */
 export const findLayoutFaults = (): readonly string[] => {
-  const files = globSync('lib/*/**/*.ts')
+  const files = globSync('lib/*/**/*.{ts,tsx}')
   const graph = new Map(files.map(file => [file, importsOf(file)]))
   const unknown = [...new Set(files.map(folderOf))]
     .filter(folder => !(folder in mayImport) && !(folder in programs))

@@ -11,6 +11,7 @@ export const dependencyReasons: Readonly<Record<string, string>> = {
   hono: 'The router, on Node and on the edge alike.',
   htmlparser2: 'The XML that S3, Azure and WebDAV servers send: its tokenizer alone. Loaded on demand.',
   jose: 'Signs and verifies tokens, publishes keys.',
+  preact: 'Draws the web console in the browser, in 5 KB.',
   'prom-client': 'The text and the types of /metrics.',
   re2js: 'Regular expressions of callers, in time that grows with the text alone. Loaded on demand.',
   'reflect-metadata': '@peculiar/x509 asks for it.',

@@ -6,9 +6,11 @@ import { apiDescriptionFile } from '#lib/compose/api-description.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 import type { Exposure } from '#lib/http/exposure.ts'
 import { buildApiDescription } from './api-description.ts'
+import { webConsoleFile } from '#lib/compose/console-pages.ts'
 import { edgeFiles, noHtmlEntities } from './edge-plugins.ts'
 import { chainToHost } from './import-graph.ts'
 import { nodeModules } from './node-modules.ts'
+import { buildWebConsole } from './web-console.ts'
 import { onlyRoutes } from './only-routes.ts'
 
 const plugins = [nodeModules, edgeFiles, noHtmlEntities]
@@ -22,7 +24,7 @@ export const edgeBuildOptions = {
   conditions: ['workerd', 'worker', 'import'],
   target: 'es2023',
   format: 'esm',
-  external: ['node:*', 'cloudflare:*', `*/${apiDescriptionFile}`],
+  external: ['node:*', 'cloudflare:*', `*/${apiDescriptionFile}`, `*/${webConsoleFile}`],
   plugins,
   metafile: true,
   logLevel: 'warning',
@@ -88,6 +90,7 @@ export const buildEdge = async (
   })
   refuseChainsToHost(metafile, [relative(process.cwd(), entry), ...routes.map(({ id }) => `functions/${id}.ts`)])
   writeFileSync(join(folder, apiDescriptionFile), await buildApiDescription(routes))
+  writeFileSync(join(folder, webConsoleFile), (await buildWebConsole(routes)).text)
   const size = measureStart(metafile, file)
   if (size.minified > budget.minified || size.gzip > budget.gzip)
     throw new Error(

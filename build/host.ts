@@ -6,10 +6,12 @@ import type { Route } from '#lib/http/endpoint.ts'
 import type { Exposure } from '#lib/http/exposure.ts'
 import { toServedPath } from '#lib/calls/paths.ts'
 import { apiDescriptionFile } from '#lib/compose/api-description.ts'
+import { webConsoleFile } from '#lib/compose/console-pages.ts'
 import { buildApiDescription } from './api-description.ts'
 import { licensesOf } from './licenses.ts'
 import { joinMetafiles, nodeOptions, withoutAddOns } from './node-bundle.ts'
 import { onlyRoutes } from './only-routes.ts'
+import { buildWebConsole } from './web-console.ts'
 import { needsPart, withoutUnusedParts } from './parts.ts'
 
 /** Leaves the roles of worker threads to a bundle of their own. What they share with the service would cut it into more chunks. */
@@ -77,9 +79,11 @@ export const buildHost = async (
     entryPoints: { events: 'lib/entry/events.ts', ...(hasDrivers && { recorder: 'lib/entry/recorder.ts' }) },
   })
   if (hasDrivers) cpSync(wasmFile, join(folder, 'chunks', 'v86.wasm'))
+  const webConsole = await buildWebConsole(routes)
   const metafile = joinMetafiles([service.metafile, worker.metafile, processes.metafile])
-  writeFileSync(join(folder, 'LICENSES.txt'), licensesOf(metafile))
+  writeFileSync(join(folder, 'LICENSES.txt'), licensesOf(joinMetafiles([metafile, webConsole.metafile])))
   writeFileSync(join(folder, apiDescriptionFile), await buildApiDescription(routes))
+  writeFileSync(join(folder, webConsoleFile), webConsole.text)
   writeFileSync(join(folder, 'routes.json'), JSON.stringify(routes.map(tableRow), undefined, 2))
   return metafile
 }

@@ -15,6 +15,8 @@ import claimsListGrouped from './claims/list-grouped.ts'
 import claimsDelete from './claims/delete.ts'
 import claimsShow from './claims/show.ts'
 import authRotateKey from './auth/rotate-key.ts'
+import authCreateLink from './auth/create-link.ts'
+import authUseLink from './auth/use-link.ts'
 import authChangePassword from './auth/change-password.ts'
 import rolesList from './roles/list.ts'
 import rolesCreate from './roles/create.ts'
@@ -23,6 +25,8 @@ import rolesShow from './roles/show.ts'
 import rolesListClaims from './roles/list-claims.ts'
 import rolesAddClaim from './roles/add-claim.ts'
 import rolesRemoveClaim from './roles/remove-claim.ts'
+import authShowSession from './auth/show-session.ts'
+import authOpenSession from './auth/open-session.ts'
 import authCreateTicket from './auth/create-ticket.ts'
 import authSignOut from './auth/sign-out.ts'
 import authSignIn from './auth/sign-in.ts'
@@ -183,6 +187,8 @@ export const routes = [
   { id: 'claims/delete', endpoint: claimsDelete }, // DELETE /v1/auth/claims/{id}
   { id: 'claims/show', endpoint: claimsShow }, // GET /v1/auth/claims/{id}
   { id: 'auth/rotate-key', endpoint: authRotateKey }, // POST /v1/auth/key/rotate
+  { id: 'auth/create-link', endpoint: authCreateLink }, // POST /v1/auth/links
+  { id: 'auth/use-link', endpoint: authUseLink }, // POST /v1/auth/links/use
   { id: 'auth/change-password', endpoint: authChangePassword }, // PUT /v1/auth/password
   { id: 'roles/list', endpoint: rolesList }, // GET /v1/auth/roles
   { id: 'roles/create', endpoint: rolesCreate }, // POST /v1/auth/roles
@@ -191,6 +197,8 @@ export const routes = [
   { id: 'roles/list-claims', endpoint: rolesListClaims }, // GET /v1/auth/roles/{id}/claims
   { id: 'roles/add-claim', endpoint: rolesAddClaim }, // POST /v1/auth/roles/{id}/claims
   { id: 'roles/remove-claim', endpoint: rolesRemoveClaim }, // DELETE /v1/auth/roles/{id}/claims/{claim}
+  { id: 'auth/show-session', endpoint: authShowSession }, // GET /v1/auth/session
+  { id: 'auth/open-session', endpoint: authOpenSession }, // POST /v1/auth/session
   { id: 'auth/create-ticket', endpoint: authCreateTicket }, // POST /v1/auth/tickets
   { id: 'auth/sign-out', endpoint: authSignOut }, // DELETE /v1/auth/token
   { id: 'auth/sign-in', endpoint: authSignIn }, // POST /v1/auth/token

@@ -5,6 +5,8 @@ import { build, type Metafile } from 'esbuild'
 import { apiDescriptionFile } from '#lib/compose/api-description.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 import type { Exposure } from '#lib/http/exposure.ts'
+import { webConsoleFile } from '#lib/compose/console-pages.ts'
+import { buildWebConsole } from '../web-console.ts'
 import { buildApiDescription } from '../api-description.ts'
 import { wasmFile } from '../host.ts'
 import { joinMetafiles, nodeOptions, withCommandsAtOnce, withoutAddOns } from '../node-bundle.ts'
@@ -57,6 +59,7 @@ export const bundleExecutable = async (
     format: 'iife',
     banner: { js: banner },
   })
+  const webConsole = await buildWebConsole(routes)
   const [main, workerCode] = [program.outputFiles[0]!.text, worker.outputFiles[0]!.text]
   const programCode = Object.fromEntries(ownPrograms.outputFiles.map(({ path, text }) => [basename(path), text]))
   return {
@@ -66,8 +69,9 @@ export const bundleExecutable = async (
       'worker.cjs': workerCode,
       ...(needsPart(routes, 'drivers') && { 'v86.wasm': readFileSync(wasmFile) }),
       [apiDescriptionFile]: await buildApiDescription(routes),
+      [webConsoleFile]: webConsole.text,
       version: hash('sha256', [main, workerCode, ...Object.values(programCode)].join('')).slice(0, 16),
     },
-    metafile: joinMetafiles([program.metafile, worker.metafile, ownPrograms.metafile]),
+    metafile: joinMetafiles([program.metafile, worker.metafile, ownPrograms.metafile, webConsole.metafile]),
   }
 }

@@ -12,8 +12,9 @@ export default endpoint({
   uses: ['sessions'],
   reply: DeletionReply,
   status: 202,
-}).handle(async ({ bearer }, { sessions }) => {
+}).handle(async ({ bearer, isFromConsole, keepSession }, { sessions }) => {
   if (!bearer) throw new ServiceError('invalid', 'This request carries no token that could be ended.')
   await sessions.end(bearer)
+  if (isFromConsole) keepSession(undefined)
   return confirmDeletion('The token is not valid any more.')
 })

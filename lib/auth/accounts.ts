@@ -1,5 +1,5 @@
 import { ServiceError } from '#lib/errors.ts'
-import type { Stored } from '#lib/storage/store.ts'
+import type { Stored, Write } from '#lib/storage/store.ts'
 import { claimNames } from '#lib/access/claims.ts'
 import type { Directory } from './directory.ts'
 import type { User } from './directory-schemas.ts'
@@ -18,9 +18,10 @@ export interface Accounts {
   principal(id: string): Promise<Principal | undefined>
   /**
    * Replaces the password that `user` has with a new one, which the caller has checked against the rules. Tokens issued
-   * for the old password end. Throws `conflict` when the stored password has changed since `user` was read.
+   * for the old password end. `otherWrites` are part of the same commit. Throws `conflict` when the stored password has changed
+   * since `user` was read.
    */
-  setPassword(user: User & Stored, password: string): Promise<void>
+  setPassword(user: User & Stored, password: string, otherWrites?: readonly Write[]): Promise<void>
   /** Hashes the user's password again with the configured method. The password and the tokens stay valid. */
   rehash(user: User & Stored, password: string): Promise<void>
   /**
@@ -56,7 +57,7 @@ export const createAccounts = ({ directory, passwords, rules, confirmation }: Op
     }
     await directory.runExclusive(() => directory.commit([users.put(root), publish(createUserEvent('ADDED', id))]))
   }
-  const setPassword = async ({ id, generation }: User & Stored, password: string): Promise<void> => {
+  const setPassword: Accounts['setPassword'] = async ({ id, generation }, password, otherWrites = []) => {
     const hash = await passwords.hash(password)
     const change = (user: User): User => {
       // A user who knows the old password must not undo a reset of it.
@@ -64,7 +65,9 @@ export const createAccounts = ({ directory, passwords, rules, confirmation }: Op
         throw new ServiceError('conflict', 'The password was changed meanwhile; sign in again.')
       return { ...user, password: hash, generation: generation + 1, updated_at: new Date().toISOString() }
     }
-    await users.update(id, change, [publish(createUserEvent('UPDATED', id))], { essential: true })
+    await users.update(id, change, [publish(createUserEvent('UPDATED', id)), ...otherWrites], {
+      essential: true,
+    })
   }
 
   const confirmRoot = async (id: string, password: string): Promise<void> => {

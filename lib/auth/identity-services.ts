@@ -1,4 +1,6 @@
 import type { ApiKeys } from './api-keys.ts'
+import type { Links } from './browser/links.ts'
+import type { BrowserSessions } from './browser/sessions.ts'
 import type { Claims } from './claim-list.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { ChangeOwnPassword } from './own-password.ts'
@@ -15,6 +17,8 @@ export interface IdentityServices {
   /** Validates tokens. On the host this also checks that the token's user still exists and has not signed out. */
   readonly tokenVerifier: Pick<Tokens, 'verify'>
   readonly sessions: Pick<Sessions, 'end'>
+  readonly browserSessions: BrowserSessions
+  readonly links: Pick<Links, 'issue'>
   readonly tickets: Pick<Tickets, 'issue'>
   readonly changeOwnPassword: ChangeOwnPassword
   readonly keys: Pick<KeyRing, 'rotate' | 'publicKeys'>

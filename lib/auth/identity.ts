@@ -6,6 +6,8 @@ import { createApiKeys } from './api-keys.ts'
 import { createAuthenticate } from './authenticate.ts'
 import type { Authenticate } from '#lib/access/credential.ts'
 import type { RedeemTicket, SessionReferences } from '#lib/access/session-reference.ts'
+import { createBrowserSessions } from './browser/sessions.ts'
+import { createLinks } from './browser/links.ts'
 import { createClaims } from './claim-list.ts'
 import { openDirectory } from './directory.ts'
 import type { KeyRing } from './key-ring.ts'
@@ -21,7 +23,7 @@ import { createRoles } from './roles.ts'
 import { createRootConfirmation, type RootPasswordUse } from './root-confirmation.ts'
 import { createSessionReferences } from './session-references.ts'
 import { createSessions } from './sessions.ts'
-import { createSignIn } from './sign-in.ts'
+import { createIdentify, createSignIn } from './sign-in.ts'
 import { createTickets } from './tickets/tickets.ts'
 import { createTokens } from './tokens.ts'
 import { createTrustedIssuers, type TrustedServices } from './assertions/trusted-issuers.ts'
@@ -89,17 +91,21 @@ export const openIdentity = async (options: Options): Promise<Identity> => {
   const sessions = createSessions({ tokens, revocations, directory, apiKeys })
   const sessionReferences = createSessionReferences({ sessions, apiKeys })
   const tickets = createTickets(sessionReferences)
+  const identify = createIdentify({ accounts, apiKeys, passwords, lockout })
+  const links = createLinks({ store, accounts, rules, sha256 })
   const users = createUsers({
     directory,
     passwords,
     rules,
     lockout,
     rootId,
-    onRemoveUser: [apiKeys.prepareRemoval, ...onRemoveUser],
+    onRemoveUser: [apiKeys.prepareRemoval, links.prepareRemoval, ...onRemoveUser],
   })
   return {
     services: {
-      signIn: createSignIn({ accounts, apiKeys, passwords, lockout, tokens }),
+      signIn: createSignIn(identify, tokens),
+      browserSessions: createBrowserSessions({ identify, links, tokens }),
+      links,
       tokenVerifier: sessions,
       sessions,
       tickets,

@@ -16,14 +16,19 @@ export interface Credentials {
 }
 
 /**
- * Issues a token for a password or an API key; `expires_at` is in seconds since 1970. Throws `invalid` for incomplete
- * credentials, `unauthenticated` for wrong ones, and `locked-out` after too many failures.
+ * Finds out who has these credentials, and what a token of theirs depends on. Throws `invalid` for incomplete credentials,
+ * `unauthenticated` for wrong ones, and `locked-out` after too many failures.
  */
-export type SignIn = (
+export type Identify = (
   credentials: Credentials,
   address: string,
   /** Called with the user as soon as it is known, also when the sign-in fails afterwards. */
   setActor?: (who: Pick<Principal, 'id' | 'username'>) => void,
+) => Promise<{ readonly principal: Principal; readonly basis: TokenBasis }>
+
+/** Issues a token for a password or an API key; `expires_at` is in seconds since 1970. Throws as `Identify` does. */
+export type SignIn = (
+  ...credentials: Parameters<Identify>
 ) => Promise<{ readonly email: string; readonly expires_at: number; readonly token: string }>
 
 const createInvalidRequestError = (message: string): ServiceError => new ServiceError('invalid', message)
@@ -32,18 +37,17 @@ const createUnauthenticatedError = (message = 'Invalid User or Password'): Servi
   new ServiceError('unauthenticated', message, { extra: { error: 'invalid_grant', error_description: message } })
 
 /** What a token was issued for: a generation of the password, or an API key. The token ends with it. */
-type TokenBasis = { readonly gen: number } | { readonly api_key_id: string }
+export type TokenBasis = { readonly gen: number } | { readonly api_key_id: string }
 
 interface Options {
   readonly accounts: Pick<Accounts, 'find' | 'principal' | 'rehash'>
   readonly apiKeys: Pick<ApiKeys, 'principal'>
   readonly passwords: Passwords
   readonly lockout: Pick<Lockout, 'guard'>
-  readonly tokens: Pick<Tokens, 'issue'>
 }
 
-/** Signs in with an API key, or with `email` or `username`; either may hold an e-mail address, a user name or an id. */
-export const createSignIn = ({ accounts, apiKeys, passwords, lockout, tokens }: Options): SignIn => {
+/** Takes an API key, or `email` or `username` with a password; either may hold an e-mail address, a user name or an id. */
+export const createIdentify = ({ accounts, apiKeys, passwords, lockout }: Options): Identify => {
   const checkPassword = async (
     user: (User & Stored) | undefined,
     { identifier, password, address }: Record<'identifier' | 'password' | 'address', string>,
@@ -72,17 +76,11 @@ export const createSignIn = ({ accounts, apiKeys, passwords, lockout, tokens }: 
     if (found) return found
     throw isFault(failure, 'unauthenticated') ? createUnauthenticatedError(failure.message) : failure
   }
-  const issue = async ({ id: uid, email, username, roles, claims }: Principal, basis: TokenBasis) => {
-    const user = { uid, email, username, roles: [...roles], claims: [...claims] }
-    const { token, expiresAt } = await tokens.issue({ ...user, ...basis })
-    return { email, expires_at: expiresAt, token }
-  }
-
   return async ({ email, username, password, api_key: apiKey }, address, setActor = () => {}) => {
     if (apiKey) {
       const principal = await checkApiKey(apiKey, address)
       setActor(principal)
-      return issue(principal, { api_key_id: principal.apiKeyId })
+      return { principal, basis: { api_key_id: principal.apiKeyId } }
     }
     const identifier = email || username
     if (!identifier) throw createInvalidRequestError('Either email, username or api_key must be provided.')
@@ -92,6 +90,17 @@ export const createSignIn = ({ accounts, apiKeys, passwords, lockout, tokens }: 
     const user = await checkPassword(found, { identifier, password, address })
     const principal = await accounts.principal(user.id)
     if (!principal) throw createUnauthenticatedError()
-    return issue(principal, { gen: user.generation })
+    return { principal, basis: { gen: user.generation } }
   }
 }
+
+/** Signs in: who is identified gets a token. */
+export const createSignIn =
+  (identify: Identify, tokens: Pick<Tokens, 'issue'>): SignIn =>
+  async (...credentials) => {
+    const { principal, basis } = await identify(...credentials)
+    const { id: uid, email, username, roles, claims } = principal
+    const user = { uid, email, username, roles: [...roles], claims: [...claims] }
+    const { token, expiresAt } = await tokens.issue({ ...user, ...basis })
+    return { email, expires_at: expiresAt, token }
+  }

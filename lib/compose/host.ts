@@ -17,7 +17,7 @@ import { createClientAddress } from '#lib/platform/client-address.ts'
 import { makePrivateFolder } from '#lib/platform/files.ts'
 import { readHostFacts } from '#lib/platform/host-facts.ts'
 import { getAreaLogger } from '#lib/platform/log.ts'
-import type { ProgramParts } from '#lib/platform/program-parts.ts'
+import type { AssetName, ProgramParts } from '#lib/platform/program-parts.ts'
 import { scheduleBackups } from '#lib/storage/backups.ts'
 import { createApiDescriptionLoader } from './api-description.ts'
 import { openCommandLineSocket } from './command-line-socket.ts'
@@ -37,6 +37,7 @@ import { createDemo, openHostMachines } from './open-machines.ts'
 import { openSsh } from './open-ssh.ts'
 import { createRequestLogger } from './request-log.ts'
 import { selectServedRoutes } from './served-routes.ts'
+import { createConsolePages } from './console-pages.ts'
 import { createShutdown } from './shutdown.ts'
 import { openState } from './state.ts'
 import { openTransport } from './transport.ts'
@@ -48,6 +49,8 @@ export interface RunningHost {
   readonly routes: readonly Route[]
   /** The file of the certificate, if it is self-signed: clients must be told to trust it. */
   readonly certificate: string | undefined
+  /** Where root sets the first password in a browser; undefined on every start but the first. */
+  readonly firstAccess: string | undefined
   /** Reads the certificate again if its file has changed. */
   reload(): Promise<void>
   /** Closes all parts in order, within time limits. Returns true if every part closed in time. */
@@ -111,9 +114,10 @@ export const openHost = async (
   const ssh = openSsh(config)
   shutdown.add('SSH connections', 'rest', () => ssh.close())
 
+  const readText = async (name: AssetName): Promise<string> => new TextDecoder().decode(await parts.readAsset(name))
   const { services, jobs, tunnels, cache, removeUnused, broadcast, addWorkToShutdown } = await openHostServices({
     routes,
-    loadApiDescription: createApiDescriptionLoader(async name => new TextDecoder().decode(await parts.readAsset(name))),
+    loadApiDescription: createApiDescriptionLoader(readText),
     state,
     driver,
     machines,
@@ -190,6 +194,7 @@ export const openHost = async (
     routes,
     authenticate: identity.authenticate,
     redeemTicket: identity.redeemTicket,
+    answerPage: createConsolePages(routes, readText, transport.headers),
   })
   // Interrupted jobs get their machines before new requests.
   const resumed = await jobs.resume(async ({ owner, apiKeyId, ...call }, progress) =>
@@ -219,12 +224,15 @@ export const openHost = async (
   shutdown.add('watch of the certificate', 'connections', () => watch[Symbol.dispose]())
   addWorkToShutdown()
 
+  // The password of a first start that was generated need not be typed: root can choose another one in a browser.
+  const link = identity.newPassword === undefined ? undefined : await services.links.issue(await identity.root())
   const running = shutdown.move()
   return {
     url: listener.url,
     driver: driver.platform.hypervisorType,
     routes,
     certificate: transport.selfSignedFile,
+    firstAccess: link && `${listener.url}/${link.fragment}`,
     reload: () => watch.reload(),
     end: running.end,
   }

@@ -3,3 +3,9 @@ declare module '*/api-description.json' {
   const text: string
   export default text
 }
+
+declare module '*/web-console.json' {
+  /** As above. */
+  const text: string
+  export default text
+}

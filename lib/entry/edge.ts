@@ -7,7 +7,9 @@ import { controlRoutes } from '#lib/compose/hosts/control-routes.ts'
 import { readEdgeConfig } from '#lib/compose/edge-config.ts'
 import { selectServedRoutes } from '#lib/compose/served-routes.ts'
 import { createGatewayRefusals, type GatewayRefusals } from '#lib/compose/gateway/refusals.ts'
+import { createConsolePages } from '#lib/compose/console-pages.ts'
 import { createTokenGateway, type RefuseBadToken } from '#lib/compose/gateway/token-gateway.ts'
+import type { AnswerPage } from '#lib/http/pages.ts'
 import { messageOf } from '#lib/errors.ts'
 import { completeUpgrade } from '#lib/events/hibernating/handshake.ts'
 import type { HibernatingSocket } from '#lib/events/hibernating/socket.ts'
@@ -131,19 +133,27 @@ const getControl = ({ CONTROL }: Environment): ControlStub => CONTROL.get(CONTRO
 interface Gateway {
   readonly refuse: RefuseBadToken
   readonly refusals: GatewayRefusals
+  readonly answerPage: AnswerPage | undefined
 }
 
 const openGateway = (environment: Environment): Gateway => {
   const config = readEdgeConfig({ ...environment })
   const refusals = createGatewayRefusals(gathered => getControl(environment).recordRefusals(gathered))
+  const replies = createReplyOptions(config)
+  const routes = selectServedRoutes(config, controlRoutes)
   const refuse = createTokenGateway({
-    ...createReplyOptions(config),
-    routes: selectServedRoutes(config, controlRoutes),
+    ...replies,
+    routes,
     algorithm: config.token_algorithm,
     loadPublicKeys: () => getControl(environment).publicKeys(),
     onRefused: refusals.add,
   })
-  return { refuse, refusals }
+  const answerPage = createConsolePages(
+    routes,
+    async () => (await import('./web-console.json')).default,
+    replies.headers,
+  )
+  return { refuse, refusals, answerPage }
 }
 
 let gateway: Gateway | undefined
@@ -153,6 +163,8 @@ export default {
   async fetch(request: Request, environment: Environment, context: ExecutionContext): Promise<Response> {
     try {
       gateway ??= openGateway(environment)
+      const page = gateway.answerPage?.(request)
+      if (page) return await page
       const refused = await gateway.refuse(request, readAddress(request))
       if (!refused) return await getControl(environment).fetch(request)
       context.waitUntil(gateway.refusals.report())

@@ -9,6 +9,7 @@ import { createStartWorker } from '#lib/platform/workers.ts'
 const bundledAssets: Readonly<Record<AssetName, string>> = {
   'v86.wasm': 'chunks/v86.wasm',
   'api-description.json': 'api-description.json',
+  'web-console.json': 'web-console.json',
 }
 
 /** The parts of a program that is a folder of files: the bundle, or in development the sources. */

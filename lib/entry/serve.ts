@@ -30,12 +30,15 @@ const formatCalls = ({ url, routes }: RunningHost, curl: string): string => {
 }
 
 const formatWelcome = (host: RunningHost): string => {
-  const { url, driver, certificate } = host
+  const { url, driver, certificate, firstAccess } = host
   const curl = `curl -s${certificate ? ` --cacert '${certificate}'` : ''}`
   return `
 vmhost serves ${url} on ${driver}
 
-Sign in:
+In a browser:
+  ${firstAccess === undefined ? `${url}/` : `${firstAccess}\n  sets your password of root. The link works once, for 24 hours; \`vmhost link\` makes another.`}
+
+Sign in without one:
   TOKEN=$(${curl} ${url}/api/v1/auth/token -d '{"email":"root","password":"PASSWORD"}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
 
 Then try:

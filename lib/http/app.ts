@@ -79,8 +79,9 @@ export const createApp = (options: AppOptions): App => {
 
   /** Reports an answered request to the observer and the audit. The reply waits until the audit entry is stored. */
   const completeRequest = (context: RequestContext, outcome: Outcome): MaybePromise<Outcome> => {
-    const { route, preferenceApplied } = context
+    const { route, preferenceApplied, setCookie } = context
     if (preferenceApplied) outcome.headers['Preference-Applied'] = preferenceApplied
+    if (setCookie) outcome.headers['Set-Cookie'] = setCookie
     if (!context.acceptUpgrade) cors?.addHeaders(context.header('origin'), outcome.headers)
     options.onOutcome(context, outcome)
     if (!options.audit || !route || (!isAudited(route.endpoint) && !isRefusal(outcome.status))) return outcome
@@ -159,7 +160,7 @@ export const createApp = (options: AppOptions): App => {
   return {
     fetch(request, from = { address: '' }) {
       const preflight = cors?.preflight(request, () => methodsOf(normalizePath(getPath(request))))
-      return preflight ?? app.fetch(request, from)
+      return preflight ?? options.answerPage?.(request) ?? app.fetch(request, from)
     },
     async upgrade(request, from) {
       let upgrade: Upgrade | undefined

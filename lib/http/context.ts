@@ -6,6 +6,7 @@ import { noProgress, type ProgressReporter } from '#lib/async/progress.ts'
 import type { Route } from './endpoint.ts'
 import type { ParsedFilter } from '#lib/calls/list-filter.ts'
 import { parseIfMatch } from './if-match.ts'
+import { formatSessionCookie, readSessionCookie } from './session-cookie.ts'
 import type { Upgrade } from '#lib/calls/upgrade.ts'
 
 const bearerPrefix = 'bearer '
@@ -42,6 +43,8 @@ export abstract class RequestContext<P = unknown, Q = unknown, B = unknown> impl
   /** The preferences that were honored (`Preference-Applied`, RFC 7240). */
   preferenceApplied: string | undefined = undefined
   authenticate: Authenticate | undefined = undefined
+  /** The Set-Cookie header of the reply. */
+  setCookie: string | undefined = undefined
   /** The session of the ticket in the query, which is used up. */
   session: SessionReference | undefined = undefined
 
@@ -74,6 +77,15 @@ export abstract class RequestContext<P = unknown, Q = unknown, B = unknown> impl
   /** Aborted when the client disconnects. */
   abstract get signal(): AbortSignal
 
+  /** The request came over TLS, to the service itself or to the proxy in front of it. */
+  protected get isEncrypted(): boolean {
+    return false
+  }
+
+  get #isSecure(): boolean {
+    return this.isEncrypted || this.header('x-forwarded-proto') === 'https'
+  }
+
   get connection(): object | undefined {
     return undefined
   }
@@ -95,8 +107,26 @@ export abstract class RequestContext<P = unknown, Q = unknown, B = unknown> impl
   /** The raw token. */
   get bearer(): string | undefined {
     const header = this.header('authorization') ?? (this.route?.endpoint.tokenInQuery ? this.#queryToken() : null)
+    if (header === null) return this.#cookieToken()
     const value = readBearer(header)
     return value !== undefined && isApiKey(value) ? undefined : value
+  }
+
+  /** The token of the session cookie. A GET that changes something never gets its right from a cookie. */
+  #cookieToken(): string | undefined {
+    if (this.apiKey !== undefined || !this.isFromConsole) return undefined
+    if (this.changes && (this.method === 'GET' || this.method === 'HEAD')) return undefined
+    return readSessionCookie(this.header('cookie'), this.#isSecure)
+  }
+
+  /** Whether the web console sent the request. A page of another site cannot set this header. */
+  get isFromConsole(): boolean {
+    return this.header('x-vmhost-console') !== null
+  }
+
+  /** Keeps the token in a cookie of the browser until `expiresAt` (seconds since 1970); undefined removes the cookie. */
+  get keepSession(): (session: { readonly token: string; readonly expiresAt: number } | undefined) => void {
+    return session => void (this.setCookie = formatSessionCookie(session, this.#isSecure))
   }
 
   /** The token from the query, where browsers put it, in the form of the Authorization header. */

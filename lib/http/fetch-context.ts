@@ -30,6 +30,10 @@ export class FetchContext extends RequestContext {
     return new URL(this.#request.url).searchParams
   }
 
+  protected override get isEncrypted(): boolean {
+    return this.#request.url.startsWith('https:')
+  }
+
   get signal(): AbortSignal {
     return this.#request.signal
   }

@@ -10,6 +10,7 @@ import type { Route } from './endpoint.ts'
 import type { Filter } from '#lib/calls/list-filter.ts'
 import type { StartedJob, JobRequest } from '#lib/calls/accepted-job.ts'
 import type { Outcome } from './outcome.ts'
+import type { AnswerPage } from './pages.ts'
 
 export interface AppOptions {
   readonly routes: readonly Route[]
@@ -23,6 +24,8 @@ export interface AppOptions {
   readonly onOutcome: (context: RequestContext, outcome: Outcome) => void
   /** Which pages of other sites may call the service; none when left out. */
   readonly cors?: Cors | undefined
+  /** Answers requests for the pages of the web console; undefined for any other request. Without it there are no pages. */
+  readonly answerPage?: AnswerPage | undefined
   /** Headers of every reply, in addition to the security headers. */
   readonly headers?: Readonly<Record<string, string>>
   /** Answers a repeated Idempotency-Key with the reply of the first request. Without it the header is ignored. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import type { ReadableStream as NodeStream } from 'node:stream/web'
+import { TLSSocket } from 'node:tls'
 import { toBodyReadError, createBodyTooLargeError } from '#lib/http/body.ts'
 import { RequestContext } from '#lib/http/context.ts'
 import type { App } from '#lib/http/app.ts'
@@ -38,6 +39,10 @@ class NodeContext extends RequestContext {
 
   searchParams(): URLSearchParams {
     return noParams
+  }
+
+  protected override get isEncrypted(): boolean {
+    return this.#incoming.socket instanceof TLSSocket
   }
 
   override get connection(): object {

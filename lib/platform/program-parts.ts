@@ -11,7 +11,7 @@ export interface OwnProgram {
 }
 
 /** Data that the program brings along. */
-export type AssetName = 'v86.wasm' | 'api-description.json'
+export type AssetName = 'v86.wasm' | 'api-description.json' | 'web-console.json'
 
 /** What a program consists of beside its main code. Each build has it elsewhere, and the entry of the build says where. */
 export interface ProgramParts {

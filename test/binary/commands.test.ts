@@ -50,6 +50,7 @@ const onService: readonly Case[] = [
   { command: 'claims add', args: 'payroll', says: /^Added PAYROLL/ },
   { command: 'claims list', says: /^PAYROLL/m },
   { command: 'claims remove', args: 'payroll', says: /^Removed PAYROLL/i },
+  { command: 'link', says: /#\/link\/[\w-]{43}\nThe link works once/ },
   { command: 'keys rotate', says: /signs tokens with the key/ },
   { command: 'catalog push', args: `demo --version 1 --machine demo ${local} --format zstd`, says: /^Pushed demo 1/ },
   { command: 'catalog list', says: /^demo +1 +x86_64/m },

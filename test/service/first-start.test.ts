@@ -31,6 +31,24 @@ describe('the first start', () => {
     expect(await second.stop()).toBe(0)
   })
 
+  test('prints a link with which root sets a password in a browser, once', async () => {
+    using state = newState()
+    const service = await startService({ state: state.path })
+    const secret = /#\/link\/(\S+)/.exec(service.printed)![1]!
+    const use = (password: string) =>
+      service.call('POST', '/api/v1/auth/links/use', {
+        body: { secret, password },
+        headers: { 'x-vmhost-console': '1' },
+      })
+    expect(await use('weak')).toMatchObject({ status: 400 })
+    expect(await use(rootPassword)).toMatchObject({ status: 201, body: { username: 'root' } })
+    expect(await use('Another-Horse-7-Battery')).toMatchObject({ status: 401 })
+    expect(await service.signIn(rootPassword)).toBeTypeOf('string')
+    await service.stop()
+    for (const file of filesBelow(state.path)) expect(readFileSync(file).includes(secret), file).toBe(false)
+    expect(service.log()).not.toContain(secret)
+  })
+
   test('sets the password of root from the environment at every start, and prints it nowhere', async () => {
     using state = newState()
     const first = await startService({

@@ -67,6 +67,11 @@ export const commandTable: readonly TableRow[] = [
     load: async () => (await import('./keys.ts')).createKeysCommand,
   },
   {
+    name: 'link',
+    summary: 'Make a link with which you set the password of root in a browser',
+    load: async () => (await import('./link.ts')).createLinkCommand,
+  },
+  {
     name: 'audit',
     summary: 'The audit: a log of all actions and refusals',
     load: async () => (await import('./audit.ts')).createAuditCommand,

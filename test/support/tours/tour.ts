@@ -55,6 +55,16 @@ const people = async (take: Take, { rootPassword }: World): Promise<void> => {
   await take('auth/sign-out', 'DELETE /v1/auth/token', undefined, { token })
   const again = await take('auth/sign-in', 'POST /v1/auth/token', { email: 'jane', password })
   await take('auth/change-password', 'PUT /v1/auth/password', { password, new_password: rootPassword }, again)
+  const fromConsole = { headers: { 'x-vmhost-console': '1' } }
+  await take('auth/open-session', 'POST /v1/auth/session', { name: 'jane', password: rootPassword }, fromConsole)
+  await take('auth/show-session', 'GET /v1/auth/session')
+  const kim = { username: 'kim', name: 'Kim', email: 'kim@example.org', password, is_super_user: true }
+  await take('', 'POST /v1/auth/users', kim)
+  const byKim = await take('', 'POST /v1/auth/token', { email: 'kim', password })
+  const { fragment } = await take('auth/create-link', 'POST /v1/auth/links', undefined, byKim)
+  const used = { secret: fragment.replace('#/link/', ''), password: rootPassword }
+  await take('auth/use-link', 'POST /v1/auth/links/use', used, fromConsole)
+  await take('', 'DELETE /v1/auth/users/kim')
   await take('users/take-role', 'DELETE /v1/auth/users/jane/roles/QA')
   await take('users/take-claim', 'DELETE /v1/auth/users/jane/claims/STAGING')
   await take('auth/create-ticket', 'POST /v1/auth/tickets', { path: '/v1/machines/web/screen?view_only=true' })

@@ -1,0 +1,29 @@
+import type { JSX } from 'preact'
+import { ListPage } from '../parts/list-page.tsx'
+import type { Column } from '../parts/table.tsx'
+import { formatTime } from '../parts/text.ts'
+import type { LiveEvent } from '../state/live.ts'
+import { recentEvents } from '../state/recent-events.ts'
+
+const mostDetails = 300
+
+const describeBody = ({ body }: LiveEvent): string => JSON.stringify(body ?? {}).slice(0, mostDetails)
+
+const columns: readonly Column<LiveEvent>[] = [
+  { title: 'Time', cell: ({ timestamp }) => formatTime(timestamp) },
+  { title: 'Type', cell: ({ event_type }) => event_type },
+  { title: 'Event', cell: ({ message }) => message },
+  { title: 'Details', kind: 'wide', cell: event => <code class="line">{describeBody(event)}</code> },
+]
+
+/** What happens, as it happens. */
+export const EventsPage = (): JSX.Element => (
+  <ListPage
+    title="Events"
+    collection={recentEvents}
+    columns={columns}
+    keyOf={({ id }) => id}
+    textOf={event => `${event.event_type} ${event.message} ${describeBody(event)}`}
+    empty="Nothing has happened since this page was opened. Events appear here at once."
+  />
+)

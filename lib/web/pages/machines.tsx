@@ -1,0 +1,52 @@
+import type { JSX } from 'preact'
+import { ListPage } from '../parts/list-page.tsx'
+import { StateBadge } from '../parts/state-badge.tsx'
+import type { Column } from '../parts/table.tsx'
+import { machines, type MachineRow } from '../state/machines.ts'
+import { linkTo } from '../state/route.ts'
+
+const columns: readonly Column<MachineRow>[] = [
+  {
+    title: 'Name',
+    cell: ({ ID, Name, problem }) => (
+      <>
+        <a href={linkTo('machines', ID)}>{Name}</a>
+        {problem && (
+          <span class="warning" title={problem}>
+            {problem}
+          </span>
+        )}
+      </>
+    ),
+  },
+  { title: 'State', cell: ({ State }) => <StateBadge state={State} /> },
+  { title: 'Address', kind: 'wide', cell: ({ internal_ip_address: address }) => address },
+  { title: 'CPUs', kind: 'number', cell: ({ Hardware }) => Hardware.cpu.cpus },
+  { title: 'Memory', kind: 'number', cell: ({ Hardware }) => Hardware.memory.size.replace('Mb', ' MB') },
+  {
+    title: 'Labels',
+    kind: 'wide',
+    cell: ({ labels = {} }) =>
+      Object.entries(labels).map(([name, value]) => (
+        <span class="label" key={name}>
+          {value ? `${name}=${value}` : name}
+        </span>
+      )),
+  },
+  { title: 'Description', kind: 'wide', cell: ({ Description }) => Description },
+]
+
+const textOf = ({ Name, State, Description, internal_ip_address: address, labels = {}, problem = '' }: MachineRow) =>
+  `${Name} ${State} ${Description} ${address} ${problem} ${JSON.stringify(labels)}`
+
+/** All machines, and how to make one. */
+export const MachinesPage = (): JSX.Element => (
+  <ListPage
+    title="Machines"
+    collection={machines}
+    columns={columns}
+    keyOf={({ ID }) => ID}
+    textOf={textOf}
+    empty="There are no machines yet."
+  />
+)

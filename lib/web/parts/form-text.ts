@@ -1,0 +1,5 @@
+/** The text of a field in a form; empty without one. */
+export const textOfField = (form: HTMLFormElement, name: string): string => {
+  const value = new FormData(form).get(name)
+  return typeof value === 'string' ? value : ''
+}

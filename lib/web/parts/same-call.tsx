@@ -1,0 +1,13 @@
+import type { JSX } from 'preact'
+import { formatClient, formatCurl, type OperationCall } from '../state/calls.ts'
+
+/** How the same is done without this page. */
+export const SameCall = ({ call }: { readonly call: OperationCall }): JSX.Element => (
+  <details class="same">
+    <summary>The same in a program</summary>
+    <h3>curl</h3>
+    <pre tabIndex={0}>{formatCurl(call)}</pre>
+    <h3>TypeScript client</h3>
+    <pre tabIndex={0}>{formatClient(call)}</pre>
+  </details>
+)

@@ -1,0 +1,19 @@
+import type { JSX } from 'preact'
+
+/** How good each state is. What is not here is on its way to another state. */
+const tones: Readonly<Record<string, 'good' | 'idle' | 'bad'>> = {
+  running: 'good',
+  completed: 'good',
+  ready: 'good',
+  stopped: 'idle',
+  paused: 'idle',
+  suspended: 'idle',
+  pending: 'idle',
+  failed: 'bad',
+  invalid: 'bad',
+}
+
+/** A state, with a colour beside the word. */
+export const StateBadge = ({ state }: { readonly state: string }): JSX.Element => (
+  <span class={`state ${tones[state] ?? 'moving'}`}>{state}</span>
+)
