@@ -2,6 +2,7 @@
 const byName: Readonly<Record<string, unknown>> = {
   token: 'eyJhbGciOiJSUzI1NiJ9.eyJ1aWQiOiI…',
   ticket: 'UdWb0jvJf9PIQ6NqBGMvJtVhmEhyA4e0SInOiHIuZAY',
+  fragment: '#/link/UdWb0jvJf9PIQ6NqBGMvJtVhmEhyA4e0SInOiHIuZAY',
   encoded: 'a2V5OnNlY3JldA==',
   api_key: 'a2V5OnNlY3JldA==',
   expires_at: 1767323045,
@@ -35,6 +36,7 @@ export const createStable = (known: Readonly<Record<string, string>>) => {
       .replaceAll(/\b[0-9a-f]{64}\b/g, sha256)
       .replaceAll(/\b[0-9A-F]{24}\b/g, 'E022D75D7DEDC267C3B391D6')
       .replaceAll(/\b[0-9a-f]{8}-(\d+)(?![\w-])/g, '5c1f0b2e-$1')
+      .replaceAll(/^[\w-]{43}$/g, 'UdWb0jvJf9PIQ6NqBGMvJtVhmEhyA4e0SInOiHIuZAY')
       .replaceAll(/\b525400[0-9A-F]{6}\b/g, '525400ABCDEF')
   const stable = (value: unknown, name = ''): unknown => {
     if (Array.isArray(value)) return value.slice(0, 3).map(item => stable(item, name))
