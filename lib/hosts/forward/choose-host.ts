@@ -41,16 +41,16 @@ export const createChooseHost = ({ table, findMachineHost, imageHosts, findPoolH
     return imageHosts.findOne(id, context.requireCaller(), effect === 'read' ? context.signal : undefined)
   }
   /** The hosts that can take what a request makes: a machine goes to a host that has its images. */
-  const selectTable = async (
+  const selectCandidates = async (
     { id }: Route,
     context: RequestContext,
     body: unknown,
   ): Promise<Pick<HostTable, 'list' | 'isAnswering'>> => {
-    const needs: Readonly<Record<string, unknown>> = {
+    const machineToMake: Readonly<Record<string, unknown>> = {
       'machines/create': body,
       'pools/create': readPoolNeeds(body).images,
     }
-    const images = listImagesOfBody(needs[id])
+    const images = listImagesOfBody(machineToMake[id])
     if (images.length === 0) return table
     const having = new Set((await imageHosts.findAll(images, context.requireCaller())).map(host => host.id))
     return { list: () => table.list().filter(host => having.has(host.id)), isAnswering: table.isAnswering }
@@ -72,7 +72,7 @@ export const createChooseHost = ({ table, findMachineHost, imageHosts, findPoolH
       (route.id === 'pools/create' ? readPoolNeeds(body).machine : undefined)
     if (machine !== undefined)
       return findMachineHost(machine, context.requireCaller(), endpoint.effect === 'read' ? signal : undefined)
-    const candidates = await selectTable(route, context, body)
+    const candidates = await selectCandidates(route, context, body)
     const [best] = rankHosts(candidates, { labels: choice.host_labels, architecture })
     return best
   }

@@ -1,8 +1,9 @@
 import * as z from 'zod'
 import type { Fault } from '#lib/errors.ts'
-import type { Endpoint, Route } from '#lib/http/endpoint.ts'
+import type { Route } from '#lib/http/endpoint.ts'
 import type { Services } from '#lib/http/services.ts'
 import { findBodyForHost, type HostChoice, needsPlacement } from './forwarded-request.ts'
+import type { Forwarding } from './forwarding.ts'
 import { LicenseRecord } from '#lib/license/license.ts'
 
 /** The services that only a host has. Endpoints that use one of them are forwarded to a host. */
@@ -38,46 +39,17 @@ const HostProblem = z.object({ host: z.string(), problem: z.string() })
 const HostLicense = LicenseRecord.extend({ host: z.string() })
 const hostMember = { host: z.string().meta({ description: 'Name of the host' }) }
 
-type Handle = (route: Route) => Endpoint['handle']
-
-/** The handlers of requests that concern all hosts, or whose reply names the host, by the id of their route. */
-const ownHandlers: Readonly<Record<string, Handle>> = {
-  'machines/list':
-    route =>
-    (context, { forwarding }) =>
-      forwarding.listMachines(route, context),
-  'machines/show':
-    route =>
-    (context, { forwarding }) =>
-      forwarding.showMachine(route, context),
-  'images/list':
-    route =>
-    (context, { forwarding }) =>
-      forwarding.listImages(route, context),
-  'images/show':
-    route =>
-    (context, { forwarding }) =>
-      forwarding.showImage(route, context),
-  'pools/list':
-    route =>
-    (context, { forwarding }) =>
-      forwarding.listPools(route, context),
-  'license/show':
-    route =>
-    (context, { forwarding }) =>
-      forwarding.readLicenses(route, context),
-  'catalog-cache/list':
-    route =>
-    (context, { forwarding }) =>
-      forwarding.listCaches(route, context),
-  'catalog-cache/clear':
-    route =>
-    (context, { forwarding }) =>
-      forwarding.removeFromCaches(route, context),
-  'catalog-cache/delete':
-    route =>
-    (context, { forwarding }) =>
-      forwarding.removeFromCaches(route, context),
+/** The methods that answer requests which concern all hosts, or whose reply names the host, by the id of their route. */
+const ownMethods: Readonly<Record<string, keyof Forwarding>> = {
+  'machines/list': 'listMachines',
+  'machines/show': 'showMachine',
+  'images/list': 'listImages',
+  'images/show': 'showImage',
+  'pools/list': 'listPools',
+  'license/show': 'readLicenses',
+  'catalog-cache/list': 'listCaches',
+  'catalog-cache/clear': 'removeFromCaches',
+  'catalog-cache/delete': 'removeFromCaches',
 }
 
 /** The schema of the reply: lists that join the replies of several hosts name the host of each item. */
@@ -128,10 +100,7 @@ export const forwardRoute = (route: Route): Route => {
   const { id, endpoint } = route
   const isPlaced = needsPlacement(route)
   const openBody = findBodyForHost(route)
-  const forward: Handle =
-    original =>
-    (context, { forwarding }) =>
-      forwarding.forward(original, context)
+  const method = ownMethods[id] ?? 'forward'
   const uses: readonly (keyof Services)[] = ['forwarding']
   return {
     id,
@@ -142,7 +111,7 @@ export const forwardRoute = (route: Route): Route => {
       ...(openBody && { body: openBody.safeExtend(hostQuery) }),
       reply: toReplySchema(route),
       faults: [...(endpoint.faults ?? []), ...forwardFaults],
-      handle: (ownHandlers[id] ?? forward)(route),
+      handle: (context, { forwarding }) => forwarding[method](route, context),
     },
   }
 }

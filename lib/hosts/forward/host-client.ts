@@ -43,9 +43,9 @@ interface Options {
 }
 
 /** The most bytes of a reply, and of all replies of one host that are in memory at the same time. */
-const mostReplyBytes = 16 * 1024 * 1024
+const defaultMaxReplyBytes = 16 * 1024 * 1024
 /** The most values in a reply: a host has thousands of machines, and all hosts are listed together. */
-const mostValues = 500_000
+const maxValues = 500_000
 
 /** The bytes that a reply takes of the share of its host: what it says, or else what it may have. */
 const findSize = ({ headers }: Response, maxBytes: number): number => {
@@ -62,20 +62,20 @@ const serialize = (body: unknown): string | Uint8Array<ArrayBuffer> | undefined 
 export const readHostReply = async (
   { name }: StoredHost,
   { status, headers, body }: Response,
-  maxBytes = mostReplyBytes,
+  maxBytes = defaultMaxReplyBytes,
 ): Promise<HostReply> => {
   const sender = `the host ${name}`
-  return { status, headers, body: parseJsonReply(sender, await readReply(sender, body, maxBytes), mostValues) }
+  return { status, headers, body: parseJsonReply(sender, await readReply(sender, body, maxBytes), maxValues) }
 }
 
 /** Creates the function that asks hosts. */
 export const createAskHost = ({ table, send }: Options): AskHost => {
   // A host that sends much or slowly has its own replies wait, and those of no other.
-  const shares = createKeyedLimiter(mostReplyBytes)
+  const shares = createKeyedLimiter(defaultMaxReplyBytes)
   return async (
     host,
     user,
-    { method, path, query, body, headers, signal, timeout, maxReplyBytes = mostReplyBytes },
+    { method, path, query, body, headers, signal, timeout, maxReplyBytes = defaultMaxReplyBytes },
   ) => {
     const sent = serialize(body)
     // A Durable Object has a limited number of timers, so none stays after the reply.

@@ -1,10 +1,9 @@
 import type { Principal } from '#lib/access/principal.ts'
-import { toServedPath } from '#lib/calls/paths.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { HostTable } from '../host-table.ts'
 import type { StoredHost } from '../stored-host.ts'
 import type { AskEveryHost } from './every-host.ts'
-import { fanOutTimeout } from './find-machine.ts'
+import { listAtHosts } from './list-at-hosts.ts'
 
 interface Options {
   readonly table: Pick<HostTable, 'list'>
@@ -47,22 +46,11 @@ const isNamed = (reference: string, item: unknown): boolean => {
 
 export const createImageHosts = ({ table, askEveryHost }: Options): ImageHosts => {
   const findAll: ImageHosts['findAll'] = async (references, user, signal) => {
-    // This service asks for itself, whatever the user may see. The host checks the rights of the user when it gets the request.
-    const asker = { ...user, roles: [], superUser: false, claims: new Set(['LIST_IMAGE']) }
-    const answers = await askEveryHost(asker, {
-      method: 'GET',
-      path: toServedPath('/v1/images'),
-      timeout: fanOutTimeout,
-      ...(signal && { signal }),
-    })
-    const hosts = answers.flatMap(answer => {
-      const images: readonly unknown[] = 'body' in answer && Array.isArray(answer.body) ? answer.body : []
-      return references.every(reference => images.some(image => isNamed(reference, image))) ? [answer.host] : []
-    })
-    const [first, ...others] = hosts
+    const { lists, hint } = await listAtHosts(askEveryHost, { path: '/v1/images', claim: 'LIST_IMAGE' }, user, signal)
+    const [first, ...others] = lists
+      .filter(({ items }) => references.every(reference => items.some(image => isNamed(reference, image))))
+      .map(({ host }) => host)
     if (first) return [first, ...others]
-    const silent = answers.filter(answer => 'error' in answer).map(({ host }) => host.name)
-    const hint = silent.length > 0 ? ` It may be on ${silent.join(', ')}, which cannot be asked now.` : ''
     throw new ServiceError(
       'not-found',
       references.length === 1
