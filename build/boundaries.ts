@@ -19,6 +19,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   async: [],
   calls: ['access', 'async'],
   client: [],
+  reference: [],
   web: ['client'],
   health: ['async'],
   http: ['access', 'async', 'calls'],

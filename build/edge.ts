@@ -10,7 +10,7 @@ import { webConsoleFile } from '#lib/compose/assets/console-pages.ts'
 import { edgeFiles, noHtmlEntities } from './edge-plugins.ts'
 import { chainToHost } from './import-graph.ts'
 import { nodeModules } from './node-modules.ts'
-import { buildWebConsole } from './web-console.ts'
+import { buildPages } from './pages.ts'
 import { onlyRoutes } from './only-routes.ts'
 
 const plugins = [nodeModules, edgeFiles, noHtmlEntities]
@@ -90,7 +90,7 @@ export const buildEdge = async (
   })
   refuseChainsToHost(metafile, [relative(process.cwd(), entry), ...routes.map(({ id }) => `functions/${id}.ts`)])
   writeFileSync(join(folder, apiDescriptionFile), await buildApiDescription(routes))
-  writeFileSync(join(folder, webConsoleFile), (await buildWebConsole(routes)).text)
+  writeFileSync(join(folder, webConsoleFile), (await buildPages(routes)).text)
   const size = measureStart(metafile, file)
   if (size.minified > budget.minified || size.gzip > budget.gzip)
     throw new Error(

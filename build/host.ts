@@ -11,7 +11,7 @@ import { buildApiDescription } from './api-description.ts'
 import { licensesOf } from './licenses.ts'
 import { joinMetafiles, nodeOptions, withoutAddOns } from './node-bundle.ts'
 import { onlyRoutes } from './only-routes.ts'
-import { buildWebConsole } from './web-console.ts'
+import { buildPages } from './pages.ts'
 import { needsPart, withoutUnusedParts } from './parts.ts'
 
 /** Leaves the roles of worker threads to a bundle of their own. What they share with the service would cut it into more chunks. */
@@ -79,11 +79,11 @@ export const buildHost = async (
     entryPoints: { events: 'lib/entry/events.ts', ...(hasDrivers && { recorder: 'lib/entry/recorder.ts' }) },
   })
   if (hasDrivers) cpSync(wasmFile, join(folder, 'chunks', 'v86.wasm'))
-  const webConsole = await buildWebConsole(routes)
+  const pages = await buildPages(routes)
   const metafile = joinMetafiles([service.metafile, worker.metafile, processes.metafile])
-  writeFileSync(join(folder, 'LICENSES.txt'), licensesOf(joinMetafiles([metafile, webConsole.metafile])))
+  writeFileSync(join(folder, 'LICENSES.txt'), licensesOf(joinMetafiles([metafile, pages.metafile])))
   writeFileSync(join(folder, apiDescriptionFile), await buildApiDescription(routes))
-  writeFileSync(join(folder, webConsoleFile), webConsole.text)
+  writeFileSync(join(folder, webConsoleFile), pages.text)
   writeFileSync(join(folder, 'routes.json'), JSON.stringify(routes.map(tableRow), undefined, 2))
   return metafile
 }

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { build, type Metafile } from 'esbuild'
+import { build, type BuildOptions, type Metafile } from 'esbuild'
 import type { Route } from '#lib/http/endpoint.ts'
 import { nameOperation } from './client/operation.ts'
-import type { PageFile } from '#lib/http/pages.ts'
+import type { PageFile, PageFiles } from '#lib/http/pages.ts'
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -14,12 +14,29 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
+/** How esbuild bundles what a page loads. The names of the files have the digest of their content. */
+export const pageOptions = {
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  legalComments: 'none',
+  logLevel: 'warning',
+  write: false,
+  outdir: 'assets',
+  entryNames: '[name]-[hash]',
+} as const satisfies BuildOptions
+
 /** The most bytes of what a browser loads before it shows the first page, with gzip. */
 const budget = 150_000
 
 const digestLength = 16
 
-const createPageFile = (name: string, content: Uint8Array | string): PageFile => ({
+/** A file as pages are served: compressed, with a tag for its content. */
+export const createPageFile = (name: string, content: Uint8Array | string): PageFile => ({
   type: types[extname(name)]!,
   tag: hash('sha256', content).slice(0, digestLength),
   body: gzipSync(content, { level: 9 }).toString('base64'),
@@ -31,34 +48,23 @@ const listAccess = (routes: readonly Route[]): Readonly<Record<string, Route['en
 
 const sizeOf = ({ body }: PageFile): number => Buffer.from(body, 'base64').length
 
-interface BuiltConsole {
-  /** All files, as one JSON object. */
-  readonly text: string
+/** Files of pages by their paths, and what they were bundled from. */
+export interface BuiltPages {
+  readonly files: PageFiles
   readonly metafile: Metafile
 }
 
 /**
- * Bundles the web console. Its text is a JSON object with its files (see `lib/http/pages.ts`). The names of assets have the
+ * Bundles the web console, and gives its files by their paths. The names of assets have the
  * digest of their content. Consoles and screens are chunks, which a page loads when somebody opens one. Throws when the first page is
  * too large.
  */
-export const buildWebConsole = async (routes: readonly Route[]): Promise<BuiltConsole> => {
+export const buildWebConsole = async (routes: readonly Route[]): Promise<BuiltPages> => {
   const { outputFiles, metafile } = await build({
-    bundle: true,
-    minify: true,
+    ...pageOptions,
     splitting: true,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    legalComments: 'none',
     define: { OPERATION_ACCESS: JSON.stringify(listAccess(routes)) },
-    logLevel: 'warning',
-    write: false,
     metafile: true,
-    outdir: 'assets',
-    entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     assetNames: '[name]-[hash]',
     loader: { '.svg': 'file' },
@@ -82,5 +88,5 @@ export const buildWebConsole = async (routes: readonly Route[]): Promise<BuiltCo
   const first = ['/', `/assets/${script}`, `/assets/${style}`, ...statics.map(({ path }) => `/${path}`)]
   const size = first.reduce((total, path) => total + sizeOf(pages[path]!), 0)
   if (size > budget) throw new Error(`The web console loads ${size} bytes at first; it may load ${budget}.`)
-  return { text: JSON.stringify(pages), metafile }
+  return { files: pages, metafile }
 }

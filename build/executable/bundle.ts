@@ -6,7 +6,7 @@ import { apiDescriptionFile } from '#lib/compose/api-description.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 import type { Exposure } from '#lib/http/exposure.ts'
 import { webConsoleFile } from '#lib/compose/assets/console-pages.ts'
-import { buildWebConsole } from '../web-console.ts'
+import { buildPages } from '../pages.ts'
 import { buildApiDescription } from '../api-description.ts'
 import { wasmFile } from '../host.ts'
 import { joinMetafiles, nodeOptions, withCommandsAtOnce, withoutAddOns } from '../node-bundle.ts'
@@ -59,7 +59,7 @@ export const bundleExecutable = async (
     format: 'iife',
     banner: { js: banner },
   })
-  const webConsole = await buildWebConsole(routes)
+  const pages = await buildPages(routes)
   const [main, workerCode] = [program.outputFiles[0]!.text, worker.outputFiles[0]!.text]
   const programCode = Object.fromEntries(ownPrograms.outputFiles.map(({ path, text }) => [basename(path), text]))
   return {
@@ -69,9 +69,9 @@ export const bundleExecutable = async (
       'worker.cjs': workerCode,
       ...(needsPart(routes, 'drivers') && { 'v86.wasm': readFileSync(wasmFile) }),
       [apiDescriptionFile]: await buildApiDescription(routes),
-      [webConsoleFile]: webConsole.text,
+      [webConsoleFile]: pages.text,
       version: hash('sha256', [main, workerCode, ...Object.values(programCode)].join('')).slice(0, 16),
     },
-    metafile: joinMetafiles([program.metafile, worker.metafile, ownPrograms.metafile, webConsole.metafile]),
+    metafile: joinMetafiles([program.metafile, worker.metafile, ownPrograms.metafile, pages.metafile]),
   }
 }

@@ -39,7 +39,7 @@ const assets = '/assets/'
 
 const toBytes = (base64: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(base64), char => char.charCodeAt(0))
 
-const isPagePath = (path: string): boolean => path === '/' || path.startsWith(assets)
+const isPagePath = (path: string): boolean => path === '/' || /^\/(?:docs(?:$|\/)|assets\/)/.test(path)
 
 /** Whether a client takes compressed content. */
 const acceptsGzip = (header: string | null): boolean => /\bgzip\b(?!\s*;\s*q=0(?:\.0+)?\s*(?:,|$))/i.test(header ?? '')
@@ -68,11 +68,13 @@ const createReply = (request: Request, path: string, { type, tag, body }: PageFi
 }
 
 /**
- * Serves the web console: `/` and the files below `/assets/`. The files are read at the first request.
+ * Serves the pages: `/` and what is below `/docs` and `/assets/`. The files are read at the first request.
+ * @param isServed tells whether this service has a use for a page
  * @param headers of every reply, in addition to those of pages
  */
 export const createPages = (
   loadFiles: () => Promise<PageFiles>,
+  isServed: (path: string) => boolean,
   headers: Readonly<Record<string, string>> = {},
 ): AnswerPage => {
   let files: Promise<PageFiles> | undefined
@@ -95,6 +97,6 @@ export const createPages = (
   return request => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return undefined
     const { pathname } = new URL(request.url)
-    return isPagePath(pathname) ? answer(request, pathname) : undefined
+    return isPagePath(pathname) && isServed(pathname) ? answer(request, pathname) : undefined
   }
 }

@@ -46,6 +46,14 @@ describe('the edge', () => {
     expect(await edge.ask('GET', '/v1/user/configs', { token: second })).toMatchObject({ status: 401 })
   })
 
+  test('serves the API reference with the files that it loads', async () => {
+    const page = await fetch(`${edge.url}/docs/api`)
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    const files = [...(await page.text()).matchAll(/"(\/assets\/[^"]+)"/g)].map(match => edge.url + match[1])
+    const statuses = await Promise.all(files.map(async file => (await fetch(file)).status))
+    expect(statuses).toEqual([200, 200])
+  })
+
   test('changes a password, which ends the tokens of the old one', async () => {
     const { id, ...user } = await addUser()
     const before = await edge.signIn(user)

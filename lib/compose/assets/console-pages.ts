@@ -7,7 +7,8 @@ import type { AssetName } from '#lib/platform/program-parts.ts'
 export const webConsoleFile = 'web-console.json' satisfies AssetName
 
 /**
- * Creates what serves the web console. A service that does not serve the sign-in of browsers has no use for it, and none is made.
+ * Creates what serves the pages. A service that does not serve the sign-in of browsers has no use for the web console, and one that
+ * does not serve its description none for the API reference.
  * @param readText reads a file that was built with the program
  */
 export const createConsolePages = (
@@ -15,7 +16,10 @@ export const createConsolePages = (
   readText: (name: AssetName) => Promise<string>,
   headers: Readonly<Record<string, string>>,
 ): AnswerPage | undefined => {
-  if (!routes.some(({ id }) => id === 'auth/open-session')) return undefined
+  const hasRoute = (wanted: string): boolean => routes.some(({ id }) => id === wanted)
+  const [hasConsole, hasReference] = [hasRoute('auth/open-session'), hasRoute('openapi/show')]
+  if (!hasConsole && !hasReference) return undefined
+  const isServed = (path: string): boolean => (path === '/' ? hasConsole : path !== '/docs/api' || hasReference)
   const loadFiles = async (): Promise<PageFiles> => {
     try {
       // The build has written this text from a value of this type.
@@ -30,5 +34,5 @@ export const createConsolePages = (
       )
     }
   }
-  return createPages(loadFiles, headers)
+  return createPages(loadFiles, isServed, headers)
 }

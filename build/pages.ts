@@ -1,0 +1,16 @@
+import type { Metafile } from 'esbuild'
+import type { Route } from '#lib/http/endpoint.ts'
+import { joinMetafiles } from './node-bundle.ts'
+import { buildReference } from './reference.ts'
+import { buildWebConsole } from './web-console.ts'
+
+/** Builds the pages. `text` is a JSON object with their files (see `lib/http/pages.ts`). */
+export const buildPages = async (
+  routes: readonly Route[],
+): Promise<{ readonly text: string; readonly metafile: Metafile }> => {
+  const [webConsole, reference] = [await buildWebConsole(routes), await buildReference()]
+  return {
+    text: JSON.stringify({ ...webConsole.files, ...reference.files }),
+    metafile: joinMetafiles([webConsole.metafile, reference.metafile]),
+  }
+}
