@@ -1210,7 +1210,7 @@ export interface MachineWait {
 }
 
 export interface MachineWrittenFile {
-  /** Folder on the provider */
+  /** Absolute path of the file in the guest */
   path: string
   /** Bytes */
   size: number
@@ -3694,7 +3694,7 @@ export interface MachinesReadFileRequest extends CallOptions {
     id: string
   }
   query: {
-    /** Folder on the provider */
+    /** Absolute path of the file in the guest */
     path: string
   }
 }
@@ -3874,7 +3874,7 @@ export interface MachinesWriteFileRequest extends CallOptions {
     id: string
   }
   query: {
-    /** Folder on the provider */
+    /** Absolute path of the file in the guest */
     path: string
     /** Its rights, in octal; those of the file that it replaces when left out, else 644 */
     mode?: string | undefined
