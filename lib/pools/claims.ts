@@ -44,8 +44,9 @@ interface Options {
 /** The most claims of one user that wait, each of which holds a connection. */
 const mostWaiting = 100
 
-const createDigest = ({ id }: Principal, key: string): string =>
-  createHash('sha256').update(`${id}\0${key}`).digest('hex')
+/** The replies to keys are forgotten after a day, and a claimed machine may live longer: a key counts for its pool alone. */
+const createDigest = ({ id }: Principal, pool: PoolRecord, key: string): string =>
+  createHash('sha256').update(`${id}\0${pool.id}\0${key}`).digest('hex')
 
 export const createClaimMember = ({ records, keeper, line }: Options): ClaimMember => {
   const waiting = createKeyCounts()
@@ -115,7 +116,7 @@ export const createClaimMember = ({ records, keeper, line }: Options): ClaimMemb
   }
 
   return async (pool, caller, request, options) => {
-    const key = options.key === null ? undefined : createDigest(caller, options.key)
+    const key = options.key === null ? undefined : createDigest(caller, pool, options.key)
     const earlier = key === undefined ? undefined : records.findByKey(key)
     if (earlier) {
       await keeper.handOver(earlier)

@@ -123,12 +123,12 @@ export const openPools = async ({ store, publish, machines, every, onFailed }: O
     },
     async claim(caller, name, request, options) {
       const pool = records.findPool(name)
-      const { id, claim } = await claimMember(pool, caller, request, options)
+      const { id, name: machine, claim } = await claimMember(pool, caller, request, options)
       const { status, ip_configured } = machines.showStatus(id)
       const { labels = {} } = machines.show(id)
       return {
         id,
-        name: records.getMember(id)?.name ?? id,
+        name: machine,
         owner: caller.username,
         pool: pool.name,
         current_state: status,

@@ -28,7 +28,7 @@ const Claim = z.object({
   username: z.string(),
   labels: z.record(z.string(), z.string()).optional(),
   expires_at: z.string().optional(),
-  /** Digest of the user and the Idempotency-Key, if the claim had one. */
+  /** Digest of the user, the pool and the Idempotency-Key, if the claim had one. */
   key: z.string().optional(),
 })
 export type Claim = z.infer<typeof Claim>
