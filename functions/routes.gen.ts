@@ -142,6 +142,13 @@ import machinesResume from './machines/resume.ts'
 import machinesScreen from './machines/screen.ts'
 import machinesScreenshot from './machines/screenshot.ts'
 import machinesSet from './machines/set.ts'
+import machinesDeleteSnapshots from './machines/delete-snapshots.ts'
+import machinesListSnapshots from './machines/list-snapshots.ts'
+import machinesCreateSnapshot from './machines/create-snapshot.ts'
+import machinesDeleteSnapshot from './machines/delete-snapshot.ts'
+import machinesShowSnapshot from './machines/show-snapshot.ts'
+import machinesUpdateSnapshot from './machines/update-snapshot.ts'
+import machinesRevertToSnapshot from './machines/revert-to-snapshot.ts'
 import machinesStart from './machines/start.ts'
 import machinesStatus from './machines/status.ts'
 import machinesStop from './machines/stop.ts'
@@ -314,6 +321,13 @@ export const routes = [
   { id: 'machines/screen', endpoint: machinesScreen }, // GET /v1/machines/{id}/screen
   { id: 'machines/screenshot', endpoint: machinesScreenshot }, // GET /v1/machines/{id}/screenshot
   { id: 'machines/set', endpoint: machinesSet }, // PUT /v1/machines/{id}/set
+  { id: 'machines/delete-snapshots', endpoint: machinesDeleteSnapshots }, // DELETE /v1/machines/{id}/snapshots
+  { id: 'machines/list-snapshots', endpoint: machinesListSnapshots }, // GET /v1/machines/{id}/snapshots
+  { id: 'machines/create-snapshot', endpoint: machinesCreateSnapshot }, // POST /v1/machines/{id}/snapshots
+  { id: 'machines/delete-snapshot', endpoint: machinesDeleteSnapshot }, // DELETE /v1/machines/{id}/snapshots/{snapshot}
+  { id: 'machines/show-snapshot', endpoint: machinesShowSnapshot }, // GET /v1/machines/{id}/snapshots/{snapshot}
+  { id: 'machines/update-snapshot', endpoint: machinesUpdateSnapshot }, // PUT /v1/machines/{id}/snapshots/{snapshot}
+  { id: 'machines/revert-to-snapshot', endpoint: machinesRevertToSnapshot }, // POST /v1/machines/{id}/snapshots/{snapshot}/revert
   { id: 'machines/start', endpoint: machinesStart }, // GET /v1/machines/{id}/start, PUT /v1/machines/{id}/start
   { id: 'machines/status', endpoint: machinesStatus }, // GET /v1/machines/{id}/status
   { id: 'machines/stop', endpoint: machinesStop }, // GET /v1/machines/{id}/stop, PUT /v1/machines/{id}/stop

@@ -47,7 +47,6 @@ export const claimTable = [
     group: 'VMs',
     resource: 'Snapshot',
     user: false,
-    planned: true,
     names: [
       'LIST_SNAPSHOT_VM',
       'CREATE_SNAPSHOT_VM',
@@ -60,7 +59,6 @@ export const claimTable = [
     group: 'VMs',
     resource: 'Snapshot (Own)',
     user: true,
-    planned: true,
     names: [
       'LIST_OWN_VM_SNAPSHOT',
       'CREATE_OWN_VM_SNAPSHOT',

@@ -459,7 +459,7 @@ export interface ClaimedMachine {
   /** Name of the pool */
   pool: string
   /** State of the machine */
-  current_state: 'stopped' | 'running' | 'paused' | 'suspended' | 'invalid' | 'starting' | 'stopping' | 'restarting' | 'resetting' | 'pausing' | 'suspending' | 'resuming' | 'cloning' | 'configuring' | 'deleting'
+  current_state: 'stopped' | 'running' | 'paused' | 'suspended' | 'invalid' | 'starting' | 'stopping' | 'restarting' | 'resetting' | 'pausing' | 'suspending' | 'resuming' | 'cloning' | 'configuring' | 'deleting' | 'snapshotting' | 'reverting'
   /** The first IP address; - if the machine has none */
   ip_configured: string
   /** The labels of the machine */
@@ -496,7 +496,7 @@ export interface CreatedMachine {
   /** Operating system account that owns the machine */
   owner: string
   /** State of the machine */
-  current_state: 'stopped' | 'running' | 'paused' | 'suspended' | 'invalid' | 'starting' | 'stopping' | 'restarting' | 'resetting' | 'pausing' | 'suspending' | 'resuming' | 'cloning' | 'configuring' | 'deleting'
+  current_state: 'stopped' | 'running' | 'paused' | 'suspended' | 'invalid' | 'starting' | 'stopping' | 'restarting' | 'resetting' | 'pausing' | 'suspending' | 'resuming' | 'cloning' | 'configuring' | 'deleting' | 'snapshotting' | 'reverting'
   /** The mode of its network; left out without a network card */
   network?: string
   /** What its network can reach */
@@ -507,6 +507,11 @@ export interface CreatedMachine {
   until?: 'met' | 'timeout' | 'stopped' | 'gone'
   /** With the query `until`: its first IP address; - without one */
   ip_configured?: string
+}
+
+export interface CreatedSnapshot {
+  snapshot_name: string
+  snapshot_id: string
 }
 
 export interface Event {
@@ -787,7 +792,7 @@ export interface Machine {
   /** VM */
   Type: string
   /** State of the machine; during an operation it ends in -ing */
-  State: 'stopped' | 'running' | 'paused' | 'suspended' | 'invalid' | 'starting' | 'stopping' | 'restarting' | 'resetting' | 'pausing' | 'suspending' | 'resuming' | 'cloning' | 'configuring' | 'deleting'
+  State: 'stopped' | 'running' | 'paused' | 'suspended' | 'invalid' | 'starting' | 'stopping' | 'restarting' | 'resetting' | 'pausing' | 'suspending' | 'resuming' | 'cloning' | 'configuring' | 'deleting' | 'snapshotting' | 'reverting'
   /** Family of the guest operating system */
   OS: string
   /** Whether the machine is a template: yes or no */
@@ -1187,7 +1192,7 @@ export interface MachineStatus {
   /** UUID, given by the service */
   id: string
   /** State of the machine */
-  status: 'stopped' | 'running' | 'paused' | 'suspended' | 'invalid' | 'starting' | 'stopping' | 'restarting' | 'resetting' | 'pausing' | 'suspending' | 'resuming' | 'cloning' | 'configuring' | 'deleting'
+  status: 'stopped' | 'running' | 'paused' | 'suspended' | 'invalid' | 'starting' | 'stopping' | 'restarting' | 'resetting' | 'pausing' | 'suspending' | 'resuming' | 'cloning' | 'configuring' | 'deleting' | 'snapshotting' | 'reverting'
   /** The first IP address; - if the machine has none */
   ip_configured: string
   /** The problem of the machine, if it has one */
@@ -1200,7 +1205,7 @@ export interface MachineWait {
   /** met, or why the wait has ended before: the time was over, the machine was stopped and the condition needs its guest, or the machine was deleted */
   result: 'met' | 'timeout' | 'stopped' | 'gone'
   /** State of the machine; left out when it is gone */
-  current_state?: 'stopped' | 'running' | 'paused' | 'suspended' | 'invalid' | 'starting' | 'stopping' | 'restarting' | 'resetting' | 'pausing' | 'suspending' | 'resuming' | 'cloning' | 'configuring' | 'deleting'
+  current_state?: 'stopped' | 'running' | 'paused' | 'suspended' | 'invalid' | 'starting' | 'stopping' | 'restarting' | 'resetting' | 'pausing' | 'suspending' | 'resuming' | 'cloning' | 'configuring' | 'deleting' | 'snapshotting' | 'reverting'
   /** The first IP address; - if the machine has none */
   ip_configured: string
   /** Of a wait for serial output or for events: where the next such wait goes on */
@@ -1210,7 +1215,7 @@ export interface MachineWait {
 }
 
 export interface MachineWrittenFile {
-  /** Absolute path of the file in the guest */
+  /** Folder on the provider */
   path: string
   /** Bytes */
   size: number
@@ -1594,26 +1599,51 @@ export interface RotatedKey {
   kid: string
 }
 
-export interface Session {
-  /** Id of the user */
-  user_id: string
-  /** Name to sign in with; unique, case-insensitive */
-  username: string
-  /** E-mail address; unique, case-insensitive; can be used to sign in */
-  email: string
-  /** Passes every check of a claim */
-  super_user: boolean
-  /** Names of roles */
-  roles: string[]
-  /** Held directly and through roles */
-  claims: string[]
+export interface Snapshot {
+  /** UUID, given by the service */
+  id: string
+  /** Name that people read */
+  name: string
+  /** Text for people */
+  description: string
+  /** Time of creation in UTC, as YYYY-MM-DD hh:mm:ss */
+  date: string
+  /** Time of creation (RFC 3339) */
+  created_at: string
+  /** The state that a revert leads to: running, paused, suspended, or stopped without memory */
+  state: 'poweron' | 'pause' | 'suspend' | 'poweroff'
+  /** Whether the machine was last on this snapshot */
+  current: boolean
+  /** Id of the snapshot that the machine was on before; empty for a first one */
+  parent: string
+  /** Bytes that the snapshot took of the host when it was made */
+  size: number
 }
 
-export interface SignInLink {
-  /** Append it to the address of the service. A browser sends the part after # to nobody */
-  fragment: string
-  /** 24 hours from now */
-  expires_at: string
+export interface SnapshotList {
+  snapshots: SnapshotNode[]
+}
+
+export interface SnapshotNode {
+  /** UUID, given by the service */
+  id: string
+  /** Name that people read */
+  name: string
+  /** Text for people */
+  description: string
+  /** Time of creation in UTC, as YYYY-MM-DD hh:mm:ss */
+  date: string
+  /** Time of creation (RFC 3339) */
+  created_at: string
+  /** The state that a revert leads to: running, paused, suspended, or stopped without memory */
+  state: 'poweron' | 'pause' | 'suspend' | 'poweroff'
+  /** Whether the machine was last on this snapshot */
+  current: boolean
+  /** Id of the snapshot that the machine was on before; empty for a first one */
+  parent: string
+  /** Bytes that the snapshot took of the host when it was made */
+  size: number
+  children?: SnapshotNode[]
 }
 
 export interface SshResult {
@@ -1787,10 +1817,6 @@ export interface AuthCreateApiKeyRequest extends ChangeOptions {
   }
 }
 
-/** The request of `api.auth.createLink`. */
-export interface AuthCreateLinkRequest extends ChangeOptions {
-}
-
 /** The request of `api.auth.createTicket`. */
 export interface AuthCreateTicketRequest extends ChangeOptions {
   body: {
@@ -1809,16 +1835,6 @@ export interface AuthDeleteApiKeyRequest extends ChangeOptions {
 
 /** The request of `api.auth.listApiKeys`. */
 export interface AuthListApiKeysRequest extends CallOptions, FilterOptions {
-}
-
-/** The request of `api.auth.openSession`. */
-export interface AuthOpenSessionRequest extends CallOptions {
-  body: {
-    /** User name or e-mail address */
-    name: string
-    /** Password */
-    password: string
-  }
 }
 
 /** The request of `api.auth.publicKeys`. */
@@ -1845,10 +1861,6 @@ export interface AuthShowApiKeyRequest extends CallOptions {
   }
 }
 
-/** The request of `api.auth.showSession`. */
-export interface AuthShowSessionRequest extends CallOptions {
-}
-
 /** The request of `api.auth.signIn`. */
 export interface AuthSignInRequest extends CallOptions {
   body: {
@@ -1865,16 +1877,6 @@ export interface AuthSignInRequest extends CallOptions {
 
 /** The request of `api.auth.signOut`. */
 export interface AuthSignOutRequest extends ChangeOptions {
-}
-
-/** The request of `api.auth.useLink`. */
-export interface AuthUseLinkRequest extends CallOptions {
-  body: {
-    /** The part of the link after #/link/ */
-    secret: string
-    /** The new password */
-    password: string
-  }
 }
 
 /** The request of `api.auth.validateOwnToken`. */
@@ -3607,6 +3609,21 @@ export interface MachinesCreateRequest extends ChangeOptions, WaitOptions {
   }
 }
 
+/** The request of `api.machines.createSnapshot`. */
+export interface MachinesCreateSnapshotRequest extends ChangeOptions, WaitOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+  body?: {
+    /** Unique among the snapshots of the machine, in any case; Snapshot 1, … when left out */
+    snapshot_name?: string | null | undefined
+    snapshot_description?: string | null | undefined
+    /** Whether the memory of a running or paused machine is saved too. Without it the snapshot starts as after a power cut */
+    memory?: boolean | null | undefined
+  } | undefined
+}
+
 /** The request of `api.machines.delete`. */
 export interface MachinesDeleteRequest extends ChangeOptions, WaitOptions {
   params: {
@@ -3621,6 +3638,28 @@ export interface MachinesDeleteRequest extends ChangeOptions, WaitOptions {
 
 /** The request of `api.machines.deleteCloudInit`. */
 export interface MachinesDeleteCloudInitRequest extends ChangeOptions, WaitOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.machines.deleteSnapshot`. */
+export interface MachinesDeleteSnapshotRequest extends ChangeOptions, WaitOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+    /** UUID or name of the snapshot, in any case */
+    snapshot: string
+  }
+  body?: {
+    /** true: the snapshots that were made after this one, on top of it, are deleted too */
+    delete_children?: boolean | null | undefined
+  } | undefined
+}
+
+/** The request of `api.machines.deleteSnapshots`. */
+export interface MachinesDeleteSnapshotsRequest extends ChangeOptions, WaitOptions {
   params: {
     /** UUID or name, in any case */
     id: string
@@ -3679,6 +3718,18 @@ export interface MachinesListForwardsRequest extends CallOptions {
   }
 }
 
+/** The request of `api.machines.listSnapshots`. */
+export interface MachinesListSnapshotsRequest extends CallOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+  query?: {
+    /** true: a snapshot is among the children of the one that the machine was on when it was made */
+    group?: boolean | undefined
+  } | undefined
+}
+
 /** The request of `api.machines.pause`. */
 export interface MachinesPauseRequest extends ChangeOptions, WaitOptions {
   params: {
@@ -3694,7 +3745,7 @@ export interface MachinesReadFileRequest extends CallOptions {
     id: string
   }
   query: {
-    /** Absolute path of the file in the guest */
+    /** Folder on the provider */
     path: string
   }
 }
@@ -3731,6 +3782,20 @@ export interface MachinesResumeRequest extends ChangeOptions, WaitOptions {
     /** UUID or name, in any case */
     id: string
   }
+}
+
+/** The request of `api.machines.revertToSnapshot`. */
+export interface MachinesRevertToSnapshotRequest extends ChangeOptions, WaitOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+    /** UUID or name of the snapshot, in any case */
+    snapshot: string
+  }
+  body?: {
+    /** true: a machine whose memory is in the snapshot is suspended afterwards, and does not run */
+    skip_resume?: boolean | null | undefined
+  } | undefined
 }
 
 /** The request of `api.machines.screen`. */
@@ -3803,6 +3868,16 @@ export interface MachinesShowCloudInitRequest extends CallOptions {
   }
 }
 
+/** The request of `api.machines.showSnapshot`. */
+export interface MachinesShowSnapshotRequest extends CallOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+    /** UUID or name of the snapshot, in any case */
+    snapshot: string
+  }
+}
+
 /** The request of `api.machines.start`. */
 export interface MachinesStartRequest extends ChangeOptions, WaitOptions {
   params: {
@@ -3851,6 +3926,20 @@ export interface MachinesTunnelRequest extends CallOptions {
   }
 }
 
+/** The request of `api.machines.updateSnapshot`. */
+export interface MachinesUpdateSnapshotRequest extends ChangeOptions, WaitOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+    /** UUID or name of the snapshot, in any case */
+    snapshot: string
+  }
+  body: {
+    snapshot_name?: string | null | undefined
+    snapshot_description?: string | null | undefined
+  }
+}
+
 /** The request of `api.machines.wait`. */
 export interface MachinesWaitRequest extends CallOptions {
   params: {
@@ -3874,7 +3963,7 @@ export interface MachinesWriteFileRequest extends CallOptions {
     id: string
   }
   query: {
-    /** Absolute path of the file in the guest */
+    /** Folder on the provider */
     path: string
     /** Its rights, in octal; those of the file that it replaces when left out, else 644 */
     mode?: string | undefined
@@ -4475,16 +4564,12 @@ export interface Api {
     changePassword(request: AuthChangePasswordRequest): Promise<Accepted>
     /** Create an API key; only this reply shows its credential. Needs role SUPER_USER and claim CREATE_API_KEY and claim LIST. The reply holds a secret that is shown once. `POST /api/v1/auth/api_keys` */
     createApiKey(request: AuthCreateApiKeyRequest): Promise<ApiKey>
-    /** Issue a link with which you set a new password of your own in a browser, once, within 24 hours. An earlier link of yours ends. The command `vmhost link` issues one for root. Needs role SUPER_USER. The reply holds a secret that is shown once. `POST /api/v1/auth/links` */
-    createLink(request?: AuthCreateLinkRequest): Promise<SignInLink>
     /** Issue a ticket for a WebSocket. Browsers cannot set headers of a WebSocket. The ticket goes into its query in place of a token. It is for exactly this path and query, once, within 30 seconds, with the rights that you have then. For every signed-in caller. The reply holds a secret that is shown once. `POST /api/v1/auth/tickets` */
     createTicket(request: AuthCreateTicketRequest): Promise<Ticket>
     /** Delete an API key. Needs claim DELETE_API_KEY. `DELETE /api/v1/auth/api_keys/{id}` */
     deleteApiKey(request: AuthDeleteApiKeyRequest): Promise<Accepted>
     /** List the API keys. Needs claim LIST_API_KEY. `GET /api/v1/auth/api_keys` */
     listApiKeys(request?: AuthListApiKeysRequest): Promise<ApiKey[]>
-    /** Sign in a browser: the reply sets a cookie with a token. For the web console. The cookie counts only together with the header X-VMHost-Console, which this request needs too. Programs use POST /v1/auth/token. Open to everybody. `POST /api/v1/auth/session` */
-    openSession(request: AuthOpenSessionRequest): Promise<Session>
     /** Show the public keys that verify tokens (RFC 7517). Open to everybody. `GET /.well-known/jwks.json` */
     publicKeys(request?: AuthPublicKeysRequest): Promise<KeySet>
     /** Revoke an API key permanently. Needs role SUPER_USER and claim LIST_API_KEY and claim DELETE_API_KEY. `PUT /api/v1/auth/api_keys/{id}/revoke` */
@@ -4493,14 +4578,10 @@ export interface Api {
     rotateKey(request?: AuthRotateKeyRequest): Promise<RotatedKey>
     /** Show one API key. Needs claim LIST_API_KEY. `GET /api/v1/auth/api_keys/{id}` */
     showApiKey(request: AuthShowApiKeyRequest): Promise<ApiKey>
-    /** Show who is signed in, with the present rights. For every signed-in caller. `GET /api/v1/auth/session` */
-    showSession(request?: AuthShowSessionRequest): Promise<Session>
     /** Sign in: get a token for a password (with an e-mail address or user name) or for an API key. Open to everybody. `POST /api/v1/auth/token` */
     signIn(request: AuthSignInRequest): Promise<Token>
     /** Sign out: end the token of this request. For every signed-in caller. `DELETE /api/v1/auth/token` */
     signOut(request?: AuthSignOutRequest): Promise<Accepted>
-    /** Set a password with a link and sign in the browser; the link is used up. The reply sets a cookie as that of POST /v1/auth/session does, and needs the same header. Open to everybody. `POST /api/v1/auth/links/use` */
-    useLink(request: AuthUseLinkRequest): Promise<Session>
     /** Check whether the token of this request is valid. Open to everybody. `GET /api/v1/auth/token/validate` */
     validateOwnToken(request?: AuthValidateOwnTokenRequest): Promise<{
       /** Whether the token is valid */
@@ -4764,12 +4845,20 @@ export interface Api {
     create(request: MachinesCreateRequest & AsJob): Promise<JobOf<CreatedMachine>>
     /** Create a machine; with `until` it is started, and the reply comes when the condition is met. Needs claim CREATE_VM. `POST /api/v1/machines` */
     create(request: MachinesCreateRequest): Promise<CreatedMachine>
+    /** Make a snapshot of a machine: its disks, its hardware and, if it runs or is paused or suspended, its memory. A running machine pauses until its memory is saved, and continues. Without `memory`, an agent freezes the file systems of the guest for a moment. A machine that uses a disk image of the host in place, or a raw one, cannot have snapshots. Needs one of the claims CREATE_SNAPSHOT_VM, CREATE_OWN_VM_SNAPSHOT. The job goes on after a restart of the service. `POST /api/v1/machines/{id}/snapshots` */
+    createSnapshot(request: MachinesCreateSnapshotRequest & AsJob): Promise<JobOf<CreatedSnapshot>>
+    /** Make a snapshot of a machine: its disks, its hardware and, if it runs or is paused or suspended, its memory. A running machine pauses until its memory is saved, and continues. Without `memory`, an agent freezes the file systems of the guest for a moment. A machine that uses a disk image of the host in place, or a raw one, cannot have snapshots. Needs one of the claims CREATE_SNAPSHOT_VM, CREATE_OWN_VM_SNAPSHOT. The job goes on after a restart of the service. `POST /api/v1/machines/{id}/snapshots` */
+    createSnapshot(request: MachinesCreateSnapshotRequest): Promise<CreatedSnapshot>
     /** Delete a stopped machine; force=true stops it first. Needs claim DELETE_VM. `DELETE /api/v1/machines/{id}` */
     delete(request: MachinesDeleteRequest & AsJob): Promise<JobOf<Accepted>>
     /** Delete a stopped machine; force=true stops it first. Needs claim DELETE_VM. `DELETE /api/v1/machines/{id}` */
     delete(request: MachinesDeleteRequest): Promise<Accepted>
     /** Delete what the cloud-init of a stopped machine is told. Its CD-ROM with `user_data`, `ssh_keys`, `hostname` and `network_config` is gone at the next start. The guest keeps what cloud-init has configured. Needs claim UPDATE_VM. `DELETE /api/v1/machines/{id}/cloud-init` */
     deleteCloudInit(request: MachinesDeleteCloudInitRequest): Promise<Accepted>
+    /** Delete a snapshot; the machine does not change. The snapshots that were made on top of it stay, unless `delete_children` is true. What it had of the disks alone is freed at once if the machine is stopped, else when the machine starts or is cloned the next time. Needs one of the claims DELETE_SNAPSHOT_VM, DELETE_OWN_VM_SNAPSHOT. `DELETE /api/v1/machines/{id}/snapshots/{snapshot}` */
+    deleteSnapshot(request: MachinesDeleteSnapshotRequest): Promise<Accepted>
+    /** Delete all snapshots of a machine; the machine does not change. Needs one of the claims DELETE_ALL_SNAPSHOTS_VM, DELETE_ALL_OWN_VM_SNAPSHOTS. `DELETE /api/v1/machines/{id}/snapshots` */
+    deleteSnapshots(request: MachinesDeleteSnapshotsRequest): Promise<Accepted>
     /** Run a command in a running machine, by its guest agent. A caller without EXECUTE_COMMAND_VM may do it in the machines that they made. The reply is 200 whatever the exit code. When the caller disconnects, or cancels the job, the command is killed with all that it has started. Needs one of the claims EXECUTE_COMMAND_VM, LIST_VM. The reply holds a secret that is shown once. `PUT /api/v1/machines/{id}/execute` */
     execute(request: MachinesExecuteRequest & AsJob): Promise<JobOf<MachineExecuteResult>>
     /** Run a command in a running machine, by its guest agent. A caller without EXECUTE_COMMAND_VM may do it in the machines that they made. The reply is 200 whatever the exit code. When the caller disconnects, or cancels the job, the command is killed with all that it has started. Needs one of the claims EXECUTE_COMMAND_VM, LIST_VM. The reply holds a secret that is shown once. `PUT /api/v1/machines/{id}/execute` */
@@ -4778,6 +4867,8 @@ export interface Api {
     list(request?: MachinesListRequest): Promise<Machine[]>
     /** List the ports of the host that lead to ports of a machine. Needs claim LIST_VM. `GET /api/v1/machines/{id}/forwards` */
     listForwards(request: MachinesListForwardsRequest): Promise<Forward[]>
+    /** List the snapshots of a machine, the oldest first; with group=true as trees. Needs one of the claims LIST_SNAPSHOT_VM, LIST_OWN_VM_SNAPSHOT. `GET /api/v1/machines/{id}/snapshots` */
+    listSnapshots(request: MachinesListSnapshotsRequest): Promise<SnapshotList>
     /** Halt a machine in memory. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/pause` */
     pause(request: MachinesPauseRequest & AsJob): Promise<JobOf<MachineOperationResult>>
     /** Halt a machine in memory. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/pause` */
@@ -4798,6 +4889,10 @@ export interface Api {
     resume(request: MachinesResumeRequest & AsJob): Promise<JobOf<MachineOperationResult>>
     /** Resume a paused or suspended machine. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/resume` */
     resume(request: MachinesResumeRequest): Promise<MachineOperationResult>
+    /** Give a machine the disks, the hardware and the memory of a snapshot; what it is now is dropped. With memory the guest continues where it was; without memory the machine is stopped. The name, the labels, the limits and the forwards of the machine stay. Disks that it got later are detached. Needs one of the claims REVERT_SNAPSHOT_VM, REVERT_OWN_VM_SNAPSHOT. `POST /api/v1/machines/{id}/snapshots/{snapshot}/revert` */
+    revertToSnapshot(request: MachinesRevertToSnapshotRequest & AsJob): Promise<JobOf<Snapshot>>
+    /** Give a machine the disks, the hardware and the memory of a snapshot; what it is now is dropped. With memory the guest continues where it was; without memory the machine is stopped. The name, the labels, the limits and the forwards of the machine stay. Disks that it got later are detached. Needs one of the claims REVERT_SNAPSHOT_VM, REVERT_OWN_VM_SNAPSHOT. `POST /api/v1/machines/{id}/snapshots/{snapshot}/revert` */
+    revertToSnapshot(request: MachinesRevertToSnapshotRequest): Promise<Snapshot>
     /** See the screen of a running machine, and use its keyboard and pointer, over a WebSocket. Binary messages are bytes of RFB (RFC 6143), the protocol of VNC, in both directions; a message of the client has at most 1 MiB. A caller without EXECUTE_COMMAND_VM may open the screens of the machines that they made. The screen closes when the machine stops, and when the caller loses the right to it. Needs one of the claims EXECUTE_COMMAND_VM, LIST_VM. This GET changes something: it is refused to prefetching and to pages of other sites; PUT does the same. `GET /api/v1/machines/{id}/screen` */
     screen(request: MachinesScreenRequest): Promise<WebSocket>
     /** Take a picture of the screen of a running machine. The reply is a PNG. A caller without EXECUTE_COMMAND_VM may take pictures of the machines that they made. Needs one of the claims EXECUTE_COMMAND_VM, LIST_VM. `GET /api/v1/machines/{id}/screenshot` */
@@ -4808,6 +4903,8 @@ export interface Api {
     show(request: MachinesShowRequest): Promise<Machine[]>
     /** Show how far the cloud-init of a running machine is, by its guest agent. The guest is asked for each request. The reply has nothing of what cloud-init is told. Needs one of the claims EXECUTE_COMMAND_VM, LIST_VM. `GET /api/v1/machines/{id}/cloud-init` */
     showCloudInit(request: MachinesShowCloudInitRequest): Promise<MachineCloudInitStatus>
+    /** Show a snapshot. Needs one of the claims LIST_SNAPSHOT_VM, LIST_OWN_VM_SNAPSHOT. `GET /api/v1/machines/{id}/snapshots/{snapshot}` */
+    showSnapshot(request: MachinesShowSnapshotRequest): Promise<Snapshot>
     /** Start a machine; resume it if it is paused or suspended. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/start` */
     start(request: MachinesStartRequest & AsJob): Promise<JobOf<MachineOperationResult>>
     /** Start a machine; resume it if it is paused or suspended. Needs claim UPDATE_VM_STATES. The job goes on after a restart of the service. `PUT /api/v1/machines/{id}/start` */
@@ -4824,6 +4921,8 @@ export interface Api {
     suspend(request: MachinesSuspendRequest): Promise<MachineOperationResult>
     /** Connect to a TCP port of a running machine over a WebSocket. Each binary message is bytes of the connection, in both directions; a message of the client has at most 1 MiB. No port of the host stays open for it. A caller without EXECUTE_COMMAND_VM may open one to the machines that they made. The tunnel ends when one side closes it, when the machine stops, and when the caller loses the right to it. Needs one of the claims EXECUTE_COMMAND_VM, LIST_VM. This GET changes something: it is refused to prefetching and to pages of other sites; PUT does the same. `GET /api/v1/machines/{id}/tunnel` */
     tunnel(request: MachinesTunnelRequest): Promise<WebSocket>
+    /** Change the name or the description of a snapshot. Needs one of the claims CREATE_SNAPSHOT_VM, CREATE_OWN_VM_SNAPSHOT. `PUT /api/v1/machines/{id}/snapshots/{snapshot}` */
+    updateSnapshot(request: MachinesUpdateSnapshotRequest): Promise<Snapshot>
     /** Wait for a condition of a machine. The reply is 200 also when the time is over; `result` tells what has happened. Waits for serial output and for ports need EXECUTE_COMMAND_VM, or a machine that the caller made. A wait that goes on at the cursor of the one before misses nothing in between. Needs claim LIST_VM. `GET /api/v1/machines/{id}/wait` */
     wait(request: MachinesWaitRequest): Promise<MachineWait>
     /** Write a file of a running machine, by its guest agent. The body is the file, of at most 1 GiB. The guest has the whole file or none of it; a link in its place is replaced. With Repr-Digest: sha-256=:BASE64: (RFC 9530) the file is written only if it has this SHA-256. Needs one of the claims EXECUTE_COMMAND_VM, LIST_VM. `PUT /api/v1/machines/{id}/files` */

@@ -3,6 +3,7 @@ import type { Agent } from './agent/agent.ts'
 import type { Definition, NewMachine } from './definition.ts'
 import type { Forward } from './machine-parts.ts'
 import type { SerialPort } from './serial-port.ts'
+import type { SnapshotDriver, SnapshotTree } from './snapshot.ts'
 
 export type StableState = 'stopped' | 'running' | 'paused' | 'suspended' | 'invalid'
 
@@ -41,6 +42,8 @@ export interface MachineView {
   readonly disconnectedCards?: readonly string[]
   /** Undefined while no guest agent has answered since the machine was started. */
   readonly guest?: GuestFacts
+  /** Undefined for a machine that has never had a snapshot. */
+  readonly snapshots?: SnapshotTree
   /** Time at which the present state began, in milliseconds since 1970. */
   readonly since: number
   /** Milliseconds that the machine had run since its last boot when the present state began. */
@@ -230,6 +233,8 @@ export interface HypervisorDriver {
    * machine without a screen. Drivers without screens do not have it.
    */
   openScreen?(id: string): Promise<Duplex>
+  /** Drivers without snapshots do not have it. */
+  readonly snapshots?: SnapshotDriver
   /** Deletes what the cloud-init of a stopped machine is told. Returns false if there is nothing of the kind. */
   deleteSeed(id: string): Promise<boolean>
   /** Deletes a machine that does not run, with all files in its folder. */

@@ -1,4 +1,4 @@
-import type { Definition } from './definition.ts'
+import { Definition } from './definition.ts'
 import type { CdRom, Disk, Network } from './machine-parts.ts'
 
 /** Returns the name of a disk at its place among the disks of its machine. */
@@ -83,4 +83,11 @@ export type HardwareMember = (typeof hardware)[number]
 export const listChangedHardware = (current: Definition, next: Definition): readonly HardwareMember[] => {
   const [before, after] = [nameParts(current), nameParts(next)]
   return hardware.filter(member => JSON.stringify(before[member]) !== JSON.stringify(after[member]))
+}
+
+/** Returns the definition of a machine with the hardware of another definition of it. */
+export const pickHardware = (machine: Definition, source: Definition): Definition => {
+  const others = Object.entries(machine).filter(([member]) => !hardware.some(one => one === member))
+  const parts = hardware.flatMap(member => (source[member] === undefined ? [] : [[member, source[member]] as const]))
+  return Definition.parse(Object.fromEntries([...others, ...parts]))
 }

@@ -31,6 +31,7 @@ import { setMachine } from './set.ts'
 import { type ConsoleCalls, createConsoleCalls } from './console/calls.ts'
 import { createFeeds } from './console/feeds.ts'
 import { createScreenCalls, type ScreenCalls } from './screen/calls.ts'
+import { createSnapshotCalls, type SnapshotCalls } from './snapshots/calls.ts'
 import { createMembers, type Members } from './members/members.ts'
 import { createPatternSearch } from './wait/pattern-search.ts'
 import type { OpenOptions } from './open-options.ts'
@@ -53,7 +54,7 @@ interface Owned {
 }
 
 /** The machines of this host. A `reference` is a UUID or a name, in any case. */
-export interface Machines extends GuestCalls, ConsoleCalls, ScreenCalls, WaitCalls {
+export interface Machines extends GuestCalls, ConsoleCalls, ScreenCalls, SnapshotCalls, WaitCalls {
   /** Returns the records of all machines, ordered by name, as an encoded JSON array. */
   list(): PreparedBody
   /** Returns the records that a query selects (see `Inventory.encodeSelection`). */
@@ -274,6 +275,7 @@ export const openMachines = async ({
     ...createGuestCalls({ driver, inventory }),
     ...createConsoleCalls({ driver, inventory, feeds: waiting.feeds }),
     ...createScreenCalls({ driver, inventory }),
+    ...createSnapshotCalls({ context, afterEvents }),
     ...createWaitCalls({ driver, inventory, waiting, closing: closing.signal }),
     async createDemo() {
       inventory.update(await driver.createDemo())

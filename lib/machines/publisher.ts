@@ -3,13 +3,22 @@ import type { MachineView } from '#lib/hypervisor/driver.ts'
 import type { NewEvent } from '#lib/events/event.ts'
 import type { Publish } from '#lib/events/events.ts'
 import type { Store } from '#lib/storage/store.ts'
+import type { ClaimName } from '#lib/access/claims.ts'
 import type { MachineRecord } from './record.ts'
+import { getTree } from './snapshots/find.ts'
+import { listRecords } from './snapshots/records.ts'
 
 /**
  * The last published view of a machine. It is stored, so that a start publishes what changed while the service was down.
- * `rest` contains everything besides the state.
+ * `rest` contains everything besides the state and the snapshots.
  */
-const PublishedView = z.object({ id: z.uuid(), state: z.string(), rest: z.string() })
+const PublishedView = z.object({
+  id: z.uuid(),
+  state: z.string(),
+  rest: z.string(),
+  /** Left out for a machine without snapshots. */
+  snapshots: z.string().optional(),
+})
 type PublishedView = z.infer<typeof PublishedView>
 
 /** A machine with the state that clients see: the transient state while an operation runs. */
@@ -38,18 +47,28 @@ interface Options {
   readonly onPublishFailed: (error: unknown) => void
 }
 
-const createEvent = (message: string, body: Readonly<Record<string, unknown>>): NewEvent => ({
+const createEvent = (
+  message: string,
+  body: Readonly<Record<string, unknown>>,
+  claim: ClaimName = 'LIST_VM',
+): NewEvent => ({
   type: 'pdfm',
   message,
   body,
-  audience: { claims: ['LIST_VM'] },
+  audience: { claims: [claim] },
 })
 
 const toPublishedView = ({ view, state }: VisibleMachine): PublishedView => {
   const { id, name, definition, addresses, problem, guest, disconnectedCards } = view
   // Views of earlier versions have no such member, and must not look as if they had changed.
   const links = disconnectedCards ? [disconnectedCards] : []
-  return { id, state, rest: JSON.stringify([name, definition, addresses, problem, guest, ...links]) }
+  const snapshots = listRecords(getTree(view))
+  return {
+    id,
+    state,
+    rest: JSON.stringify([name, definition, addresses, problem, guest, ...links]),
+    ...(snapshots.length > 0 && { snapshots: JSON.stringify(snapshots) }),
+  }
 }
 
 export const createPublisher = ({ store, publish, toRecord, onStateChange, onPublishFailed }: Options): Publisher => {
@@ -65,8 +84,17 @@ export const createPublisher = ({ store, publish, toRecord, onStateChange, onPub
   ): readonly NewEvent[] => {
     if (!machine) return previous ? [createEvent('VM_REMOVED', { vm_id: id })] : []
     if (!previous) return [createEvent('VM_ADDED', { vm_id: id, new_vm: toRecord(machine) })]
-    const { state, rest } = toPublishedView(machine)
+    const { state, rest, snapshots } = toPublishedView(machine)
     const { problem } = machine.view
+    if (snapshots !== previous.snapshots)
+      return [
+        createEvent(
+          'VM_SNAPSHOTS_UPDATED',
+          { vm_id: id, snapshots: snapshots === undefined ? null : listRecords(getTree(machine.view)) },
+          'LIST_SNAPSHOT_VM',
+        ),
+        ...createEvents(id, { ...previous, snapshots }, machine),
+      ]
     if (state !== previous.state)
       return [
         createEvent('VM_STATE_CHANGED', {

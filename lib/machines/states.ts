@@ -2,7 +2,8 @@ import type { StableState, Verb } from '#lib/hypervisor/driver.ts'
 
 /**
  * The actions that the guard table allows or refuses. The forced forms of `stop` and `delete` are actions of their own, and so are
- * an export that may suspend the machine, and a change of what the service alone does with it.
+ * an export that may suspend the machine, and a change of what the service alone does with it. `edit snapshots` renames or deletes
+ * snapshots.
  */
 export type Action =
   | Verb
@@ -14,6 +15,9 @@ export type Action =
   | 'configure lifecycle'
   | 'delete'
   | 'delete force'
+  | 'snapshot'
+  | 'revert'
+  | 'edit snapshots'
 
 /**
  * How an action is done in a state:
@@ -54,6 +58,9 @@ export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Tr
     'configure lifecycle': 'run',
     delete: 'run',
     'delete force': 'run',
+    snapshot: 'run',
+    revert: 'run',
+    'edit snapshots': 'run',
   },
   running: {
     start: 'already',
@@ -71,6 +78,9 @@ export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Tr
     'configure lifecycle': 'run',
     delete: 'refuse',
     'delete force': 'stop first',
+    snapshot: 'run',
+    revert: 'run',
+    'edit snapshots': 'run',
   },
   paused: {
     start: 'resume',
@@ -88,6 +98,9 @@ export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Tr
     'configure lifecycle': 'run',
     delete: 'refuse',
     'delete force': 'stop first',
+    snapshot: 'run',
+    revert: 'run',
+    'edit snapshots': 'run',
   },
   suspended: {
     start: 'resume',
@@ -105,6 +118,9 @@ export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Tr
     'configure lifecycle': 'run',
     delete: 'refuse',
     'delete force': 'stop first',
+    snapshot: 'run',
+    revert: 'run',
+    'edit snapshots': 'run',
   },
   invalid: {
     start: 'refuse',
@@ -122,6 +138,9 @@ export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Tr
     'configure lifecycle': 'refuse',
     delete: 'run',
     'delete force': 'run',
+    snapshot: 'refuse',
+    revert: 'refuse',
+    'edit snapshots': 'refuse',
   },
 }
 
@@ -137,9 +156,19 @@ export type TransientState =
   | 'cloning'
   | 'configuring'
   | 'deleting'
+  | 'snapshotting'
+  | 'reverting'
 
 /** The kinds of operations. */
-export type OperationKind = Verb | 'clone' | 'export' | 'configure' | 'delete'
+export type OperationKind =
+  | Verb
+  | 'clone'
+  | 'export'
+  | 'configure'
+  | 'delete'
+  | 'snapshot'
+  | 'revert'
+  | 'edit snapshots'
 
 /** Operations that only read a machine. They run side by side; every other operation runs alone. */
 export const sharedKinds: ReadonlySet<OperationKind> = new Set(['clone', 'export'])
@@ -158,6 +187,9 @@ export const transientStates: Readonly<Record<OperationKind, TransientState>> = 
   export: 'cloning',
   configure: 'configuring',
   delete: 'deleting',
+  snapshot: 'snapshotting',
+  revert: 'reverting',
+  'edit snapshots': 'configuring',
 }
 
 const minute = 60_000
@@ -176,6 +208,10 @@ export const timeLimits: Readonly<Record<OperationKind, number>> = {
   export: 24 * 60 * minute,
   configure: minute,
   delete: 10 * minute,
+  snapshot: 10 * minute,
+  revert: 10 * minute,
+  // A deletion may merge the layers of disks.
+  'edit snapshots': 60 * minute,
 }
 
 /** All states that clients can see. */

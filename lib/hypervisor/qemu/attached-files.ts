@@ -140,11 +140,13 @@ export const openAttachedFiles = async (
   const files: Pick<OpenFile, 'path' | 'handle'>[] = []
   const inherit = (file: (typeof files)[number]): string => getInheritedPath(file, files.push(file) - 1)
   const keepAndInherit = (file: OpenFile): string => inherit(stack.use(file))
-  const inheritLayers = async ({ path, format }: Disk): Promise<readonly string[]> => {
-    if (format === 'raw') return []
-    const [, ...layers] = await openLayers(join(home, path), stack, listImageLayers(definition, attachments.openImage))
+  // QEMU may open an image again by its name, and the name of the disk leads to another file once there is an overlay over it.
+  const inheritOwnDisk = async (disk: Disk): Promise<ResolvedDisk> => {
+    if (disk.format === 'raw') return disk
+    const registered = listImageLayers(definition, attachments.openImage)
+    const [image, ...layers] = await openLayers(join(home, disk.path), stack, registered)
     if (attachments.account) for (const { handle } of layers) await allowReading(handle, attachments.account)
-    return layers.map(inherit)
+    return { ...disk, path: inherit(image), layers: layers.map(inherit) }
   }
   const purpose = state === 'stopped' ? 'start' : 'resume'
   const resolvedDisks: ResolvedDisk[] = []
@@ -152,7 +154,7 @@ export const openAttachedFiles = async (
     resolvedDisks.push(
       isAbsolute(disk.path)
         ? { ...disk, path: keepAndInherit(await openAttachedDisk(attachments, machine, disk, purpose)) }
-        : { ...disk, layers: await inheritLayers(disk) },
+        : await inheritOwnDisk(disk),
     )
   const inheritFile = async <T extends string | undefined>(path: T): Promise<string | T> =>
     path !== undefined && isAbsolute(path)

@@ -11,6 +11,7 @@ import { listImageLayers } from './image-layers.ts'
 import type { Images } from './images.ts'
 import { flattenDeepDisk, freezeDisk, type LayerUser, collectUnusedLayers } from './layers.ts'
 import { listBackingLayers } from './open-layers.ts'
+import { listSnapshotLayers, readSnapshots } from './snapshots/files.ts'
 
 /** Read locks on machines that are cloned or exported, and the layers that linked clones share with them. */
 export interface CloneSources {
@@ -20,8 +21,17 @@ export interface CloneSources {
   lockForReading(view: MachineView, deadline: AbortSignal): Promise<Disposable>
   /** Collects unused layers before a start, as far as that is little work. */
   prepareStart(view: MachineView, deadline: AbortSignal): Promise<void>
-  /** Returns a base image with the content of a disk. The caller holds the read lock of its machine. */
-  freeze(view: MachineView, name: string, options: Parameters<Images['convert']>[2]): Promise<string>
+  /**
+   * Returns the path of a base image with the content of a disk of a machine that does not run. Nothing else changes its disks
+   * meanwhile. `keepsLayers` is true if the disk keeps its layers, however many they are.
+   */
+  freeze(
+    view: MachineView,
+    name: string,
+    options: Parameters<Images['convert']>[2] & { readonly keepsLayers?: boolean },
+  ): Promise<string>
+  /** Called when snapshots are deleted: the machine may now have unused layers. They are collected at once if it is stopped. */
+  onSnapshotsDeleted(view: MachineView, deadline: AbortSignal): Promise<void>
   /** Called when a machine is deleted: its source may now have unused layers. */
   onRemoved(definition: Definition): void
 }
@@ -58,9 +68,9 @@ export const createCloneSources = ({ images, openImage, log, listLayerUsers }: O
     for (const disk of disks) await listBackingLayers(disk, registered)
     if (state !== 'stopped' || collected.has(id)) return
     try {
-      const users = listLayerUsers(id)
-      if (await collectUnusedLayers({ home: folder, disks, users, images, registered, maxCopiedBytes, signal }))
-        collected.add(id)
+      const [users, snapshots] = [listLayerUsers(id), listSnapshotLayers(folder, await readSnapshots(folder))]
+      const options = { home: folder, disks, users, snapshots, images, registered, maxCopiedBytes, signal }
+      if (await collectUnusedLayers(options)) collected.add(id)
       // It may no longer use layers of the machine it was cloned from.
       if (definition.base !== undefined) collected.delete(definition.base)
     } catch (error) {
@@ -81,10 +91,16 @@ export const createCloneSources = ({ images, openImage, log, listLayerUsers }: O
       withLock(id, async () => {
         const disk = join(await realpath(home), name)
         const registered = listImageLayers(definition, openImage)
-        if (await flattenDeepDisk(disk, { images, registered }, options)) collected.delete(id)
+        const isFlat = !options.keepsLayers && (await flattenDeepDisk(disk, { images, registered }, options))
+        if (isFlat) collected.delete(id)
         const { base, isNew } = await freezeDisk(disk, images)
         if (isNew) collected.delete(id)
         return base
+      }),
+    onSnapshotsDeleted: (view, deadline) =>
+      withLock(view.id, async () => {
+        collected.delete(view.id)
+        if (readers.get(view.id) === 0) await collectLayers(view, deadline, Infinity)
       }),
     onRemoved({ id, base }) {
       collected.delete(id)

@@ -3,18 +3,15 @@ import { messageOf } from '#lib/errors.ts'
 import { type Account, killProcess } from '#lib/platform/processes.ts'
 import type { Logger } from '#lib/platform/log.ts'
 import type { OwnProgram } from '#lib/platform/program-parts.ts'
-import { abortableAfterGrace } from '#lib/async/abortable.ts'
 import { createBaseDriver } from '../base-driver.ts'
-import { cloneDefinition, type Definition } from '../definition.ts'
+import type { Definition } from '../definition.ts'
 import type { HypervisorDriver, MachineView } from '../driver.ts'
-import { generateMac } from '../mac.ts'
 import { createMachineFolders, type ValidMachine } from '../files/machine-folders.ts'
 import type { HostFileOpener } from '../files/open-machine-file.ts'
 import type { OpenRegisteredImage } from '../files/registered-image.ts'
-import { copySeed } from '../seed/seed-files.ts'
 import { chooseAccelerator } from './accelerator.ts'
 import type { Attachments } from './attached-files.ts'
-import { copyDisks, copyOwnFiles, linkDisks, listOriginalBases, assertLinkable } from './disks.ts'
+import { listOriginalBases } from './disks.ts'
 import { openCpuGroups } from './cgroup/cpu-groups.ts'
 import { configureMachine } from './devices/configure.ts'
 import { planChange } from './devices/plan.ts'
@@ -36,9 +33,10 @@ import { openTunnel } from './network/tunnel.ts'
 import { createRecorder } from './recorder/client.ts'
 import { openSerialInput } from './recorder/serial-input.ts'
 import { openScreen } from './screen/open-screen.ts'
+import { createSnapshots } from './snapshots/snapshots.ts'
 import { createScreenshots } from './screen/screenshots.ts'
 import { removeUnfinishedCopies } from './backup/back-up-disks.ts'
-import { copyRunningDisks } from './backup/copy-running-disks.ts'
+import { cloneMachine } from './clone-machine.ts'
 import { createCloneSources } from './clone-sources.ts'
 
 interface Options {
@@ -159,7 +157,16 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
     })
     return machine
   }
-  const recover = async ({ id, home, definition }: ValidMachine): Promise<void> => {
+  const snapshots = createSnapshots({
+    folders,
+    images,
+    account,
+    sources,
+    requireMachine: id => base.requireMachine(id),
+    log,
+  })
+  const recover = async (found: ValidMachine): Promise<void> => {
+    const { id, home, definition, snapshots: tree } = await snapshots.recover(found)
     await migrateLegacyPid(home, id).catch(error =>
       log.warning('{id}: the pid file of an older version cannot be moved: {error}', { id, error: messageOf(error) }),
     )
@@ -168,6 +175,7 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
       if ((await findLivingPid(home, id)) === undefined) await network.recover(id)
     }
     const machine = base.register(createMachine(definition))
+    machine.setSnapshots(tree)
     await machine.recover()
     await removeUnfinishedCopies(home, {
       connect: () => (isRecorded(machine.view()) ? machine.control.connect().then(({ qmp }) => qmp) : undefined),
@@ -195,36 +203,17 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
     get: base.get,
     async run(id, verb, options) {
       const machine = base.requireMachine(id)
+      if (machine.view().snapshots?.reverting !== undefined) await snapshots.finishRevert(id, options.deadline)
       if (verb === 'start') await sources.prepareStart(machine.view(), options.deadline)
       return machine.run(verb, options)
     },
     create: async machine => base.createPrepared(await prepareMachine(machine, { images, attachments, network })),
     createDemo: async () => base.createPrepared(await prepareDemo({ images, attachments })),
-    async clone(from, name, { id = crypto.randomUUID(), owner, linked, deadline, onProgress, onConsistency }) {
-      const machine = base.requireMachine(from)
-      const view = machine.view()
-      const { definition: source, home, state } = view
-      if (linked) assertLinkable(view)
-      using _reading = await sources.lockForReading(view, deadline)
-      const clone = {
-        ...cloneDefinition(source, { id, name, owner }),
-        networks: source.networks.map(card => ({ ...card, mac: generateMac() })),
-        ...(linked && { base: from }),
-      }
-      return await base.create(clone.id, async folder => {
-        const copy = { source, attachments, home, folder, images, deadline, onProgress }
-        const freeze = (name: string): Promise<string> => sources.freeze(view, name, { signal: deadline, onProgress })
-        // Not interrupted: a freeze must complete before other operations use the disks of the source.
-        const disks = await (linked
-          ? linkDisks(copy, freeze)
-          : state === 'running'
-            ? copyRunningDisks(copy, machine, onConsistency)
-            : abortableAfterGrace(deadline, copyDisks(copy)))
-        await abortableAfterGrace(deadline, copyOwnFiles(source, copy))
-        await copySeed(home, folder, clone)
-        return { ...clone, disks }
-      })
-    },
+    clone: (from, name, options) =>
+      cloneMachine(base.requireMachine(from), name, options, {
+        ...{ attachments, images, sources },
+        create: (id, populate) => base.create(id, populate),
+      }),
     async export(id, options) {
       const view = base.requireMachine(id).view()
       using stack = new DisposableStack()
@@ -273,6 +262,7 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
     openScreen: async id => openScreen(base.requireMachine(id).view()),
     takeScreenshot: async id => screenshots.take(base.requireMachine(id)),
     openSerial: id => openSerialInput(recorder, base.requireMachine(id).view(), legacyLogs.has(id)),
+    snapshots,
     deleteSeed: base.deleteSeed,
     async remove(id) {
       const { definition, home } = base.requireView(id)

@@ -33,4 +33,6 @@ export const fileNames = {
   unfinishedState: 'state.mem.new',
   /** Saved memory that was loaded. Its guest has run since. */
   loadedState: 'state.mem.spent',
+  /** The snapshots of the machine. */
+  snapshots: 'snapshots.json',
 } as const

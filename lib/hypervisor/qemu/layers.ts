@@ -22,7 +22,7 @@ const listBases = async (home: string): Promise<readonly string[]> =>
   (await readdir(home)).filter(name => basePattern.test(name)).map(name => join(home, name))
 
 /** Returns the path of a new image that will replace a disk. */
-const getUnfinishedPath = (disk: string): string => `${disk}.new`
+export const getUnfinishedPath = (disk: string): string => `${disk}.new`
 
 /** Replaces a disk atomically by a new image with the same content. */
 const replaceDisk = async (disk: string, make: (path: string) => Promise<void>): Promise<void> => {
@@ -38,7 +38,7 @@ const replaceDisk = async (disk: string, make: (path: string) => Promise<void>):
 export const createOverlay = async (base: string, path: string, images: Images): Promise<void> =>
   images.overlay(base, (await readLayerAt(base)).size, path)
 
-/** Replaces the disk by an empty overlay on `base`, which must contain all of its content. */
+/** Replaces the disk atomically by an empty overlay on `base`, which must contain all of its content. */
 const replaceWithOverlay = (base: string, disk: string, images: Images): Promise<void> =>
   replaceDisk(disk, path => createOverlay(base, path, images))
 
@@ -115,6 +115,8 @@ interface CollectionOptions {
   readonly disks: readonly string[]
   /** All machines whose disks may have backing images of this one. */
   readonly users: readonly LayerUser[]
+  /** Absolute paths of the base images that are the disks of snapshots. */
+  readonly snapshots: readonly string[]
   readonly images: Images
   /** The registered images that the disks may build on. */
   readonly registered: ImageLayers
@@ -152,12 +154,12 @@ const mergeLayers = async (
  * Throws the reason of the signal and the errors of qemu-img; the disks are valid in any case.
  */
 export const collectUnusedLayers = async (options: CollectionOptions): Promise<boolean> => {
-  const { home, disks, users, registered, signal } = options
+  const { home, disks, users, snapshots, registered, signal } = options
   // The remains of a change that was interrupted by a kill.
   for (const disk of disks) await rm(getUnfinishedPath(disk), { force: true })
   const bases = await listBases(home)
   if (bases.length === 0) return true
-  const used = await findUsedBases(users, home)
+  const used = new Set([...(await findUsedBases(users, home)), ...snapshots])
   const results: boolean[] = []
   for (const disk of disks) {
     signal.throwIfAborted()

@@ -4,6 +4,7 @@ import type { Logger } from '#lib/platform/log.ts'
 import { firstInherited } from '#lib/platform/open-file.ts'
 import type { Definition } from '../definition.ts'
 import type { MachineView, RunOptions, DriverEvent, Verb } from '../driver.ts'
+import type { SnapshotTree } from '../snapshot.ts'
 import { explainFileError } from '../files/file-faults.ts'
 import { type AttachedFiles, type Attachments, openAttachedFiles } from './attached-files.ts'
 import type { Accelerator } from './accelerator.ts'
@@ -11,7 +12,7 @@ import { type AgentPort, createAgentPort } from './agent/agent-port.ts'
 import { buildQemuArguments } from './arguments/build.ts'
 import { type ProcessControl, quitTimeout } from './process-control.ts'
 import { explainLockedImage } from './locked-image.ts'
-import { toPersistedState, createMachineState } from './machine-state.ts'
+import { toPersistedState, createMachineState, type MachineState } from './machine-state.ts'
 import type { OperationJournal } from './operation-journal.ts'
 import { type MemoryOwner, openMemory } from './memory-file.ts'
 import type { HostNetwork } from './network/host-network.ts'
@@ -36,8 +37,26 @@ export interface QemuMachine {
   readonly control: Pick<ProcessControl, 'connect' | 'current' | 'subscribe'>
   /** Replaces the definition, which is already persisted. */
   setDefinition(definition: Definition): MachineView
+  /** Replaces the snapshots, which are already persisted. */
+  setSnapshots(snapshots: SnapshotTree | undefined): MachineView
+  /** Runs other work as an operation of the machine, alone. Returns the view afterwards. */
+  operate(deadline: AbortSignal, work: (operation: MachineOperation) => Promise<void>): Promise<MachineView>
   /** Disconnects from the machine. Its QEMU keeps running. */
   release(): void
+}
+
+/** What an operation of a machine does it with. */
+export interface MachineOperation {
+  readonly machine: MachineState
+  readonly control: ProcessControl
+  readonly owner: MemoryOwner
+  readonly journal: OperationJournal
+  /** Pauses the guest. If that fails, the guest continues. */
+  pauseGuest(qmp: Qmp): Promise<void>
+  /** Continues a running guest: now, or when QEMU answers again. */
+  continueGuest(qmp: Qmp): void
+  /** Starts QEMU with the saved memory of the machine. The guest continues, unless it was `paused`. */
+  resumeSuspended(deadline: AbortSignal, state?: 'running' | 'paused'): Promise<void>
 }
 
 interface Options {
@@ -149,13 +168,15 @@ export const createQemuMachine = (options: Options): QemuMachine => {
       )
     }
   }
-  const resumeSuspended = async (deadline: AbortSignal): Promise<void> => {
+  const resumeSuspended: MachineOperation['resumeSuspended'] = async (deadline, state = 'running') => {
     const qmp = await loadMemory(deadline)
     await markMemoryLoaded(home)
     machine.setView(machine.viewIn('paused'))
-    await qmp.execute('cont')
-    await changeState('running')
-    agentPort.setTime()
+    if (state === 'running') {
+      await qmp.execute('cont')
+      agentPort.setTime()
+    }
+    await changeState(state)
     await deleteMemory(home).catch(warn)
   }
 
@@ -207,16 +228,22 @@ export const createQemuMachine = (options: Options): QemuMachine => {
     }
   }
 
+  const runOperation = async (runOptions: RunOptions, work: () => Promise<void>): Promise<void> => {
+    try {
+      await observer.runOperation(runOptions, work)
+    } catch (error) {
+      throw await explainFileError(error, home)
+    }
+  }
+  const { continueGuest } = observer
+  const operation = { machine, control, owner, journal, pauseGuest, continueGuest, resumeSuspended }
+
   return {
     view,
     control,
     recover: observer.recover,
     async run(verb, runOptions) {
-      try {
-        await observer.runOperation(runOptions, () => runVerb(verb, runOptions))
-      } catch (error) {
-        throw await explainFileError(error, home)
-      }
+      await runOperation(runOptions, () => runVerb(verb, runOptions))
       const { name, state, problem } = view()
       if (['start', 'restart', 'resume'].includes(verb) && state !== 'running' && problem !== undefined)
         throw new ServiceError('upstream', `${name} did not go on, it is ${state}: ${problem}.`)
@@ -224,6 +251,15 @@ export const createQemuMachine = (options: Options): QemuMachine => {
     },
     setDefinition(definition) {
       machine.setView({ ...view(), definition, name: definition.name })
+      return view()
+    },
+    setSnapshots(snapshots) {
+      const { snapshots: _, ...others } = view()
+      machine.setView({ ...others, ...(snapshots && { snapshots }) })
+      return view()
+    },
+    async operate(deadline, work) {
+      await runOperation({ force: false, deadline }, () => work(operation))
       return view()
     },
     agentPort,

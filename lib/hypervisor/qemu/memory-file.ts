@@ -21,7 +21,8 @@ export interface MemoryOwner {
 /** Bytes of the header. The data of QEMU follows. */
 const headerSize = 512
 
-const buildHeader = (machine: string, suspension: string): Buffer =>
+/** Returns the header of the memory of a machine. */
+export const buildHeader = (machine: string, suspension: string): Buffer =>
   Buffer.from(`vmhost QEMU memory 1\n${JSON.stringify({ machine, suspension })}\n`.padEnd(headerSize))
 
 /**

@@ -15,6 +15,8 @@ import { createThrottle } from './throttle.ts'
 import type { LaunchContext } from './process.ts'
 import type { Qmp, QmpEvent } from './qmp.ts'
 import { chooseRecoveryAction, determineStateAfterExit } from './recovery.ts'
+import { leaveSnapshot, listOverlayDisks } from './snapshots/pause.ts'
+import { adoptOverlays } from './layers/put-overlays.ts'
 import { cancelMigration, deleteMemory, markMemoryLoaded, waitForLoad } from './saved-memory.ts'
 import { crashProblem, QemuStatus, toMachineState, noAnswerProblem } from './status.ts'
 
@@ -183,6 +185,11 @@ export const createObserver = ({ context, journal, machine, agentPort, links }: 
         await cancelMigration(qmp, forcedStop.signal)
         await deleteMemory(home)
         if (operation?.from === 'running') await qmp.execute('cont')
+        break
+      case 'end snapshot':
+        await cancelMigration(qmp, forcedStop.signal)
+        await adoptOverlays(qmp, await listOverlayDisks(machine.view()))
+        await leaveSnapshot(qmp, operation?.from)
         break
       case 'finish resume':
         machine.setView(machine.viewIn('paused', toMachineState(status)))

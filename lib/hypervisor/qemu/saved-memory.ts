@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { type FileHandle, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { waitAtMost } from '#lib/async/time-limit.ts'
@@ -62,14 +62,12 @@ export const cancelMigration = async (qmp: Qmp, signal: AbortSignal): Promise<vo
   void (await waitForEnd(qmp, () => true, signal))
 
 /**
- * Saves the memory of a paused guest to its state file, which is complete and durable when this resolves. Throws `no-space`, the
- * reason of `deadline`, or the error of QEMU; an incomplete file may be left then.
+ * Has QEMU send the memory of a paused guest into an open file, which is durable when this resolves. The images of the disks are
+ * inactive then: QEMU takes them back when the guest continues. Throws `no-space`, the reason of `deadline`, or the error of QEMU.
  */
-export const saveMemory = async (qmp: Qmp, owner: MemoryOwner, deadline: AbortSignal): Promise<void> => {
-  const { home } = owner
-  await deleteMemory(home)
-  await using file = await createMemoryFile(owner)
-  await using receiver = await receiveMemory(home, file.handle)
+export const sendMemory = async (qmp: Qmp, home: string, file: FileHandle, deadline: AbortSignal): Promise<void> => {
+  await rm(join(home, fileNames.memorySocket), { force: true })
+  await using receiver = await receiveMemory(home, file)
   const onAbort = (): void => receiver.abort(deadline.reason)
   deadline.addEventListener('abort', onAbort)
   try {
@@ -96,6 +94,16 @@ export const saveMemory = async (qmp: Qmp, owner: MemoryOwner, deadline: AbortSi
   } finally {
     deadline.removeEventListener('abort', onAbort)
   }
+}
+
+/**
+ * Saves the memory of a paused guest to its state file, which is complete and durable when this resolves. Throws as `sendMemory`; an
+ * incomplete file may be left then.
+ */
+export const saveMemory = async (qmp: Qmp, owner: MemoryOwner, deadline: AbortSignal): Promise<void> => {
+  await deleteMemory(owner.home)
+  await using file = await createMemoryFile(owner)
+  await sendMemory(qmp, owner.home, file.handle, deadline)
   await file.finish()
 }
 

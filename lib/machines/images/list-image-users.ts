@@ -8,6 +8,8 @@ const usesImage = ({ disks, detached_disks = [], cdroms = [] }: Definition, dige
 /** Returns the names of the machines that need the registered image with this digest, sorted. */
 export const listImageUsers = (views: readonly MachineView[], digest: string): readonly string[] =>
   views
-    .filter(({ definition }) => usesImage(definition, digest))
+    .filter(({ definition, snapshots }) =>
+      [definition, ...(snapshots?.snapshots ?? []).map(one => one.definition)].some(one => usesImage(one, digest)),
+    )
     .map(({ name }) => name)
     .toSorted()

@@ -3,6 +3,7 @@ import type { Definition } from '../../definition.ts'
 import type { Consistency } from '../../driver.ts'
 import { getDiskName } from '../../parts.ts'
 import { type CopyOptions, describeClonedDisk } from '../disks.ts'
+import { findDiskNode } from '../layers/disk-nodes.ts'
 import type { QemuMachine } from '../machine.ts'
 import { backUpDisks } from './back-up-disks.ts'
 
@@ -20,11 +21,13 @@ export const copyRunningDisks = async (
     home,
     account: attachments.account,
     images,
-    disks: source.disks.map((disk, at) => ({
-      node: getDiskName(disk, at),
-      size: disk.size,
-      to: join(folder, describeClonedDisk(disk, at).path),
-    })),
+    disks: await Promise.all(
+      source.disks.map(async (disk, at) => ({
+        node: (await findDiskNode(qmp, getDiskName(disk, at))).node,
+        size: disk.size,
+        to: join(folder, describeClonedDisk(disk, at).path),
+      })),
+    ),
     deadline,
     onProgress,
   })

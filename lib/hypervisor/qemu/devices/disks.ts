@@ -7,6 +7,7 @@ import { getDiskBus, getDiskName } from '../../parts.ts'
 import { describeDisk, describeDiskNode } from '../arguments/disks.ts'
 import { createDisk } from '../disks.ts'
 import { limitDisk } from '../hardware/limits.ts'
+import { deleteDiskNodes, findDiskNode } from '../layers/disk-nodes.ts'
 import { setFileOwner } from '../ownership.ts'
 import {
   assertTakesParts,
@@ -75,16 +76,19 @@ const addToRunning = (change: Change, name: string, disk: Disk): UndoableStep =>
 const removeFromRunning = (change: Change, name: string, disk: Disk): Step => {
   const { running, view } = change
   if (disk.port === undefined) refuseWhileRunning(name, ', for it is part of the board')
-  const device = describeDisk(name, disk)
+  let device = describeDisk(name, disk)
   return {
     phase: 'release',
     record: recordPart('disks', name, undefined),
-    apply: () => unplug(running(), device),
+    async apply() {
+      device = { ...device, drive: (await findDiskNode(running().qmp, name)).node }
+      await unplug(running(), device)
+    },
     async undo() {
       await plug(running(), device)
       await limitDisk(running().qmp, name, 'virtio', view.definition.limits)
     },
-    finish: async () => void (await running().qmp.execute('blockdev-del', { 'node-name': name })),
+    finish: () => deleteDiskNodes(running().qmp, name),
   }
 }
 
@@ -117,8 +121,10 @@ const resize = (change: Change, name: string, before: Disk, after: Disk): Step =
   return {
     phase: 'grow',
     async apply() {
-      if (isRunning(change)) await running().qmp.execute('block_resize', { 'node-name': name, size: after.size })
-      else await images.grow(join(view.home, before.path), after.size)
+      if (isRunning(change)) {
+        const { qmp } = running()
+        await qmp.execute('block_resize', { 'node-name': (await findDiskNode(qmp, name)).node, size: after.size })
+      } else await images.grow(join(view.home, before.path), after.size)
     },
     record: definition => ({
       ...definition,

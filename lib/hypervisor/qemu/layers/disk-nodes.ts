@@ -1,0 +1,54 @@
+import { basename } from 'node:path'
+import * as z from 'zod'
+import { ServiceError } from '#lib/errors.ts'
+import type { Qmp } from '../qmp.ts'
+
+/** The used part of QEMU's reply to `query-block`. */
+const Devices = z.array(
+  z.object({
+    qdev: z.string().optional(),
+    inserted: z.object({ 'node-name': z.string(), file: z.string() }).optional(),
+  }),
+)
+
+/** The uppermost image of a disk in QEMU. */
+export interface DiskNode {
+  /** The name of its node. */
+  readonly node: string
+  /** The name of its file in the machine's folder. QEMU may know it by a descriptor instead. */
+  readonly file: string
+}
+
+/**
+ * Returns the uppermost image of a disk. Its node has the name of the disk until an overlay is put over it. Throws `upstream` if QEMU
+ * has no such disk.
+ */
+export const findDiskNode = async (qmp: Qmp, name: string): Promise<DiskNode> => {
+  const devices = await qmp.query('query-block', Devices)
+  // The image belongs to the inner device of a virtio disk.
+  const paths = [name, `/machine/peripheral/${name}`, `/machine/peripheral/${name}/virtio-backend`]
+  const image = devices.find(({ qdev }) => qdev !== undefined && paths.includes(qdev))?.inserted
+  if (!image) throw new ServiceError('upstream', `QEMU has no disk ${name}.`)
+  return { node: image['node-name'], file: basename(image.file) }
+}
+
+/** Returns the name of a new node for an overlay of a disk. */
+export const generateNodeName = (disk: string): string => `${disk}-${crypto.randomUUID().slice(0, 8)}`
+
+const Nodes = z.array(z.object({ 'node-name': z.string() }))
+
+/** Deletes the images of a disk that no device uses any more: its overlays, the uppermost first, and then its first image. */
+export const deleteDiskNodes = async (qmp: Qmp, disk: string): Promise<void> => {
+  const nodes = Nodes.parse(await qmp.execute('query-named-block-nodes', { flat: true }))
+  const left = new Set(nodes.map(one => one['node-name']).filter(node => node === disk || node.startsWith(`${disk}-`)))
+  for (let before = Infinity, failure: unknown; left.size > 0;) {
+    if (left.size === before) throw failure
+    before = left.size
+    // QEMU does not delete a node that another one builds on.
+    for (const node of left)
+      await qmp.execute('blockdev-del', { 'node-name': node }).then(
+        () => left.delete(node),
+        (error: unknown) => (failure = error),
+      )
+  }
+}

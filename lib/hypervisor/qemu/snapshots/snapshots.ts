@@ -1,0 +1,114 @@
+import { messageOf } from '#lib/errors.ts'
+import type { Account } from '#lib/platform/processes.ts'
+import type { Logger } from '#lib/platform/log.ts'
+import type { MachineView } from '../../driver.ts'
+import type { MachineFolders, ValidMachine } from '../../files/machine-folders.ts'
+import type { SnapshotDriver, SnapshotTree } from '../../snapshot.ts'
+import type { CloneSources } from '../clone-sources.ts'
+import { fileNames } from '../file-names.ts'
+import type { Images } from '../images.ts'
+import type { QemuMachine } from '../machine.ts'
+import { createJournal } from '../operation-journal.ts'
+import { findLivingPid, waitForExit } from '../pid.ts'
+import { createSnapshot } from './create.ts'
+import { deleteUnlistedFiles, readSnapshots } from './files.ts'
+import { finishRevert, requireSnapshot, revertMachine } from './revert.ts'
+import { removeFromTree } from './tree.ts'
+
+interface Options {
+  readonly folders: MachineFolders
+  readonly images: Images
+  readonly account: Account | undefined
+  readonly sources: CloneSources
+  readonly requireMachine: (id: string) => QemuMachine
+  readonly log: Logger
+}
+
+export interface QemuSnapshots extends SnapshotDriver {
+  /**
+   * Reads the snapshots of a machine at the start of the service, before anything else is done with the machine, and finishes a
+   * revert that was interrupted. Returns the machine as it is then. A damaged journal is logged; the machine has no snapshots then.
+   */
+  recover(machine: ValidMachine): Promise<ValidMachine & { readonly snapshots?: SnapshotTree }>
+  /** Finishes the revert that a machine is in the middle of, because the host had no space then. */
+  finishRevert(id: string, deadline: AbortSignal): Promise<void>
+}
+
+/** Creates the snapshots of QEMU machines: the port, and the recovery. */
+export const createSnapshots = ({ folders, images, account, sources, requireMachine, log }: Options): QemuSnapshots => {
+  const writeTree = ({ id }: Pick<MachineView, 'id'>, tree: SnapshotTree): Promise<void> =>
+    folders.writeJson(id, fileNames.snapshots, tree)
+  const writeSnapshots = async (view: Pick<MachineView, 'id'>, tree: SnapshotTree): Promise<void> => {
+    await writeTree(view, tree)
+    requireMachine(view.id).setSnapshots(tree)
+  }
+  const reverting = { images, writeDefinition: folders.writeDefinition, writeSnapshots }
+  const ignoreProgress = (): void => {}
+
+  return {
+    async create(id, snapshot, deadline) {
+      const machine = requireMachine(id)
+      // A damaged journal must not be replaced.
+      await readSnapshots(machine.view().home)
+      const freeze = (view: MachineView, disk: string): Promise<string> =>
+        sources.freeze(view, disk, { signal: deadline, onProgress: ignoreProgress, keepsLayers: true })
+      return createSnapshot(machine, snapshot, { images, account, freeze, writeSnapshots }, deadline)
+    },
+    revert: (id, snapshot, options) => revertMachine(requireMachine(id), snapshot, reverting, options),
+    async update(id, snapshot, { name, description }) {
+      const machine = requireMachine(id)
+      const { snapshots: tree } = machine.view()
+      const before = requireSnapshot(machine.view(), snapshot)
+      const after = {
+        ...before,
+        ...(name !== undefined && { name }),
+        ...(description !== undefined && { description }),
+      }
+      await writeSnapshots(machine.view(), {
+        ...tree,
+        snapshots: tree!.snapshots.map(one => (one === before ? after : one)),
+      })
+      return machine.view()
+    },
+    async delete(id, snapshots, deadline) {
+      const machine = requireMachine(id)
+      for (const one of snapshots) requireSnapshot(machine.view(), one)
+      const tree = removeFromTree(machine.view().snapshots!, snapshots)
+      await writeSnapshots(machine.view(), tree)
+      await deleteUnlistedFiles(machine.view().home, tree).catch(error =>
+        log.warning('{id}: files of deleted snapshots stay for now: {reason}', { id, reason: messageOf(error) }),
+      )
+      await sources.onSnapshotsDeleted(machine.view(), deadline)
+      return machine.view()
+    },
+    async recover(machine) {
+      const { id, home, definition } = machine
+      try {
+        const tree = await readSnapshots(home)
+        await deleteUnlistedFiles(home, tree)
+        if (tree?.reverting === undefined) return { ...machine, ...(tree && { snapshots: tree }) }
+        const pid = await findLivingPid(home, id)
+        if (pid !== undefined) await waitForExit(pid, id, 0)
+        const view = { id, name: definition.name, home, definition }
+        const reverted = await finishRevert(view, tree, createJournal(folders, id), {
+          ...reverting,
+          writeSnapshots: writeTree,
+        })
+        return { ...machine, ...reverted }
+      } catch (error) {
+        log.error('{id}: its snapshots cannot be used: {reason}', { id, reason: messageOf(error) })
+        return machine
+      }
+    },
+    async finishRevert(id, deadline) {
+      const machine = requireMachine(id)
+      await machine.operate(deadline, async ({ machine: state, journal }) => {
+        const view = state.view()
+        const { definition } = await finishRevert(view, view.snapshots!, journal, reverting)
+        machine.setDefinition(definition)
+        const persisted = await journal.readState()
+        state.setView(state.viewIn(persisted?.state ?? 'stopped', { booted: true }))
+      })
+    },
+  }
+}

@@ -1,0 +1,25 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe } from 'vitest'
+import { snapshotsContract } from '../../contracts/snapshots.ts'
+import { createQemu, withoutQemu } from '../../support/drivers/qemu.ts'
+import { buildBootSectorDisk } from '../../support/guests/boot-sector.ts'
+import { readSerialLog } from '../../support/guests/serial.ts'
+
+describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'on QEMU', () => {
+  snapshotsContract('qemu', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'vmhost-qemu-'))
+    const disk = join(folder, 'boot.img')
+    buildBootSectorDisk(disk)
+    return {
+      driver: () => createQemu(join(folder, 'machines')),
+      machine: name => ({
+        ...{ name, description: '', cpus: 1, memory: 16, disks: [{ path: disk }] },
+        machine_type: 'q35',
+      }),
+      serial: readSerialLog,
+      close: () => rm(folder, { recursive: true }),
+    }
+  })
+})
