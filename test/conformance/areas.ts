@@ -10,6 +10,7 @@ import { machineArea } from './cases/machines.ts'
 import { managerArea } from './cases/managers.ts'
 import { poolArea } from './cases/pools.ts'
 import { roleArea } from './cases/roles.ts'
+import { snapshotArea } from './cases/snapshots.ts'
 import { sshArea } from './cases/ssh.ts'
 import { systemArea } from './cases/system.ts'
 import { tokenArea } from './cases/tokens.ts'
@@ -29,6 +30,7 @@ export const writtenAreas: readonly Area[] = [
   managerArea,
   poolArea,
   roleArea,
+  snapshotArea,
   sshArea,
   systemArea,
   tokenArea,

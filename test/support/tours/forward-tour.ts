@@ -2,7 +2,17 @@ import { expect } from 'vitest'
 import { newState, rootPassword, startService } from '../service.ts'
 
 /** The endpoints that only machines on QEMU have. */
-export const forwardEndpoints = ['machines/add-forward', 'machines/remove-forward'] as const
+export const forwardEndpoints = [
+  'machines/add-forward',
+  'machines/remove-forward',
+  'machines/create-snapshot',
+  'machines/list-snapshots',
+  'machines/show-snapshot',
+  'machines/update-snapshot',
+  'machines/revert-to-snapshot',
+  'machines/delete-snapshot',
+  'machines/delete-snapshots',
+] as const
 
 /** Calls each endpoint that only machines on QEMU have once; `keep` gets what it was asked and what it answered. */
 export const takeForwardTour = async (keep: (id: string, body: unknown, reply: unknown) => void): Promise<void> => {
@@ -21,5 +31,14 @@ export const takeForwardTour = async (keep: (id: string, body: unknown, reply: u
   await take('', 'POST', '', { name: 'web', memory: 64, disks: [{ size: 16 }] })
   await take('machines/add-forward', 'POST', '/web/forwards', { host_port: 8022, guest_port: 22 })
   await take('machines/remove-forward', 'DELETE', '/web/forwards/tcp:127.0.0.1:8022')
+  const clean = { snapshot_name: 'clean', snapshot_description: 'As installed' }
+  await take('machines/create-snapshot', 'POST', '/web/snapshots', clean)
+  await take('machines/update-snapshot', 'PUT', '/web/snapshots/clean', { snapshot_name: 'installed' })
+  await take('', 'POST', '/web/snapshots', { snapshot_name: 'tools' })
+  await take('machines/list-snapshots', 'GET', '/web/snapshots?group=true')
+  await take('machines/show-snapshot', 'GET', '/web/snapshots/installed')
+  await take('machines/revert-to-snapshot', 'POST', '/web/snapshots/installed/revert', { skip_resume: false })
+  await take('machines/delete-snapshot', 'DELETE', '/web/snapshots/tools', { delete_children: true })
+  await take('machines/delete-snapshots', 'DELETE', '/web/snapshots')
   await service.stop()
 }
