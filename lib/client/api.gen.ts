@@ -1215,7 +1215,7 @@ export interface MachineWait {
 }
 
 export interface MachineWrittenFile {
-  /** Folder on the provider */
+  /** Absolute path of the file in the guest */
   path: string
   /** Bytes */
   size: number
@@ -1599,6 +1599,28 @@ export interface RotatedKey {
   kid: string
 }
 
+export interface Session {
+  /** Id of the user */
+  user_id: string
+  /** Name to sign in with; unique, case-insensitive */
+  username: string
+  /** E-mail address; unique, case-insensitive; can be used to sign in */
+  email: string
+  /** Passes every check of a claim */
+  super_user: boolean
+  /** Names of roles */
+  roles: string[]
+  /** Held directly and through roles */
+  claims: string[]
+}
+
+export interface SignInLink {
+  /** Append it to the address of the service. A browser sends the part after # to nobody */
+  fragment: string
+  /** 24 hours from now */
+  expires_at: string
+}
+
 export interface Snapshot {
   /** UUID, given by the service */
   id: string
@@ -1817,6 +1839,10 @@ export interface AuthCreateApiKeyRequest extends ChangeOptions {
   }
 }
 
+/** The request of `api.auth.createLink`. */
+export interface AuthCreateLinkRequest extends ChangeOptions {
+}
+
 /** The request of `api.auth.createTicket`. */
 export interface AuthCreateTicketRequest extends ChangeOptions {
   body: {
@@ -1835,6 +1861,16 @@ export interface AuthDeleteApiKeyRequest extends ChangeOptions {
 
 /** The request of `api.auth.listApiKeys`. */
 export interface AuthListApiKeysRequest extends CallOptions, FilterOptions {
+}
+
+/** The request of `api.auth.openSession`. */
+export interface AuthOpenSessionRequest extends CallOptions {
+  body: {
+    /** User name or e-mail address */
+    name: string
+    /** Password */
+    password: string
+  }
 }
 
 /** The request of `api.auth.publicKeys`. */
@@ -1861,6 +1897,10 @@ export interface AuthShowApiKeyRequest extends CallOptions {
   }
 }
 
+/** The request of `api.auth.showSession`. */
+export interface AuthShowSessionRequest extends CallOptions {
+}
+
 /** The request of `api.auth.signIn`. */
 export interface AuthSignInRequest extends CallOptions {
   body: {
@@ -1877,6 +1917,16 @@ export interface AuthSignInRequest extends CallOptions {
 
 /** The request of `api.auth.signOut`. */
 export interface AuthSignOutRequest extends ChangeOptions {
+}
+
+/** The request of `api.auth.useLink`. */
+export interface AuthUseLinkRequest extends CallOptions {
+  body: {
+    /** The part of the link after #/link/ */
+    secret: string
+    /** The new password */
+    password: string
+  }
 }
 
 /** The request of `api.auth.validateOwnToken`. */
@@ -3745,7 +3795,7 @@ export interface MachinesReadFileRequest extends CallOptions {
     id: string
   }
   query: {
-    /** Folder on the provider */
+    /** Absolute path of the file in the guest */
     path: string
   }
 }
@@ -3963,7 +4013,7 @@ export interface MachinesWriteFileRequest extends CallOptions {
     id: string
   }
   query: {
-    /** Folder on the provider */
+    /** Absolute path of the file in the guest */
     path: string
     /** Its rights, in octal; those of the file that it replaces when left out, else 644 */
     mode?: string | undefined
@@ -4564,12 +4614,16 @@ export interface Api {
     changePassword(request: AuthChangePasswordRequest): Promise<Accepted>
     /** Create an API key; only this reply shows its credential. Needs role SUPER_USER and claim CREATE_API_KEY and claim LIST. The reply holds a secret that is shown once. `POST /api/v1/auth/api_keys` */
     createApiKey(request: AuthCreateApiKeyRequest): Promise<ApiKey>
+    /** Issue a link with which you set a new password of your own in a browser, once, within 24 hours. An earlier link of yours ends. The command `vmhost link` issues one for root. Needs role SUPER_USER. The reply holds a secret that is shown once. `POST /api/v1/auth/links` */
+    createLink(request?: AuthCreateLinkRequest): Promise<SignInLink>
     /** Issue a ticket for a WebSocket. Browsers cannot set headers of a WebSocket. The ticket goes into its query in place of a token. It is for exactly this path and query, once, within 30 seconds, with the rights that you have then. For every signed-in caller. The reply holds a secret that is shown once. `POST /api/v1/auth/tickets` */
     createTicket(request: AuthCreateTicketRequest): Promise<Ticket>
     /** Delete an API key. Needs claim DELETE_API_KEY. `DELETE /api/v1/auth/api_keys/{id}` */
     deleteApiKey(request: AuthDeleteApiKeyRequest): Promise<Accepted>
     /** List the API keys. Needs claim LIST_API_KEY. `GET /api/v1/auth/api_keys` */
     listApiKeys(request?: AuthListApiKeysRequest): Promise<ApiKey[]>
+    /** Sign in a browser: the reply sets a cookie with a token. For the web console. The cookie counts only together with the header X-VMHost-Console, which this request needs too. Programs use POST /v1/auth/token. Open to everybody. `POST /api/v1/auth/session` */
+    openSession(request: AuthOpenSessionRequest): Promise<Session>
     /** Show the public keys that verify tokens (RFC 7517). Open to everybody. `GET /.well-known/jwks.json` */
     publicKeys(request?: AuthPublicKeysRequest): Promise<KeySet>
     /** Revoke an API key permanently. Needs role SUPER_USER and claim LIST_API_KEY and claim DELETE_API_KEY. `PUT /api/v1/auth/api_keys/{id}/revoke` */
@@ -4578,10 +4632,14 @@ export interface Api {
     rotateKey(request?: AuthRotateKeyRequest): Promise<RotatedKey>
     /** Show one API key. Needs claim LIST_API_KEY. `GET /api/v1/auth/api_keys/{id}` */
     showApiKey(request: AuthShowApiKeyRequest): Promise<ApiKey>
+    /** Show who is signed in, with the present rights. For every signed-in caller. `GET /api/v1/auth/session` */
+    showSession(request?: AuthShowSessionRequest): Promise<Session>
     /** Sign in: get a token for a password (with an e-mail address or user name) or for an API key. Open to everybody. `POST /api/v1/auth/token` */
     signIn(request: AuthSignInRequest): Promise<Token>
     /** Sign out: end the token of this request. For every signed-in caller. `DELETE /api/v1/auth/token` */
     signOut(request?: AuthSignOutRequest): Promise<Accepted>
+    /** Set a password with a link and sign in the browser; the link is used up. The reply sets a cookie as that of POST /v1/auth/session does, and needs the same header. Open to everybody. `POST /api/v1/auth/links/use` */
+    useLink(request: AuthUseLinkRequest): Promise<Session>
     /** Check whether the token of this request is valid. Open to everybody. `GET /api/v1/auth/token/validate` */
     validateOwnToken(request?: AuthValidateOwnTokenRequest): Promise<{
       /** Whether the token is valid */

@@ -11,7 +11,7 @@ const kinds: readonly (readonly [name: string, pattern: RegExp])[] = [
 
 /** Members whose values are made up, or tell the time. */
 const members =
-  /"(kid|n|encoded|fragment|secret|ticket|expires_at|uptime|Uptime|start_time|queue_depth|cpu_total|max_memory|host|host_id|host_url)": ?("(?:[^"\\]|\\.)*"|[\d.]+)/g
+  /"(kid|n|encoded|fragment|secret|ticket|date|expires_at|uptime|Uptime|start_time|queue_depth|cpu_total|max_memory|host|host_id|host_url)": ?("(?:[^"\\]|\\.)*"|[\d.]+)/g
 
 /**
  * Members with numbers that depend on how long something took, on how well made-up texts are compressed, or on how many entries

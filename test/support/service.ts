@@ -166,10 +166,13 @@ export const startService = async ({
   const call: Service['call'] = (method, path, { token, body, headers = {} } = {}) =>
     new Promise((settle, reject) => {
       const send = agent ? httpsRequest : httpRequest
+      const payload = body === undefined || body instanceof Uint8Array ? body : JSON.stringify(body)
+      // Node itself sends no length of the body of a DELETE.
+      const length = payload && method === 'DELETE' && { 'content-length': String(Buffer.byteLength(payload)) }
       const sent = send(url + path, {
         method,
         ...(agent && { agent }),
-        headers: { ...(token && { authorization: `Bearer ${token}` }), ...headers },
+        headers: { ...(token && { authorization: `Bearer ${token}` }), ...length, ...headers },
       })
       sent.once('error', reject)
       sent.once('response', response => {
@@ -184,7 +187,7 @@ export const startService = async ({
           }),
         )
       })
-      sent.end(body === undefined || body instanceof Uint8Array ? body : JSON.stringify(body))
+      sent.end(payload)
     })
 
   return {

@@ -47,7 +47,7 @@ describe('users, roles and claims over HTTP', () => {
     const planned = ['LIST_PACKER_TEMPLATE', 'JOB_MANAGER_DEBUG']
     const grouped = JSON.stringify((await ask('GET', '/auth/claims/grouped', { token: root })).body)
     expect(grouped).toContain('"LIST_VM"')
-    expect(grouped).not.toMatch(/REVERSE_PROXY|SNAPSHOT|PACKER|DEBUG/)
+    expect(grouped).not.toMatch(/REVERSE_PROXY|PACKER|DEBUG/)
     const listed = JSON.stringify((await ask('GET', '/auth/claims', { token: root })).body)
     for (const name of planned) {
       expect(listed).not.toContain(name)

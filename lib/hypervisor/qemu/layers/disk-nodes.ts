@@ -26,8 +26,8 @@ export interface DiskNode {
 export const findDiskNode = async (qmp: Qmp, name: string): Promise<DiskNode> => {
   const devices = await qmp.query('query-block', Devices)
   // The image belongs to the inner device of a virtio disk.
-  const paths = [name, `/machine/peripheral/${name}`, `/machine/peripheral/${name}/virtio-backend`]
-  const image = devices.find(({ qdev }) => qdev !== undefined && paths.includes(qdev))?.inserted
+  const devicePaths = new Set([name, `/machine/peripheral/${name}`, `/machine/peripheral/${name}/virtio-backend`])
+  const image = devices.find(({ qdev }) => qdev !== undefined && devicePaths.has(qdev))?.inserted
   if (!image) throw new ServiceError('upstream', `QEMU has no disk ${name}.`)
   return { node: image['node-name'], file: basename(image.file) }
 }

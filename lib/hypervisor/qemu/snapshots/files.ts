@@ -36,7 +36,7 @@ export const readSnapshots = async (home: string): Promise<SnapshotTree | undefi
     }
   }
   const { data, error } = SnapshotTree.safeParse(parse())
-  return data ?? refuse(describeFirstMistake(error!))
+  return data ?? refuse(describeFirstMistake(error))
 }
 
 /** Returns the paths of the base images in a folder that are the disks of these snapshots. */
