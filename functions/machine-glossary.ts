@@ -1,6 +1,7 @@
 import type { recordTemplate } from '#lib/machines/record-template.ts'
 import { hardwareGlossary } from './hardware-glossary.ts'
 import { poolGlossary } from './pool-glossary.ts'
+import { snapshotGlossary } from './snapshot-glossary.ts'
 import { waitGlossary } from './wait-glossary.ts'
 
 /** Ends the description of a setting that only other hypervisors have. */
@@ -64,5 +65,6 @@ export const machineGlossary: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(members).map(([name, text]) => [`Machine.${name}`, text])),
   ...hardwareGlossary,
   ...poolGlossary,
+  ...snapshotGlossary,
   ...waitGlossary,
 }

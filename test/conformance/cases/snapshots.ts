@@ -1,8 +1,14 @@
-import type { Area } from '../case.ts'
+import type { Area, Effect } from '../case.ts'
 import { audited, gone, published, shows } from './effects.ts'
 
 const machines = '/v1/machines'
 const snapshots = `${machines}/box/snapshots`
+
+/** A later list, whose status is that of other services, has these snapshots. */
+const listed = (query: string, list: readonly object[]): Effect => ({
+  ...shows(`${snapshots}${query}`, { snapshots: list }),
+  status: 202,
+})
 
 /** Snapshots of a machine that does not run. The contract suite of drivers has those of running guests. */
 export const snapshotArea: Area = {
@@ -17,7 +23,7 @@ export const snapshotArea: Area = {
       request: ['POST', machines, { name: 'box', memory: 32, disks: [{ size: 1 }] }],
       status: 201,
       saves: { box: 'id' },
-      effects: [shows(snapshots, { snapshots: [] })],
+      effects: [listed('', [])],
     },
     {
       name: 'make a snapshot',
@@ -40,11 +46,7 @@ export const snapshotArea: Area = {
       request: ['POST', snapshots],
       status: 202,
       reply: { snapshot_name: 'Snapshot 1' },
-      effects: [
-        shows(`${snapshots}?group=true`, {
-          snapshots: [{ name: 'clean', children: [{ name: 'Snapshot 1', current: true }] }],
-        }),
-      ],
+      effects: [listed('?group=true', [{ name: 'clean', children: [{ name: 'Snapshot 1', current: true }] }])],
     },
     { name: 'group by what is neither true nor false', request: ['GET', `${snapshots}?group=maybe`], status: 400 },
     {
@@ -92,7 +94,7 @@ export const snapshotArea: Area = {
       name: 'delete a snapshot with its children',
       request: ['DELETE', `${snapshots}/base`, { delete_children: true }],
       status: 202,
-      effects: [shows(snapshots, { snapshots: [] }), audited('machines/delete-snapshot')],
+      effects: [listed('', []), audited('machines/delete-snapshot')],
     },
     { name: 'delete it again', request: ['DELETE', `${snapshots}/base`], status: 404 },
     {
