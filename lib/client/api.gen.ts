@@ -510,7 +510,9 @@ export interface CreatedMachine {
 }
 
 export interface CreatedSnapshot {
+  /** Name of the snapshot, unique among those of the machine, in any case */
   snapshot_name: string
+  /** UUID of the snapshot */
   snapshot_id: string
 }
 
@@ -1624,7 +1626,7 @@ export interface SignInLink {
 export interface Snapshot {
   /** UUID, given by the service */
   id: string
-  /** Name that people read */
+  /** Name of the snapshot, unique among those of the machine, in any case */
   name: string
   /** Text for people */
   description: string
@@ -1643,13 +1645,14 @@ export interface Snapshot {
 }
 
 export interface SnapshotList {
+  /** The snapshots of the machine, the oldest first, or the roots of their trees */
   snapshots: SnapshotNode[]
 }
 
 export interface SnapshotNode {
   /** UUID, given by the service */
   id: string
-  /** Name that people read */
+  /** Name of the snapshot, unique among those of the machine, in any case */
   name: string
   /** Text for people */
   description: string
@@ -1665,6 +1668,7 @@ export interface SnapshotNode {
   parent: string
   /** Bytes that the snapshot took of the host when it was made */
   size: number
+  /** With group=true: the snapshots that were made on top of this one; left out if there are none */
   children?: SnapshotNode[]
 }
 
@@ -3668,6 +3672,7 @@ export interface MachinesCreateSnapshotRequest extends ChangeOptions, WaitOption
   body?: {
     /** Unique among the snapshots of the machine, in any case; Snapshot 1, … when left out */
     snapshot_name?: string | null | undefined
+    /** Text for people */
     snapshot_description?: string | null | undefined
     /** Whether the memory of a running or paused machine is saved too. Without it the snapshot starts as after a power cut */
     memory?: boolean | null | undefined
@@ -3985,7 +3990,9 @@ export interface MachinesUpdateSnapshotRequest extends ChangeOptions, WaitOption
     snapshot: string
   }
   body: {
+    /** Name of the snapshot, unique among those of the machine, in any case */
     snapshot_name?: string | null | undefined
+    /** Text for people */
     snapshot_description?: string | null | undefined
   }
 }
