@@ -53,6 +53,7 @@ describe('the code of the executable', () => {
       'recorder.js',
       'v86.wasm',
       'version',
+      'web-console.json',
       'worker.cjs',
     ])
   })

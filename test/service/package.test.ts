@@ -71,6 +71,7 @@ describe('the package', () => {
       'events.mjs',
       'recorder.mjs',
       'vmhost.mjs',
+      'web-console.json',
       'worker.mjs',
     ])
     expect(readdirSync(join(packed, 'node_modules')).filter(name => !/^\.|^node-/.test(name))).toEqual([])
