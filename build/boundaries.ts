@@ -21,6 +21,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   client: [],
   reference: [],
   web: ['client'],
+  commands: ['client'],
   health: ['async'],
   http: ['access', 'async', 'calls'],
   platform: ['async', 'calls'],

@@ -26,7 +26,8 @@ const fillPath = (path: string, params: Parameters = {}): string =>
   path.replace(/\/\{(\w+)(\??)\}/g, (_, name: string, optional: string) => {
     const { [name]: value = '' } = params
     if (optional && params[name] === undefined) return ''
-    if (/^\.{0,2}$/.test(value)) throw new TypeError(`params.${name} is missing or not usable`)
+    if (/^\.{0,2}$/.test(value))
+      throw new TypeError(`params.${name} is missing or not usable: The names . and .. are not possible.`)
     return `/${encodeURIComponent(value)}`
   })
 

@@ -84,7 +84,7 @@ describe('the catalog on the command line', () => {
       ['-1', 'must be at least 0'],
     ])
       expect(await vmhost(`catalog clean ${local} --grace-hours ${hours}`)).toMatchObject({
-        code: 1,
+        code: 2,
         stderr: `vmhost: --grace-hours ${why}.\n`,
       })
     expect(await service.stop()).toBe(0)
@@ -125,7 +125,7 @@ describe('the catalog on the command line', () => {
     expect(
       await vmhost(`catalog push demo --version 1.0 --machine demo ${local} --no-override-existing`),
     ).toMatchObject({
-      code: 1,
+      code: 3,
       stdout: '',
       stderr: expect.stringContaining('\nCheck the request: failed\nvmhost: The catalog has demo-x86_64-1.0 already'),
     })
@@ -142,7 +142,7 @@ describe('the catalog on the command line', () => {
     expect(pulled).toMatchObject({ code: 0 })
     expect(pulled.stdout).toMatch(/^Pulled demo 1\.0 x86_64 as the machine copy \(.{36}\), which runs\.\n$/)
     expect(await vmhost('catalog pull demo --name copy')).toMatchObject({
-      code: 1,
+      code: 3,
       stderr: expect.stringMatching(
         /\nCheck the request: failed\nvmhost: A machine called copy exists already; choose another name\.\n$/,
       ),
@@ -158,7 +158,7 @@ describe('the catalog on the command line', () => {
       `import demo --version 2 --architecture x86_64 ${local}`,
     ])
       expect(await vmhost(`catalog ${args}`)).toMatchObject({
-        code: 1,
+        code: 5,
         stderr: expect.stringContaining('vmhost serve'),
       })
     expect((await vmhost('catalog untaint demo 1.0 x86_64')).stdout).toBe('demo 1.0 x86_64 is not tainted any more.\n')
@@ -206,7 +206,7 @@ describe('the catalog on the command line', () => {
     using second = follow(state.path, command, silent.connection)
     await second.said(`This pull already runs as the job ${id}.`)
     await service.kill()
-    expect(await second.ended).toBe(1)
+    expect(await second.ended).toBe(5)
     expect(second.text()).toContain(
       `The next start continues the pull as the job ${id}; then the same command follows it`,
     )
@@ -251,7 +251,7 @@ describe('the catalog on the command line', () => {
       'show import',
     ])
       expect(await vmhost(`catalog ${args}`)).toMatchObject({
-        code: 1,
+        code: 2,
         stdout: '',
         stderr: expect.stringMatching(/^vmhost: "\w+" is not an id of the catalog\.\n$/),
       })
@@ -311,7 +311,7 @@ describe('the catalog on the command line', () => {
     expect(JSON.parse((await vmhost(`jobs show ${job.id} --json`)).stdout)).toMatchObject({ state: 'failed' })
     expect((await vmhost('jobs list')).stdout).toMatch(/ failed .* host=\S+ +The job was cancelled by root\.\n/)
     expect(await vmhost(`jobs cancel ${job.id}`)).toMatchObject({
-      code: 1,
+      code: 3,
       stderr: expect.stringContaining('has ended'),
     })
     expect((await runProgram(['jobs', 'show', ''], {}, state.path)).stderr).toContain('vmhost jobs list')

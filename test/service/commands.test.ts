@@ -21,7 +21,7 @@ describe('users, roles and claims on the command line', () => {
       stdout: 'Added jane with USER.\n',
     })
     expect(await vmhost('users add jane --email other@example.test', password)).toMatchObject({
-      code: 1,
+      code: 3,
       stderr: 'vmhost: A user with this user name or e-mail address exists already.\n',
     })
     expect((await vmhost('users add joe --email joe@example.test', 'weak')).stderr).toContain('12 characters')
@@ -57,7 +57,7 @@ describe('users, roles and claims on the command line', () => {
     expect((await vmhost('roles remove build')).code).toBe(0)
     expect((await vmhost('claims add payroll')).stdout).toBe('Added PAYROLL.\n')
     expect((await vmhost('claims remove payroll')).code).toBe(0)
-    expect(await vmhost('users remove root')).toMatchObject({ code: 1, stderr: 'vmhost: root cannot be removed.\n' })
+    expect(await vmhost('users remove root')).toMatchObject({ code: 3, stderr: 'vmhost: root cannot be removed.\n' })
 
     const audit = JSON.parse((await vmhost(`audit list --json --since ${longAgo} --limit 1000`)).stdout)
     expect(audit).toContainEqual(expect.objectContaining({ operation: 'claims/create', outcome: 'done' }))
@@ -97,26 +97,26 @@ describe('users, roles and claims on the command line', () => {
     expect(rest.length).toBeLessThan(5)
   })
 
-  test('the exit code is 0 for done, 1 for refused and 2 for wrong usage, as the help says', async () => {
+  test('the exit code is 0 for done and 2 for wrong usage, as the help says', async () => {
     using state = newState()
     const help = await runProgram(['--help'])
     expect(help).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/Exit codes:\n +0 +done\n +1 .*\n +2 +wrong usage/),
+      stdout: expect.stringMatching(/Exit codes:\n +0 +done\n +1 .*\n +2 +wrong usage.*\n +3 .*\n +4 .*\n +5 /),
     })
-    expect((await runProgram(['users', 'list'], {}, state.path)).code).toBe(1)
+    expect((await runProgram(['users', 'list'], {}, state.path)).code).toBe(5)
     expect((await runProgram(['user', 'list'], {}, state.path)).code).toBe(2)
     expect((await runProgram([], {}, state.path)).code).toBe(2)
   })
 
   test('a secret is refused as a flag, with a hint how to set it, and is not printed', async () => {
     using state = newState()
-    for (const args of [
-      ['serve', '--root-password', 'Secret-Horse-7'],
-      ['users', 'list', '--storage-password=Secret-Horse-7'],
-    ]) {
+    for (const [expected, ...args] of [
+      [1, 'serve', '--root-password', 'Secret-Horse-7'],
+      [2, 'users', 'list', '--storage-password=Secret-Horse-7'],
+    ] as const) {
       const { code, stderr } = await runProgram(args, {}, state.path)
-      expect(code).toBe(1)
+      expect(code).toBe(expected)
       expect(stderr).toMatch(/^vmhost: --\w+-password is not a flag, .* set VMHOST_\w+_PASSWORD, or .*\n$/)
       expect(stderr).not.toContain('Secret')
     }

@@ -50,7 +50,7 @@ test('a sign-out ends consoles and waits; taking over is in the audit; an unknow
   expect(second.socket.readyState).toBe(second.socket.OPEN)
   second.socket.terminate()
   expect(await runProgram(['console', 'nothing'], {}, state.path, leave)).toMatchObject({
-    code: 1,
+    code: 4,
     stderr: expect.stringContaining('no machine'),
   })
   await service.stop()

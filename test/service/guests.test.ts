@@ -43,7 +43,7 @@ describe.skipIf(withoutGuests !== undefined)(withoutGuests ?? 'a small Linux of 
     const [{ Home: home }] = await ask('GET', `/machines/${id}`)
     const tunnel = (port: string, connection: Readonly<Record<string, string>> = {}) =>
       runProgram(['tunnel', 'linux', port], connection, state.path)
-    expect(await tunnel('7')).toMatchObject({ code: 1, stderr: expect.stringContaining('linux is stopped') })
+    expect(await tunnel('7')).toMatchObject({ code: 3, stderr: expect.stringContaining('linux is stopped') })
     await ask('PUT', '/machines/linux/start')
     await waitForSerial({ home, name: 'linux' }, /GUEST:IP eth0/)
 
@@ -68,7 +68,7 @@ describe.skipIf(withoutGuests !== undefined)(withoutGuests ?? 'a small Linux of 
     const password = openTunnel(state.path, 7, reach(`root:${rootPassword}`))
     await password.echo('with a password')
     const wrong = await tunnel('7', reach('root:Wrong-Horse-9-Battery'))
-    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('Invalid User or Password') })
+    expect(wrong).toMatchObject({ code: 3, stderr: expect.stringContaining('Invalid User or Password') })
     expect(wrong.stderr).not.toContain('Wrong-Horse')
     const untrusted = await tunnel('7', { ...reach(encoded), NODE_EXTRA_CA_CERTS: '' })
     expect(untrusted.stderr).toContain('NODE_EXTRA_CA_CERTS')

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { VmhostError } from '#lib/client/error.ts'
 import { isFault } from '#lib/errors.ts'
 import { type ConsoleConnection, type ConsoleMessage, connectConsole } from './console-connection.ts'
 import { toMachinePath } from './machine-path.ts'
@@ -23,6 +24,10 @@ const leaveKey = 0x1d
 const replay = 64 * 1024
 /** Milliseconds between two attempts to connect again. */
 const retryInterval = 250
+
+/** Whether the service may be there again soon. */
+const isPassing = (error: unknown): boolean =>
+  isFault(error, 'unavailable') || (error instanceof VmhostError && error.status === 503)
 
 /**
  * Connects a terminal, or a pipe, to the console of a machine until its user leaves or the input ends. If the connection ends, it
@@ -85,7 +90,7 @@ export const attachConsole = async ({ findTarget, machine, writer, input, output
       await connection.ended
     } catch (error) {
       // Before the first connection a missing service is an error. Later it is one that is started again.
-      if (next === undefined || !isFault(error, 'unavailable')) throw error
+      if (next === undefined || !isPassing(error)) throw error
     } finally {
       connection = undefined
     }

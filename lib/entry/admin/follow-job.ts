@@ -1,9 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { messageOf, ServiceError } from '#lib/errors.ts'
-import type { Job } from '#lib/jobs/schemas.ts'
-import { isSystemError } from '#lib/platform/files.ts'
+import { isFault, messageOf, ServiceError } from '#lib/errors.ts'
+import type { Job } from '#lib/client/api.gen.ts'
 import type { Progress } from './job-progress.ts'
-import type { ApiClient } from './admin-client.ts'
+import type { Client } from '#lib/client/types.ts'
 
 /** Milliseconds between two requests for the job. They begin short, because small jobs end at once. */
 const [minInterval, maxInterval] = [100, 1_000]
@@ -27,7 +26,7 @@ interface FollowedJob {
  * once.
  */
 const handleInterrupts = (
-  callApi: ApiClient,
+  client: Client,
   { id, operation, isRepeatable }: FollowedJob,
   progress: Progress,
 ): Disposable => {
@@ -51,7 +50,7 @@ const handleInterrupts = (
     clearTimeout(timer)
     isCancelling = true
     progress.print(`Cancelling the ${operation} …`)
-    callApi('POST', `/jobs/${id}/cancel`).catch((error: unknown) => progress.print(messageOf(error)))
+    client.api.jobs.cancel({ params: { id } }).catch((error: unknown) => progress.print(messageOf(error)))
   }
   process.on('SIGINT', onInterrupt)
   return {
@@ -66,18 +65,18 @@ const handleInterrupts = (
  * Shows the progress of a job until the job has ended, and returns the job. Ctrl-C exits the program with status 130. Throws
  * `unavailable` if the service ends meanwhile.
  */
-export const followJob = async (callApi: ApiClient, followed: FollowedJob, progress: Progress): Promise<Job> => {
-  using _interrupts = handleInterrupts(callApi, followed, progress)
+export const followJob = async (client: Client, followed: FollowedJob, progress: Progress): Promise<Job> => {
+  using _interrupts = handleInterrupts(client, followed, progress)
   if (followed.firstLine !== undefined) progress.print(followed.firstLine)
   try {
     for (let pause = minInterval; ; pause = Math.min(2 * pause, maxInterval)) {
-      const job = await callApi<Job>('GET', `/jobs/${followed.id}`)
+      const job = await client.api.jobs.show({ params: { id: followed.id } })
       progress.show(job.steps ?? [])
       if (job.state === 'completed' || job.state === 'failed') return job
       await wait(pause)
     }
   } catch (error) {
-    if (!['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE'].some(code => isSystemError(error, code))) throw error
+    if (!isFault(error, 'unavailable')) throw error
     throw new ServiceError(
       'unavailable',
       followed.isRepeatable

@@ -23,7 +23,7 @@ export const openStream = (target: ServiceTarget, path: string): ServiceStream =
   const socket = openWebSocket(target, path, reject)
   socket.once('close', (code, reason) => {
     if (usualCodes.has(code)) resolve()
-    else reject(new ServiceError('unavailable', String(reason) || `The connection to ${target.name} is lost.`))
+    else reject(new ServiceError('upstream', String(reason) || `The connection to ${target.name} is lost.`))
   })
   // It listens from now on, because a guest may begin to speak in the moment in which the WebSocket opens.
   const stream = createWebSocketStream(socket)

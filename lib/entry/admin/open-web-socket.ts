@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { WebSocket } from 'ws'
-import type { ServiceError } from '#lib/errors.ts'
 import { toRefusal } from './refusal.ts'
 import { createUnreachableError, type ServiceTarget } from './service-target.ts'
 
@@ -9,16 +9,14 @@ import { createUnreachableError, type ServiceTarget } from './service-target.ts'
  * Opens a WebSocket at a path below `/api/v1` of a service. `onFailed` is called with the refusal of the service, and with
  * `unavailable` if the service cannot be reached.
  */
-export const openWebSocket = (
-  target: ServiceTarget,
-  path: string,
-  onFailed: (error: ServiceError) => void,
-): WebSocket => {
-  const { url, headers, createConnection } = target
+export const openWebSocket = (target: ServiceTarget, path: string, onFailed: (error: Error) => void): WebSocket => {
+  const { url, headers, socketPath, tls } = target
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/api/v1${path}`, {
     headers,
     perMessageDeflate: false,
-    ...(createConnection && { createConnection }),
+    ...tls,
+    // It is called with the host and port of the URL, which lead elsewhere.
+    ...(socketPath !== undefined && { createConnection: () => connect(socketPath) }),
   })
   const onUnreachable = (error: unknown): void => onFailed(createUnreachableError(target, error))
   socket.on('error', onUnreachable)

@@ -1,18 +1,10 @@
-import * as z from 'zod'
-import { toFault } from '#lib/calls/statuses.ts'
-import { ServiceError } from '#lib/errors.ts'
+import { VmhostError } from '#lib/client/error.ts'
 
-const Refusal = z.object({ message: z.string() })
-
-/** Returns the message of a refusal, or its whole body if that is not a refusal of a service. */
-const readMessage = (body: string): string => {
+/** The error that a service has answered a WebSocket with: its JSON, or its whole body if a proxy has answered. */
+export const toRefusal = (status: number, body: string): VmhostError => {
   try {
-    return Refusal.parse(JSON.parse(body)).message
+    return new VmhostError(status, JSON.parse(body))
   } catch {
-    return body
+    return new VmhostError(status, { message: body })
   }
 }
-
-/** The error that a service has answered with: the fault of its status, and its message. */
-export const toRefusal = (status: number, body: string): ServiceError =>
-  new ServiceError(toFault(status), readMessage(body))

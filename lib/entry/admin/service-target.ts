@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import type { ConnectionOptions } from 'node:tls'
 import type { Config } from '#lib/compose/config.ts'
 import { getSocketPath } from '#lib/compose/state.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
@@ -13,8 +13,10 @@ export interface ServiceTarget {
   readonly url: string
   /** Credentials for each request. */
   readonly headers: Readonly<Record<string, string>>
-  /** Connects to it, if the URL alone does not lead there. */
-  readonly createConnection?: typeof connect
+  /** The UNIX socket of it, if the URL alone does not lead there. */
+  readonly socketPath?: string
+  /** How TLS knows it, if no authority has signed its certificate. */
+  readonly tls?: ConnectionOptions
   /** What to do if it cannot be reached. */
   readonly hint: string
 }
@@ -24,13 +26,12 @@ export const createUnreachableError = ({ name, hint }: ServiceTarget, reason: un
   new ServiceError('unavailable', `${name} cannot be reached: ${messageOf(reason)}. ${hint}`)
 
 /** Returns the service of a state folder. Over its socket every request is one of root. */
-const getLocalTarget = (config: Config): ServiceTarget => ({
+export const getLocalTarget = (config: Config): ServiceTarget => ({
   name: `The service on ${config.state}`,
   url: 'http://localhost',
   headers: {},
-  // It is called with the host and port of the URL, which lead elsewhere.
-  createConnection: () => connect(getSocketPath(config)),
-  hint: 'Start it with `vmhost serve`, or name another service in VMHOST_CONNECTION.',
+  socketPath: getSocketPath(config),
+  hint: 'Start it with `vmhost serve`, or sign in to another one with `vmhost login`.',
 })
 
 const getRemoteTarget = (url: string): ServiceTarget => ({

@@ -7,11 +7,6 @@ import type { CommandContext } from './context.ts'
 import type { TextOptions } from './invocation.ts'
 import { readRequest } from './read-request.ts'
 
-const auditPath = (query: Readonly<Record<string, string | undefined>>): string => {
-  const present = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined)
-  return `/audit?${new URLSearchParams(present)}`
-}
-
 const toRow = ({ at, username = '-', address, operation, target = {}, details = {}, outcome, status }: AuditRecord) => [
   at,
   username,
@@ -23,7 +18,8 @@ const toRow = ({ at, username = '-', address, operation, target = {}, details = 
 ]
 
 /** `vmhost audit …` */
-export const createAuditCommand = ({ register }: CommandContext): Command => {
+export const createAuditCommand = ({ createRegister }: CommandContext): Command => {
+  const register = createRegister('identity')
   const audit = new Command('audit')
 
   register<TextOptions>(
@@ -36,11 +32,12 @@ export const createAuditCommand = ({ register }: CommandContext): Command => {
       .option('--since <time>', 'show only entries from this time on, for example 2026-01-31T08:00:00Z')
       .option('--limit <number>', 'number of entries', '50')
       .option('--json', 'as JSON'),
-    async (callApi, { options }) => {
+    async ({ client }, { options }) => {
       const { user, operation, outcome, since, limit, json } = options
       const query = { user, operation, outcome, from: since, limit }
       readRequest(AuditQuery, query, { from: '--since', limit: '--limit', outcome: '--outcome' })
-      const { entries } = await callApi<AuditPage>('GET', auditPath(query))
+      // The schema has just checked the texts.
+      const { entries } = await client.api.audit.list({ query: query as object })
       if (json) return console.log(formatJson(entries.toReversed()))
       const heads = ['TIME', 'USER', 'FROM', 'OPERATION', 'TARGET', 'OUTCOME', '']
       console.log(formatTable([heads, ...entries.toReversed().map(toRow)]))
@@ -48,15 +45,12 @@ export const createAuditCommand = ({ register }: CommandContext): Command => {
   )
   register(
     audit.command('export').description('Print all entries as JSON lines, oldest first, and check their hash chain'),
-    async callApi => {
+    async ({ client }) => {
       let after: number | undefined = 0
       let last: AuditRecord | undefined
       let count = 0
       while (after !== undefined) {
-        const { entries, next }: AuditPage = await callApi<AuditPage>(
-          'GET',
-          auditPath({ after: String(after), limit: '1000' }),
-        )
+        const { entries, next }: AuditPage = await client.api.audit.list({ query: { after, limit: 1000 } })
         for (const entry of entries) {
           const fault = findChainBreak(last, entry)
           if (fault) throw new ServiceError('internal', `The audit is not whole: ${fault}.`)

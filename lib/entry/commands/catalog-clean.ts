@@ -1,12 +1,11 @@
 import type { Command } from 'commander'
 import { type CollectedGarbage, CollectGarbage } from '#lib/catalog/chunk-garbage.ts'
-import type { Job } from '#lib/jobs/schemas.ts'
 import { formatByteSize } from '#lib/byte-size.ts'
 import { connectionHelp } from '../admin/read-connection.ts'
 import { followJob } from '../admin/follow-job.ts'
 import { toJobError } from '../admin/job-failure.ts'
 import { createProgress } from '../admin/job-progress.ts'
-import { requireConnection, requireTransfers } from './transfer-options.ts'
+import { requireConnection } from './transfer-options.ts'
 import { readRequest } from './read-request.ts'
 import type { RegisterCommand, TextOptions } from './invocation.ts'
 
@@ -27,15 +26,14 @@ export const addCleanCommand = (
       .option('--connection <connection>', `provider of the chunks, ${connectionHelp}`)
       .option('--grace-hours <hours>', 'keep chunks younger than this', '24')
       .option('--remove', 'remove the chunks; without it the command only counts them'),
-    async (callApi, invocation) => {
-      requireTransfers(invocation)
+    async ({ client }, invocation) => {
       const { connection: option, graceHours, remove } = invocation.options
       const connection = await requireConnection(option, defaultConnection)
       const hours = Number(graceHours?.trim() || undefined)
       const body = { connection, dry_run: !remove, grace_hours: hours }
       readRequest(CollectGarbage, body, { connection: '--connection', grace_hours: '--grace-hours' })
-      const { id } = await callApi<Job>('POST', '/catalog/garbage', body, { Prefer: 'respond-async' })
-      const job = await followJob(callApi, { id, operation, isRepeatable: false }, createProgress(process.stderr))
+      const { id } = await client.api.catalog.garbage({ body, async: true })
+      const job = await followJob(client, { id, operation, isRepeatable: false }, createProgress(process.stderr))
       if (job.state === 'failed') throw toJobError(job, 'The clean-up failed.')
       // The reply of the endpoint that the job ran.
       const { kept, young, removed, bytes } = job.result as CollectedGarbage

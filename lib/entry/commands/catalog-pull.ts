@@ -1,13 +1,14 @@
+import type { CatalogPullAsyncRequest } from '#lib/client/api.gen.ts'
 import type { Command } from 'commander'
 import { pullJob } from '#lib/transfers/contracts.ts'
 import { PullManifest, type PullResult } from '#lib/transfers/schemas.ts'
-import type { ApiClient } from '../admin/admin-client.ts'
+import type { Service } from '../connect/service.ts'
 import { connectionHelp, readConnection } from '../admin/read-connection.ts'
 import { escapeControls, formatJson } from '../admin/text-table.ts'
 import { formatManifestName } from './catalog-text.ts'
 import type { Invocation } from './invocation.ts'
 import { runTransfer } from './transfer.ts'
-import { requireTransfers, transferFlags } from './transfer-options.ts'
+import { transferFlags } from './transfer-options.ts'
 
 /** The options that `addPullOptions` declares. */
 export interface PullOptions {
@@ -33,26 +34,26 @@ export const addPullOptions = (command: Command): Command =>
 
 /** Pulls a manifest and follows the job to its end. */
 export const runPull = async (
-  callApi: ApiClient,
+  service: Service,
   invocation: Invocation<PullOptions>,
   defaultConnection: string | undefined,
 ): Promise<void> => {
-  requireTransfers(invocation)
   const { name, version, architecture, connection, start, json } = invocation.options
   const [catalogId] = invocation.args
-  const { result } = await runTransfer(callApi, {
+  const body = {
+    catalog_id: catalogId,
+    version,
+    architecture,
+    connection: (await readConnection(connection)) ?? defaultConnection,
+    machine_name: name,
+    start_after_pull: start === true,
+  }
+  const { result } = await runTransfer(service, {
     kind: pullJob,
     schema: PullManifest,
-    method: 'PUT',
-    path: '/catalog/pull/async',
-    body: {
-      catalog_id: catalogId,
-      version,
-      architecture,
-      connection: (await readConnection(connection)) ?? defaultConnection,
-      machine_name: name,
-      start_after_pull: start === true,
-    },
+    // Its schema is checked first.
+    start: ({ api }) => api.catalog.pullAsync({ body: body as CatalogPullAsyncRequest['body'] }),
+    body,
     flags: transferFlags,
   })
   // The reply of the endpoint that the job ran.

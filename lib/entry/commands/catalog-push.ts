@@ -1,3 +1,4 @@
+import type { CatalogPushAsyncRequest } from '#lib/client/api.gen.ts'
 import type { Command } from 'commander'
 import type { CatalogManifest } from '#lib/catalog/manifest-schema.ts'
 import { pushJob } from '#lib/transfers/contracts.ts'
@@ -5,13 +6,13 @@ import { PushManifest } from '#lib/transfers/schemas.ts'
 import type { PushStep } from '#lib/transfers/steps.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { formatByteSize } from '#lib/byte-size.ts'
-import type { ApiClient } from '../admin/admin-client.ts'
+import type { Service } from '../connect/service.ts'
 import { connectionHelp } from '../admin/read-connection.ts'
 import { formatJson } from '../admin/text-table.ts'
 import { formatManifestName } from './catalog-text.ts'
 import { collectValues, type Invocation } from './invocation.ts'
 import { runTransfer } from './transfer.ts'
-import { requireConnection, requireTransfers, transferFlags } from './transfer-options.ts'
+import { requireConnection, transferFlags } from './transfer-options.ts'
 
 /** The options that `addPushOptions` declares. */
 export interface PushOptions {
@@ -90,11 +91,10 @@ export const addPushOptions = (command: Command): Command =>
 
 /** Pushes a machine and follows the job to its end. */
 export const runPush = async (
-  callApi: ApiClient,
+  service: Service,
   invocation: Invocation<PushOptions>,
   defaultConnection: string | undefined,
 ): Promise<void> => {
-  requireTransfers(invocation)
   const { options } = invocation
   if (options.machine === undefined && options.localPath === undefined)
     throw new ServiceError('invalid', 'Name the machine with --machine or --local-path.')
@@ -102,12 +102,13 @@ export const runPush = async (
     throw new ServiceError('invalid', 'Name the machine with either --machine or --local-path, not with both.')
   const connection = await requireConnection(options.connection, defaultConnection)
   const [catalogId = ''] = invocation.args
-  const { result, steps } = await runTransfer(callApi, {
+  const body = toPushBody(catalogId, connection, options)
+  const { result, steps } = await runTransfer(service, {
     kind: pushJob,
     schema: PushManifest,
-    method: 'POST',
-    path: '/catalog/push/async',
-    body: toPushBody(catalogId, connection, options),
+    // Its schema is checked first.
+    start: ({ api }) => api.catalog.pushAsync({ body: body as CatalogPushAsyncRequest['body'] }),
+    body,
     flags: transferFlags,
   })
   // The result of a job is JSON; that of a push is a list with its manifest.

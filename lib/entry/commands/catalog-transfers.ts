@@ -1,15 +1,15 @@
 import type { Command } from 'commander'
 import { ImportManifest } from '#lib/transfers/schemas.ts'
-import type { ImportResult } from '#lib/catalog/schemas.ts'
 import { formatByteSize } from '#lib/byte-size.ts'
-import type { ApiClient } from '../admin/admin-client.ts'
+import type { Service } from '../connect/service.ts'
 import { connectionHelp } from '../admin/read-connection.ts'
 import { addPullOptions, type PullOptions, runPull } from './catalog-pull.ts'
 import { addPushOptions, type PushOptions, runPush } from './catalog-push.ts'
 import { formatManifestName } from './catalog-text.ts'
 import type { Invocation, RegisterCommand, TextOptions } from './invocation.ts'
+import type { CatalogImportRequest } from '#lib/client/api.gen.ts'
 import { readRequest } from './read-request.ts'
-import { addJsonOption, requireConnection, requireTransfers, transferFlags } from './transfer-options.ts'
+import { addJsonOption, requireConnection, transferFlags } from './transfer-options.ts'
 
 const addImportOptions = (command: Command): Command =>
   command
@@ -19,19 +19,21 @@ const addImportOptions = (command: Command): Command =>
     .requiredOption('--architecture <name>', 'x86_64 or arm64')
     .option('--connection <connection>', `provider of the pack, ${connectionHelp}`)
 
+type ImportBody = CatalogImportRequest['body']
+
 const runImport = async (
-  callApi: ApiClient,
+  { client }: Service,
   invocation: Invocation<TextOptions>,
   defaultConnection: string | undefined,
 ): Promise<void> => {
-  requireTransfers(invocation)
   const { version, architecture, connection: option } = invocation.options
   const connection = await requireConnection(option, defaultConnection)
   const [catalogId] = invocation.args
   const body = { catalog_id: catalogId, version, architecture, connection }
   // Names the wrong options before the service sees the request.
   readRequest(ImportManifest, body, transferFlags)
-  const { manifest } = await callApi<ImportResult>('PUT', '/catalog/import', body)
+  // The schema has just checked it.
+  const { manifest } = await client.api.catalog.import({ body: body as ImportBody })
   console.log(`Imported ${formatManifestName(manifest)}: a pack of ${formatByteSize(manifest.pack_size)}.`)
 }
 
@@ -41,13 +43,13 @@ export const addTransferCommands = (
   register: RegisterCommand,
   defaultConnection: string | undefined,
 ): void => {
-  register<PushOptions>(addJsonOption(addPushOptions(catalog.command('push'))), (callApi, invocation) =>
-    runPush(callApi, invocation, defaultConnection),
+  register<PushOptions>(addJsonOption(addPushOptions(catalog.command('push'))), (service, invocation) =>
+    runPush(service, invocation, defaultConnection),
   )
-  register<PullOptions>(addJsonOption(addPullOptions(catalog.command('pull'))), (callApi, invocation) =>
-    runPull(callApi, invocation, defaultConnection),
+  register<PullOptions>(addJsonOption(addPullOptions(catalog.command('pull'))), (service, invocation) =>
+    runPull(service, invocation, defaultConnection),
   )
-  register<TextOptions>(addImportOptions(catalog.command('import')), (callApi, invocation) =>
-    runImport(callApi, invocation, defaultConnection),
+  register<TextOptions>(addImportOptions(catalog.command('import')), (service, invocation) =>
+    runImport(service, invocation, defaultConnection),
   )
 }

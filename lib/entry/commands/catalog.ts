@@ -8,16 +8,22 @@ import { formatJson, escapeControls } from '../admin/text-table.ts'
 import { addCleanCommand } from './catalog-clean.ts'
 import { addTransferCommands } from './catalog-transfers.ts'
 import { formatManifestTable, formatManifest, formatManifestName } from './catalog-text.ts'
-import type { ApiClient } from '../admin/admin-client.ts'
+import type { Client } from '#lib/client/types.ts'
+import { keysOf } from '#lib/keys-of.ts'
 import type { CommandContext } from './context.ts'
 
-const toCatalogPath = (...parts: readonly string[]): string => ['/catalog', ...parts.map(encodeURIComponent)].join('/')
+/** A manifest reference, whose last parts may be left out. */
+interface ManifestParams {
+  readonly catalogId: string
+  readonly version?: string | undefined
+  readonly architecture?: string | undefined
+}
 
 /**
- * Returns the path of manifests. Throws `invalid` for arguments that are no manifest reference, such as `cache`
+ * Returns the manifest reference of arguments. Throws `invalid` for arguments that are no manifest reference, such as `cache`
  * (`/catalog/cache`).
  */
-const toManifestPath = (args: readonly string[]): string => {
+const toManifestParams = (args: readonly string[]): ManifestParams => {
   const [catalogId = '', version, architecture] = args
   const parsed = CatalogReferenceParams.safeParse({ catalogId, version, architecture })
   const issue = parsed.error?.issues[0]
@@ -25,7 +31,7 @@ const toManifestPath = (args: readonly string[]): string => {
     const word = { catalogId, version, architecture }[String(issue.path[0])]
     throw new ServiceError('invalid', `"${word ?? ''}" ${issue.message}.`)
   }
-  return toCatalogPath(...args)
+  return { catalogId, version, architecture }
 }
 
 /** Milliseconds to wait for the sidecar of a pack from its storage. */
@@ -33,17 +39,15 @@ const signatureTimeout = 3_000
 
 /** Returns the keys that have signed a pack. Returns an empty text if the manifest is tainted or its storage does not reply. */
 const describeSigners = async (
-  callApi: ApiClient,
-  { catalog_id, version, architecture }: CatalogManifest,
+  { api }: Client,
+  { catalog_id: catalogId, version, architecture }: CatalogManifest,
 ): Promise<string> => {
   try {
-    const request = callApi<object>(
-      'GET',
-      `${toCatalogPath(catalog_id, version, architecture)}/download?content=pieces`,
-    )
+    const params = { catalogId, version, architecture }
+    const request = api.catalog.download({ params, query: { content: 'pieces' } })
     const sidecar = await waitAtMost(request, signatureTimeout)
     if (!sidecar) return ''
-    const keys = findSigners(parseSidecar(JSON.stringify(sidecar.value)))
+    const keys = findSigners(parseSidecar(await new Response(sidecar.value).text()))
     return keys.length === 0 ? 'no' : `by ${keys.join(' ')}`
   } catch {
     return ''
@@ -57,16 +61,15 @@ const flagCommands = {
 } as const
 
 /** `vmhost catalog …` */
-export const createCatalogCommand = ({
-  registerCatalog: register,
-  connection: defaultConnection,
-}: CommandContext): Command => {
+export const createCatalogCommand = (context: CommandContext): Command => {
+  const { createRegister, connection: defaultConnection } = context
+  const register = createRegister('catalog')
   const catalog = new Command('catalog')
 
   register(
     catalog.command('list').description('List the manifests').option('--json', 'as JSON'),
-    async (callApi, { options }) => {
-      const all = await callApi<CatalogManifest[]>('GET', toCatalogPath())
+    async ({ client }, { options }) => {
+      const all = await client.api.catalog.list()
       if (options['json']) console.log(formatJson(all))
       else console.log(all.length === 0 ? 'The catalog is empty.' : formatManifestTable(all))
     },
@@ -79,20 +82,21 @@ export const createCatalogCommand = ({
       .argument('[version]', 'version or tag')
       .argument('[architecture]', 'x86_64 or arm64; default: both')
       .option('--json', 'as JSON'),
-    async (callApi, { args, options }) => {
-      const found = await callApi<CatalogManifest[]>('GET', toManifestPath(args))
+    async ({ client }, { args, options }) => {
+      const found = await client.api.catalog.show({ params: toManifestParams(args) })
       if (options['json']) return console.log(formatJson(found))
       const [manifest] = found
       console.log(
         manifest && found.length === 1
-          ? formatManifest(manifest, await describeSigners(callApi, manifest))
+          ? formatManifest(manifest, await describeSigners(client, manifest))
           : found.map(each => formatManifest(each)).join('\n\n'),
       )
     },
   )
-  addTransferCommands(catalog, register, defaultConnection)
-  addCleanCommand(catalog, register, defaultConnection)
-  for (const [verb, [description, outcome]] of Object.entries(flagCommands))
+  addTransferCommands(catalog, createRegister(), defaultConnection)
+  addCleanCommand(catalog, createRegister(), defaultConnection)
+  for (const verb of keysOf(flagCommands)) {
+    const [description, outcome] = flagCommands[verb]
     register(
       catalog
         .command(verb)
@@ -100,11 +104,13 @@ export const createCatalogCommand = ({
         .argument('<catalog-id>', 'name of the machine in the catalog')
         .argument('<version>', 'version, not a tag')
         .argument('<architecture>', 'x86_64 or arm64'),
-      async (callApi, { args }) => {
-        const [manifest] = await callApi<[CatalogManifest]>('PATCH', `${toManifestPath(args)}/${verb}`)
-        console.log(`${formatManifestName(manifest)} ${outcome}.`)
+      async ({ client }, { args }) => {
+        const { catalogId, version = '', architecture = '' } = toManifestParams(args)
+        const [manifest] = await client.api.catalog[verb]({ params: { catalogId, version, architecture } })
+        if (manifest) console.log(`${formatManifestName(manifest)} ${outcome}.`)
       },
     )
+  }
   register(
     catalog
       .command('delete')
@@ -113,11 +119,11 @@ export const createCatalogCommand = ({
       .argument('[version]', 'version, not a tag; default: all')
       .argument('[architecture]', 'x86_64 or arm64; default: both')
       .option('--no-clean-remote', 'keep the objects on the provider'),
-    async (callApi, { args, options }) => {
-      const { message } = await callApi<{ message: string }>(
-        'DELETE',
-        `${toManifestPath(args)}?clean_remote=${String(options['cleanRemote'])}`,
-      )
+    async ({ client }, { args, options }) => {
+      const { message } = await client.api.catalog.delete({
+        params: toManifestParams(args),
+        query: { clean_remote: options['cleanRemote'] !== false },
+      })
       console.log(escapeControls(message))
     },
   )

@@ -1,7 +1,8 @@
 import { Command } from 'commander'
-import type { ClaimRecord, ClaimWithUsers } from '#lib/auth/role-schemas.ts'
+import type { ClaimWithUsers } from '#lib/auth/role-schemas.ts'
 import { formatJson, formatTable } from '../admin/text-table.ts'
 import type { CommandContext } from './context.ts'
+import type { TextOptions } from './invocation.ts'
 
 const toRow = ({ name, group = 'Custom', resource = '', users }: ClaimWithUsers): readonly string[] => [
   name,
@@ -11,28 +12,26 @@ const toRow = ({ name, group = 'Custom', resource = '', users }: ClaimWithUsers)
 ]
 
 /** `vmhost claims …` */
-export const createClaimsCommand = ({ register }: CommandContext): Command => {
+export const createClaimsCommand = ({ createRegister }: CommandContext): Command => {
+  const register = createRegister('identity')
   const claims = new Command('claims')
 
   register(
     claims.command('list').description('List the claims').option('--json', 'as JSON'),
-    async (callApi, { options }) => {
-      const all = await callApi<ClaimWithUsers[]>('GET', '/auth/claims')
+    async ({ client }, { options }) => {
+      const all = await client.api.claims.list()
       if (options['json']) console.log(formatJson(all))
       else console.log(formatTable([['CLAIM', 'GROUP', 'ABOUT', 'HELD DIRECTLY BY'], ...all.map(toRow)]))
     },
   )
-  register(
+  register<TextOptions>(
     claims
       .command('add')
       .description('Add a claim, which catalog manifests can require')
       .argument('<claim>')
       .option('--description <text>', 'purpose of the claim'),
-    async (callApi, { args: [name = ''], options: { description } }) => {
-      const claim = await callApi<ClaimRecord>('POST', '/auth/claims', {
-        name,
-        ...(description !== undefined && { description }),
-      })
+    async ({ client }, { args: [name = ''], options: { description } }) => {
+      const claim = await client.api.claims.create({ body: { name, description } })
       console.log(`Added ${claim.name}.`)
     },
   )
@@ -41,8 +40,8 @@ export const createClaimsCommand = ({ register }: CommandContext): Command => {
       .command('remove')
       .description('Delete a claim that was added here and that no user holds')
       .argument('<claim>'),
-    async (callApi, { args: [claim = ''] }) => {
-      await callApi('DELETE', `/auth/claims/${encodeURIComponent(claim)}`)
+    async ({ client }, { args: [claim = ''] }) => {
+      await client.api.claims.delete({ params: { id: claim } })
       console.log(`Removed ${claim}.`)
     },
   )

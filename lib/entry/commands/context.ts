@@ -1,7 +1,8 @@
-import type { OptionValues } from 'commander'
+import type { Command, OptionValues } from 'commander'
 import type { ProgramParts } from '#lib/platform/program-parts.ts'
 import { takeConnection } from '../admin/read-connection.ts'
 import { addSettingOptions, loadConfig, publicSettings } from '../admin/setting-options.ts'
+import type { ServiceNeeds } from '../connect/service.ts'
 import type { CommandWork, RegisterCommand, RegisterLocalCommand } from './invocation.ts'
 
 /** What the commands of the program have in common. */
@@ -9,27 +10,22 @@ export interface CommandContext {
   readonly parts: ProgramParts
   /** The connection of the environment, which is the default of commands that take one. */
   readonly connection: string | undefined
-  readonly register: RegisterCommand
-  /** Registers a command that also calls the catalog. */
-  readonly registerCatalog: RegisterCommand
+  /** Creates what registers commands that call a service. `offline` is what this process serves if no service runs. */
+  readonly createRegister: (offline?: ServiceNeeds['offline']) => RegisterCommand
   readonly registerLocal: RegisterLocalCommand
 }
 
 // If no service runs, the command works in this process, with the rules of these settings.
 const serviceSettings = publicSettings.filter(key => /^(log|password_|lockout_|token_|audit_)/.test(key))
 
-const createRegister =
-  ({ startWorker }: ProgramParts, needs?: 'catalog'): RegisterCommand =>
-  <Options extends OptionValues>(command: Parameters<RegisterCommand>[0], work: CommandWork<Options>) =>
-    addSettingOptions(command, ['state'], serviceSettings).action(async () => {
-      const { runCommand } = await import('../admin/admin-client.ts')
-      const options = command.opts<Options>()
-      const config = loadConfig(options)
-      await runCommand(config, startWorker, {
-        needs,
-        work: (callApi, isRunning) => work(callApi, { args: command.args, options, config, isRunning }),
-      })
-    })
+const addTargetOptions = (command: Command): Command =>
+  addSettingOptions(
+    command
+      .option('--host <address>', 'address of another service that you have signed in to with vmhost login')
+      .option('--context <name>', 'name of that service in vmhost context list; local is the service of this host'),
+    ['state'],
+    serviceSettings,
+  )
 
 const registerLocal: RegisterLocalCommand = (command, work) =>
   addSettingOptions(command, ['state', 'log']).action(async () => {
@@ -41,7 +37,15 @@ const registerLocal: RegisterLocalCommand = (command, work) =>
 export const createContext = (parts: ProgramParts): CommandContext => ({
   parts,
   connection: takeConnection(),
-  register: createRegister(parts),
-  registerCatalog: createRegister(parts, 'catalog'),
+  createRegister:
+    offline =>
+    <Options extends OptionValues>(command: Command, work: CommandWork<Options>) =>
+      addTargetOptions(command).action(async () => {
+        const { withService } = await import('../connect/service.ts')
+        const options = command.opts<Options>()
+        await withService(options, { startWorker: parts.startWorker, offline }, service =>
+          work(service, { args: command.args, options }),
+        )
+      }),
   registerLocal,
 })

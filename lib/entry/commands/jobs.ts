@@ -3,16 +3,15 @@ import { ServiceError } from '#lib/errors.ts'
 import type { Job } from '#lib/jobs/schemas.ts'
 import { formatEnd, formatProgress } from '../admin/progress-line.ts'
 import { formatJson, formatTable, formatTime, escapeControls } from '../admin/text-table.ts'
+import { jobs as group } from '#lib/commands/jobs.ts'
+import { createGroupCommand } from '../definitions/create-commands.ts'
 import type { CommandContext } from './context.ts'
-import { type Invocation, requireService } from './invocation.ts'
 
-/** The path of a job. Throws `invalid` for an empty id, because its path would mean all jobs. */
-const toJobPath = (id: string): string => {
+/** The parameters of a job. Throws `invalid` for an empty id, because its path would mean all jobs. */
+const toJobParams = (id: string): { readonly id: string } => {
   if (id === '') throw new ServiceError('invalid', 'Name the job by its id; `vmhost jobs list` shows the ids.')
-  return `/jobs/${encodeURIComponent(id)}`
+  return { id }
 }
-
-const requireJobs = (invocation: Invocation): void => requireService(invocation, 'Jobs need a running service')
 
 /** The parameters of the job's request, in their order. A flag appears by its name if it is true. */
 const formatAbout = ({ about = {} }: Job): string =>
@@ -57,14 +56,14 @@ const formatJob = (job: Job): string => {
 }
 
 /** `vmhost jobs …` */
-export const createJobsCommand = ({ register }: CommandContext): Command => {
+export const createJobsCommand = (context: CommandContext): Command => {
+  const register = context.createRegister()
   const jobs = new Command('jobs')
 
   register(
     jobs.command('list').description('List the jobs, newest first').option('--json', 'as JSON'),
-    async (callApi, invocation) => {
-      requireJobs(invocation)
-      const all = await callApi<Job[]>('GET', '/jobs')
+    async ({ client }, invocation) => {
+      const all = await client.api.jobs.list()
       if (invocation.options['json']) return console.log(formatJson(all))
       const heads = ['JOB', 'WHAT', 'STATE', 'DONE', 'STARTED', 'BY', 'OF', 'ERROR']
       // In a pipe the lines stay whole, because a program may search them.
@@ -79,23 +78,21 @@ export const createJobsCommand = ({ register }: CommandContext): Command => {
       .description('Show the progress of a job, or how it ended')
       .argument('<job>', 'id of the job')
       .option('--json', 'as JSON'),
-    async (callApi, invocation) => {
-      requireJobs(invocation)
+    async ({ client }, invocation) => {
       const [id = ''] = invocation.args
-      const job = await callApi<Job>('GET', toJobPath(id))
+      const job = await client.api.jobs.show({ params: toJobParams(id) })
       console.log(invocation.options['json'] ? formatJson(job) : formatJob(job))
     },
   )
   register(
     jobs.command('cancel').description('Cancel a job').argument('<job>', 'id of the job'),
-    async (callApi, invocation) => {
-      requireJobs(invocation)
+    async ({ client }, invocation) => {
       const [id = ''] = invocation.args
-      const job = await callApi<Job>('POST', `${toJobPath(id)}/cancel`)
+      const job = await client.api.jobs.cancel({ params: toJobParams(id) })
       console.log(
         `Cancelling the ${escapeControls(job.job_operation)}; \`vmhost jobs show ${escapeControls(job.id)}\` shows when it has ended.`,
       )
     },
   )
-  return jobs
+  return createGroupCommand(group, context, jobs)
 }

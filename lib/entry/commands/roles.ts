@@ -4,9 +4,6 @@ import { formatJson, formatTable } from '../admin/text-table.ts'
 import type { CommandContext } from './context.ts'
 import { collectValues } from './invocation.ts'
 
-const toRolePath = (role: string, ...rest: readonly string[]): string =>
-  ['/auth/roles', ...[role, ...rest].map(encodeURIComponent)].join('/')
-
 const toRow = ({ name, claims, users, internal }: RoleRecord): readonly string[] => [
   name,
   `${claims.length} ${claims.length === 1 ? 'claim' : 'claims'}`,
@@ -14,57 +11,59 @@ const toRow = ({ name, claims, users, internal }: RoleRecord): readonly string[]
   internal ? 'part of the service' : '',
 ]
 
+interface AddOptions {
+  readonly claim: readonly string[]
+  readonly description?: string
+}
+
 /** `vmhost roles …` */
-export const createRolesCommand = ({ register }: CommandContext): Command => {
+export const createRolesCommand = ({ createRegister }: CommandContext): Command => {
+  const register = createRegister('identity')
   const roles = new Command('roles')
 
   register(
     roles.command('list').description('List the roles').option('--json', 'as JSON'),
-    async (callApi, { options }) => {
-      const all = await callApi<RoleRecord[]>('GET', '/auth/roles')
+    async ({ client }, { options }) => {
+      const all = await client.api.roles.list()
       if (options['json']) console.log(formatJson(all))
       else console.log(formatTable([['ROLE', 'GIVES', 'USERS', ''], ...all.map(toRow)]))
     },
   )
-  register(
+  register<AddOptions>(
     roles
       .command('add')
       .description('Add a role')
       .argument('<role>')
       .option('--claim <name>', 'claim; repeat the option for several', collectValues, [])
       .option('--description <text>', 'purpose of the role'),
-    async (callApi, { args: [name = ''], options }) => {
-      const { description } = options
-      const role = await callApi<RoleRecord>('POST', '/auth/roles', {
-        name,
-        claims: options['claim'],
-        ...(description !== undefined && { description }),
-      })
+    async ({ client }, { args: [name = ''], options }) => {
+      const { description, claim: claims } = options
+      const role = await client.api.roles.create({ body: { name, claims, description } })
       console.log(`Added ${role.name} with ${role.claims.map(claim => claim.name).join(', ') || 'no claims'}.`)
     },
   )
   register(
     roles.command('grant').description('Add claims to a role').argument('<role>').argument('<claims...>'),
-    async (callApi, { args: [role = '', ...claims] }) => {
+    async ({ client }, { args: [role = '', ...claims] }) => {
       for (const name of claims) {
-        await callApi('POST', toRolePath(role, 'claims'), { name })
+        await client.api.roles.addClaim({ params: { id: role }, body: { name } })
         console.log(`${role} has ${name}.`)
       }
     },
   )
   register(
     roles.command('revoke').description('Remove claims from a role').argument('<role>').argument('<claims...>'),
-    async (callApi, { args: [role = '', ...claims] }) => {
+    async ({ client }, { args: [role = '', ...claims] }) => {
       for (const name of claims) {
-        await callApi('DELETE', toRolePath(role, 'claims', name))
+        await client.api.roles.removeClaim({ params: { id: role, claim: name } })
         console.log(`${role} does not have ${name} any more.`)
       }
     },
   )
   register(
     roles.command('remove').description('Delete a role that no user has').argument('<role>'),
-    async (callApi, { args: [role = ''] }) => {
-      await callApi('DELETE', toRolePath(role))
+    async ({ client }, { args: [role = ''] }) => {
+      await client.api.roles.delete({ params: { id: role } })
       console.log(`Removed ${role}.`)
     },
   )

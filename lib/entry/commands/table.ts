@@ -1,49 +1,91 @@
 import type { Command } from 'commander'
+import type { CommandGroup } from '#lib/commands/definition.ts'
+import { createGroupCommand } from '../definitions/create-commands.ts'
 import type { CommandContext } from './context.ts'
 
 /** A command of the first level. Its code is loaded when it is called. */
 export interface TableRow {
   readonly name: string
+  readonly alias?: string
   readonly summary: string
+  /** It calls no service. Any error ends it with the exit code 1. */
+  readonly isLocal?: true
   /** Loads what creates the command with its options and subcommands, without its summary. */
   readonly load: () => Promise<(context: CommandContext) => Command>
 }
+
+/** Creates the command of a group whose commands are data. */
+const fromGroup =
+  (group: CommandGroup) =>
+  (context: CommandContext): Command =>
+    createGroupCommand(group, context)
 
 /** The commands of the first level, in the order of the help. A command that is written by hand needs a row here. */
 export const commandTable: readonly TableRow[] = [
   {
     name: 'serve',
     summary: 'Run the service',
+    isLocal: true,
     load: async () => (await import('./serve.ts')).createServeCommand,
   },
   {
     name: 'routes',
     summary: 'Show the endpoints that are served, and who may call them',
+    isLocal: true,
     load: async () => (await import('./routes.ts')).createRoutesCommand,
   },
   {
     name: 'keygen',
     summary: 'Make an RSA key that signs tokens',
+    isLocal: true,
     load: async () => (await import('./keygen.ts')).createKeygenCommand,
+  },
+  {
+    name: 'machines',
+    alias: 'machine',
+    summary: 'Machines: create, start, stop, change and delete them',
+    load: async () => fromGroup((await import('../../commands/machines.ts')).machines),
+  },
+  {
+    name: 'images',
+    alias: 'image',
+    summary: 'Images: disks and ISO files that machines are made of',
+    load: async () => fromGroup((await import('../../commands/images.ts')).images),
+  },
+  {
+    name: 'pools',
+    alias: 'pool',
+    summary: 'Pools: machines that run and wait for a claim',
+    load: async () => fromGroup((await import('../../commands/pools.ts')).pools),
+  },
+  {
+    name: 'hosts',
+    alias: 'host',
+    summary: 'Hosts of a control, which forwards to them',
+    load: async () => fromGroup((await import('../../commands/hosts.ts')).hosts),
   },
   {
     name: 'storage',
     summary: 'The store: its backups and its encryption',
+    isLocal: true,
     load: async () => (await import('./storage.ts')).createStorageCommand,
   },
   {
     name: 'service',
     summary: 'The service as a unit of systemd or launchd: install, uninstall, status',
+    isLocal: true,
     load: async () => (await import('./service.ts')).createServiceCommand,
   },
   {
     name: 'doctor',
     summary: 'Check this host and its service: what is wrong, and the command that mends it',
+    isLocal: true,
     load: async () => (await import('./doctor.ts')).createDoctorCommand,
   },
   {
     name: 'report',
     summary: 'Write an archive about this host and its service, without secrets, for whoever helps with a problem',
+    isLocal: true,
     load: async () => (await import('./report.ts')).createReportCommand,
   },
   {
@@ -83,6 +125,7 @@ export const commandTable: readonly TableRow[] = [
   },
   {
     name: 'jobs',
+    alias: 'job',
     summary: 'Jobs: long work of the service, such as pushes, pulls and clones',
     load: async () => (await import('./jobs.ts')).createJobsCommand,
   },
@@ -95,5 +138,31 @@ export const commandTable: readonly TableRow[] = [
     name: 'tunnel',
     summary: 'Connect standard input and output to a TCP port of a running machine',
     load: async () => (await import('./tunnel.ts')).createTunnelCommand,
+  },
+  {
+    name: 'events',
+    alias: 'event',
+    summary: 'Events: what has changed, as it happens',
+    load: async () => (await import('./events.ts')).createEventsCommand,
+  },
+  {
+    name: 'login',
+    summary: 'Sign in to the service of another host',
+    load: async () => (await import('./login.ts')).createLoginCommand,
+  },
+  {
+    name: 'logout',
+    summary: 'Sign out of the service of another host',
+    load: async () => (await import('./logout.ts')).createLogoutCommand,
+  },
+  {
+    name: 'context',
+    summary: 'Contexts: the services that you have signed in to',
+    load: async () => (await import('./contexts.ts')).createContextsCommand,
+  },
+  {
+    name: 'api',
+    summary: 'Call any endpoint',
+    load: async () => (await import('./api.ts')).createApiCommand,
   },
 ]

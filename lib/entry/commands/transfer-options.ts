@@ -1,10 +1,6 @@
 import type { Command } from 'commander'
 import { ServiceError } from '#lib/errors.ts'
 import { readConnection } from '../admin/read-connection.ts'
-import { type Invocation, requireService } from './invocation.ts'
-
-export const requireTransfers = (invocation: Pick<Invocation, 'isRunning' | 'config'>): void =>
-  requireService(invocation, 'Transfers need a running service')
 
 export const addJsonOption = (command: Command): Command =>
   command.option('--json', 'print only the resulting record, as JSON')

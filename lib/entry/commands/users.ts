@@ -7,6 +7,7 @@ import { readEmail } from '../admin/read-email.ts'
 import { readPassword } from '../admin/read-password.ts'
 import { formatJson, formatTable } from '../admin/text-table.ts'
 import type { CommandContext } from './context.ts'
+import { loadConfig } from '../admin/setting-options.ts'
 import { collectValues } from './invocation.ts'
 
 interface GrantOptions {
@@ -22,9 +23,6 @@ interface AddOptions extends GrantOptions {
   /** False with --no-password. */
   readonly password: boolean
 }
-
-const toUserPath = (user: string, ...rest: readonly string[]): string =>
-  ['/auth/users', user, ...rest].map((part, index) => (index === 0 ? part : encodeURIComponent(part))).join('/')
 
 const addGrantOptions = (command: Command): Command =>
   command
@@ -47,20 +45,22 @@ const toRow = (user: UserRecord): readonly string[] => [
 ]
 
 /** `vmhost users …` */
-export const createUsersCommand = ({ register }: CommandContext): Command => {
+export const createUsersCommand = ({ createRegister }: CommandContext): Command => {
+  const register = createRegister('identity')
   const users = new Command('users')
   /** Reads or generates the password. `show` prints a generated one; call it after the service has accepted it. */
-  const choosePassword = async (whose: string, generate: boolean, config: Config) => {
+  const choosePassword = async (whose: string, generate: boolean, config: Config | undefined) => {
     if (!generate) return { secret: await readPassword(whose), show: () => {} }
-    const { password_min_length: minLength, password_max_length: maxBytes } = config
+    // Another service does not show its rules.
+    const { password_min_length: minLength, password_max_length: maxBytes } = config ?? loadConfig({})
     const secret = createPasswordRules({ minLength, maxBytes, requiredKinds: characterKindNames }).generate()
     return { secret, show: () => console.log(`${whose.replace('the', 'The')}: ${secret}`) }
   }
 
   register(
     users.command('list').description('List the users').option('--json', 'as JSON'),
-    async (callApi, { options }) => {
-      const all = await callApi<UserRecord[]>('GET', '/auth/users')
+    async ({ client }, { options }) => {
+      const all = await client.api.users.list()
       if (options['json']) console.log(formatJson(all))
       else console.log(formatTable([['USER', 'E-MAIL', 'NAME', 'ROLES', ''], ...all.map(toRow)]))
     },
@@ -78,20 +78,22 @@ export const createUsersCommand = ({ register }: CommandContext): Command => {
       .option('--super-user', 'give the user every right')
       .option('--generate', 'generate a password and print it')
       .option('--no-password', 'add the user without a password; the user can only use API keys that others create'),
-    async (callApi, { args: [username = ''], options, config }) => {
+    async ({ client, config }, { args: [username = ''], options }) => {
       // Commander reads the options that are declared above.
       const { email, name, superUser, generate, role, claim } = options
       const chosen = options.password
         ? await choosePassword(`the password of ${username}`, Boolean(generate), config)
         : undefined
-      const user = await callApi<UserRecord>('POST', '/auth/users', {
-        username,
-        email,
-        name: name ?? username,
-        ...(chosen && { password: chosen.secret }),
-        ...(superUser && { is_super_user: true }),
-        ...(role.length > 0 && { roles: role }),
-        ...(claim.length > 0 && { claims: claim }),
+      const user = await client.api.users.create({
+        body: {
+          username,
+          email,
+          name: name ?? username,
+          ...(chosen && { password: chosen.secret }),
+          ...(superUser && { is_super_user: true }),
+          ...(role.length > 0 && { roles: role }),
+          ...(claim.length > 0 && { claims: claim }),
+        },
       })
       chosen?.show()
       console.log(`Added ${user.username} with ${user.roles.join(', ') || 'no role'}.`)
@@ -102,24 +104,29 @@ export const createUsersCommand = ({ register }: CommandContext): Command => {
     each: (kind: 'roles' | 'claims', name: string) => Promise<void>,
   ): Promise<void> => {
     const all = [...role.map(name => ['roles', name] as const), ...claim.map(name => ['claims', name] as const)]
-    const refusals: string[] = []
+    const failures: unknown[] = []
     // If one is refused, the others are still done.
-    for (const [kind, name] of all) await each(kind, name).catch((error: unknown) => refusals.push(messageOf(error)))
-    if (refusals.length > 0) throw new ServiceError('invalid', refusals.join('\n'))
+    for (const [kind, name] of all) await each(kind, name).catch((error: unknown) => failures.push(error))
+    if (failures.length === 1) throw failures[0]
+    if (failures.length > 1) throw new ServiceError('conflict', failures.map(messageOf).join('\n'))
   }
   register<GrantOptions>(
     requireGrant(users.command('grant').description('Grant roles and claims to a user')).argument('<user>'),
-    async (callApi, { args: [user = ''], options }) =>
+    async ({ client }, { args: [user = ''], options }) =>
       forEachGrant(options, async (kind, name) => {
-        await callApi('POST', toUserPath(user, kind), { name })
+        const { giveRole, giveClaim } = client.api.users
+        await (kind === 'roles' ? giveRole : giveClaim)({ params: { id: user }, body: { name } })
         console.log(`${user} has ${name}.`)
       }),
   )
   register<GrantOptions>(
     requireGrant(users.command('revoke').description('Revoke roles and claims of a user')).argument('<user>'),
-    async (callApi, { args: [user = ''], options }) =>
+    async ({ client }, { args: [user = ''], options }) =>
       forEachGrant(options, async (kind, name) => {
-        await callApi('DELETE', toUserPath(user, kind, name))
+        const { takeRole, takeClaim } = client.api.users
+        await (kind === 'roles'
+          ? takeRole({ params: { id: user, role: name } })
+          : takeClaim({ params: { id: user, claim: name } }))
         console.log(`${user} does not have ${name} any more.`)
       }),
   )
@@ -129,24 +136,24 @@ export const createUsersCommand = ({ register }: CommandContext): Command => {
       .description('Set a new password of a user; a prompt or standard input gives it')
       .argument('<user>')
       .option('--generate', 'generate a password and print it'),
-    async (callApi, { args: [user = ''], options, config }) => {
+    async ({ client, config }, { args: [user = ''], options }) => {
       const { secret, show } = await choosePassword(`the new password of ${user}`, options['generate'] === true, config)
-      await callApi('PUT', toUserPath(user), { password: secret })
+      await client.api.users.update({ params: { id: user }, body: { password: secret } })
       show()
       console.log(`${user} has a new password; every token of theirs has ended.`)
     },
   )
   register(
     users.command('unlock').description('Let a user sign in again after too many wrong passwords').argument('<user>'),
-    async (callApi, { args: [user = ''] }) => {
-      await callApi('DELETE', toUserPath(user, 'lock'))
+    async ({ client }, { args: [user = ''] }) => {
+      await client.api.users.unlock({ params: { id: user } })
       console.log(`${user} can sign in again, except from addresses that are locked.`)
     },
   )
   register(
     users.command('remove').description('Delete a user with their API keys and settings').argument('<user>'),
-    async (callApi, { args: [user = ''] }) => {
-      await callApi('DELETE', toUserPath(user))
+    async ({ client }, { args: [user = ''] }) => {
+      await client.api.users.delete({ params: { id: user } })
       console.log(`Removed ${user}.`)
     },
   )

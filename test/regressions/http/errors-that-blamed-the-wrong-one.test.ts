@@ -5,7 +5,8 @@ import { expect, vi } from 'vitest'
 import { pushJob } from '#lib/transfers/contracts.ts'
 import { PushManifest } from '#lib/transfers/schemas.ts'
 import { runTransfer } from '#lib/entry/commands/transfer.ts'
-import type { ApiClient } from '#lib/entry/admin/admin-client.ts'
+import { createClient } from '#lib/client/client.ts'
+import type { Service } from '#lib/entry/connect/service.ts'
 import { at, register } from '../../functions/catalog/packs.ts'
 import { test } from '../../support/harness.ts'
 
@@ -37,9 +38,18 @@ test('a deletion that the storage forbids is answered with forbidden', async ({ 
 test('the command line exits with the fault of the failed job', async () => {
   vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   const job = { id: crypto.randomUUID(), state: 'failed', error: 'The storage is away.', code: 502 }
-  const ask = (async (_: string, path: string) => (path === '/jobs' ? [] : job)) as ApiClient
+  const client = createClient({
+    url: 'http://service.test',
+    fetch: async url => Response.json(url.endsWith('/jobs') ? [] : job),
+  })
+  const target = { name: 'the service', url: 'http://service.test', headers: {}, hint: '' }
+  const service: Service = { client, target, isRunning: true }
   const body = { catalog_id: 'demo', version: '1', connection: 'provider=local-storage', uuid: 'source' }
-  const transfer = { kind: pushJob, schema: PushManifest, method: 'POST', path: '/push', body, flags: {} } as const
-  await expect(runTransfer(ask, transfer)).rejects.toMatchObject({ fault: 'upstream', message: 'The storage is away.' })
+  const start = () => client.api.catalog.pushAsync({ body })
+  const transfer = { kind: pushJob, schema: PushManifest, start, body, flags: {} }
+  await expect(runTransfer(service, transfer)).rejects.toMatchObject({
+    status: 502,
+    message: 'The storage is away.',
+  })
   vi.restoreAllMocks()
 })
