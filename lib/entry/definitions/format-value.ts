@@ -23,8 +23,8 @@ export const formatValue = (value: unknown, format?: Format): string => {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (Array.isArray(value)) return formatItems(value)
   if (typeof value === 'object') return formatPairs(value)
-  // Members of JSON are nothing else.
-  const text = String(value as string | number)
+  // oxlint-disable-next-line no-base-to-string -- members of JSON are nothing else here
+  const text = String(value)
   if (format === 'bytes') return formatByteSize(Number(text))
   if (format === 'megabytes') return formatByteSize(Number(text) * 1_000_000)
   if (format === 'percent') return `${text}%`
