@@ -1,5 +1,4 @@
 import { Command } from 'commander'
-import type { IssuedLink } from '#lib/auth/browser/schemas.ts'
 import type { CommandContext } from './context.ts'
 
 /** `vmhost link` */
