@@ -132,6 +132,7 @@ import machinesConsole from './machines/console.ts'
 import machinesExecute from './machines/execute.ts'
 import machinesReadFile from './machines/read-file.ts'
 import machinesWriteFile from './machines/write-file.ts'
+import machinesFork from './machines/fork.ts'
 import machinesListForwards from './machines/list-forwards.ts'
 import machinesAddForward from './machines/add-forward.ts'
 import machinesRemoveForward from './machines/remove-forward.ts'
@@ -311,6 +312,7 @@ export const routes = [
   { id: 'machines/execute', endpoint: machinesExecute }, // PUT /v1/machines/{id}/execute
   { id: 'machines/read-file', endpoint: machinesReadFile }, // GET /v1/machines/{id}/files
   { id: 'machines/write-file', endpoint: machinesWriteFile }, // PUT /v1/machines/{id}/files
+  { id: 'machines/fork', endpoint: machinesFork }, // POST /v1/machines/{id}/fork
   { id: 'machines/list-forwards', endpoint: machinesListForwards }, // GET /v1/machines/{id}/forwards
   { id: 'machines/add-forward', endpoint: machinesAddForward }, // POST /v1/machines/{id}/forwards
   { id: 'machines/remove-forward', endpoint: machinesRemoveForward }, // DELETE /v1/machines/{id}/forwards/{forward}

@@ -565,6 +565,24 @@ export interface EventPage {
   gap?: true
 }
 
+export interface ForkedMachines {
+  /** The forks, in the order of their names in the request */
+  forks: {
+    /** UUID, given by the service */
+    id: string
+    /** Name that people read */
+    name: string
+    /** State of the machine */
+    current_state: 'stopped' | 'running' | 'paused' | 'suspended' | 'invalid' | 'starting' | 'stopping' | 'restarting' | 'resetting' | 'pausing' | 'suspending' | 'resuming' | 'cloning' | 'configuring' | 'deleting' | 'snapshotting' | 'reverting'
+    /** The time at which the service deletes the fork */
+    expires_at?: string
+  }[]
+  /** What each guest takes over as soon as it answers; its cards are disconnected until then */
+  pending: ('mac_address' | 'hostname' | 'machine_id' | 'random_numbers')[]
+  /** What the forks have in common with the machine, which is for their users to change */
+  unchanged: ('hostname' | 'machine_id' | 'host_keys' | 'open_connections' | 'secrets_in_memory' | 'content_of_disks')[]
+}
+
 export interface Forward {
   /** PROTOCOL:ADDRESS:PORT of the host */
   id: string
@@ -3751,6 +3769,26 @@ export interface MachinesExecuteRequest extends ChangeOptions {
   }
 }
 
+/** The request of `api.machines.fork`. */
+export interface MachinesForkRequest extends ChangeOptions, WaitOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+  body: {
+    /** The number of forks; 1 when left out */
+    count?: number | null | undefined
+    /** A name for each fork. Left out, they are that of the machine with `-fork-` and a number. */
+    names?: readonly string[] | null | undefined
+    /** Labels of the forks, in addition to those of the machine */
+    labels?: Record<string, string | null> | null | undefined
+    /** true: the service deletes the machine when it has stopped, and at its own start if the machine does not run */
+    ephemeral?: boolean | null | undefined
+    /** Seconds after which the service deletes the forks */
+    ttl?: number | null | undefined
+  }
+}
+
 /** The request of `api.machines.list`. */
 export interface MachinesListRequest extends CallOptions, FilterOptions {
   query?: {
@@ -4928,6 +4966,8 @@ export interface Api {
     execute(request: MachinesExecuteRequest & AsJob): Promise<JobOf<MachineExecuteResult>>
     /** Run a command in a running machine, by its guest agent. A caller without EXECUTE_COMMAND_VM may do it in the machines that they made. The reply is 200 whatever the exit code. When the caller disconnects, or cancels the job, the command is killed with all that it has started. Needs one of the claims EXECUTE_COMMAND_VM, LIST_VM. The reply holds a secret that is shown once. `PUT /api/v1/machines/{id}/execute` */
     execute(request: MachinesExecuteRequest): Promise<MachineExecuteResult>
+    /** Fork a machine: make copies of it that run on from its present moment. The machine runs or is paused. It has a short pause, in which its memory is copied; then it is as before, and all forks run. They share its disks and that copy of its memory, and each keeps its own changes. A fork has its own id, MAC addresses and `vmgenid`, and no forwards. The reply names what each guest takes over when it answers, and what the forks have in common with the machine. Needs claim CREATE_VM. `POST /api/v1/machines/{id}/fork` */
+    fork(request: MachinesForkRequest): Promise<ForkedMachines>
     /** List the machines of this host. Needs claim LIST_VM. `GET /api/v1/machines` */
     list(request?: MachinesListRequest): Promise<Machine[]>
     /** List the ports of the host that lead to ports of a machine. Needs claim LIST_VM. `GET /api/v1/machines/{id}/forwards` */

@@ -12,7 +12,7 @@ hosts create12hosts list02hosts delete43{id} show03{id} update23{id} drain24 hea
 images create12images list02images delete43{id} show03{id} showUpload03{name}/upload upload24
 jobs list02jobs cleanUp43cleanup delete43{id} show03{id} cancel14
 license show02hypervisor_desktop/key
-machines create12machines list02machines delete43{id} show03{id} clone24 deleteCloudInit44cloud-init showCloudInit04cloud-init console54 execute24 readFile04files writeFile24files addForward14forwards listForwards04forwards removeForward45{forward} pause24 reset24 restart24 resume24 screen54 screenshot04 set24 createSnapshot14snapshots deleteSnapshots44snapshots listSnapshots04snapshots deleteSnapshot45{snapshot} showSnapshot05{snapshot} updateSnapshot25{snapshot} revertToSnapshot16revert start24 status04 stop24 suspend24 tunnel54 wait04
+machines create12machines list02machines delete43{id} show03{id} clone24 deleteCloudInit44cloud-init showCloudInit04cloud-init console54 execute24 readFile04files writeFile24files fork14 addForward14forwards listForwards04forwards removeForward45{forward} pause24 reset24 restart24 resume24 screen54 screenshot04 set24 createSnapshot14snapshots deleteSnapshots44snapshots listSnapshots04snapshots deleteSnapshot45{snapshot} showSnapshot05{snapshot} updateSnapshot25{snapshot} revertToSnapshot16revert start24 status04 stop24 suspend24 tunnel54 wait04
 metrics show00metrics
 openapi show00api/openapi.json
 pools create11v1/pools list02pools delete43{name} show03{name} update23{name} claim14

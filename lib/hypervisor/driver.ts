@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { Agent } from './agent/agent.ts'
 import type { Definition, NewMachine } from './definition.ts'
+import type { ForkDriver } from './fork.ts'
 import type { Forward } from './machine-parts.ts'
 import type { SerialPort } from './serial-port.ts'
 import type { SnapshotDriver, SnapshotTree } from './snapshot.ts'
@@ -235,6 +236,8 @@ export interface HypervisorDriver {
   openScreen?(id: string): Promise<Duplex>
   /** Drivers without snapshots do not have it. */
   readonly snapshots?: SnapshotDriver
+  /** See `ForkDriver`. Drivers without forks do not have it. */
+  readonly fork?: ForkDriver['fork']
   /** Deletes what the cloud-init of a stopped machine is told. Returns false if there is nothing of the kind. */
   deleteSeed(id: string): Promise<boolean>
   /** Deletes a machine that does not run, with all files in its folder. */

@@ -20,8 +20,10 @@ export const meterDriver = (driver: HypervisorDriver, onCallEnd: (call: DriverCa
       onCallEnd({ call, outcome, milliseconds: performance.now() - startedAt })
     }
   }
+  const { fork } = driver
   return {
     ...driver,
+    ...(fork && { fork: (...call: Parameters<typeof fork>) => measure('fork', () => fork(...call)) }),
     run: (id, verb, options) => measure(verb, () => driver.run(id, verb, options)),
     create: machine => measure('create', () => driver.create(machine)),
     clone: (id, name, options) => measure('clone', () => driver.clone(id, name, options)),

@@ -19,7 +19,7 @@ export interface CloneOptions {
  * Returns the owner of a clone. It is who makes it, if they may enter the source: a clone has the content of its source, and its
  * owner may read that. Else the clone belongs to the owner of the source.
  */
-const findOwner = (maker: Principal | undefined, source: MachineView): string | undefined =>
+export const findOwner = (maker: Principal | undefined, source: MachineView): string | undefined =>
   maker && (mayEnter(maker, source) ? maker.id : source.definition.owner)
 
 /**

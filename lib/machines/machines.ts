@@ -2,6 +2,7 @@ import type { Principal } from '#lib/access/principal.ts'
 import type { MachineView, Verb } from '#lib/hypervisor/driver.ts'
 import type { PreparedBody } from '#lib/calls/prepared-body.ts'
 import { importMachine, type ImportedMachine } from './import.ts'
+import { createForkCalls, type ForkCalls } from './forks/calls.ts'
 import { cloneMachine, type CloneOptions } from './clone.ts'
 import { createContext } from './context.ts'
 import { createDeletions } from './automation/deletions.ts'
@@ -54,7 +55,7 @@ interface Owned {
 }
 
 /** The machines of this host. A `reference` is a UUID or a name, in any case. */
-export interface Machines extends GuestCalls, ConsoleCalls, ScreenCalls, SnapshotCalls, WaitCalls {
+export interface Machines extends GuestCalls, ForkCalls, ConsoleCalls, ScreenCalls, SnapshotCalls, WaitCalls {
   /** Returns the records of all machines, ordered by name, as an encoded JSON array. */
   list(): PreparedBody
   /** Returns the records that a query selects (see `Inventory.encodeSelection`). */
@@ -272,6 +273,7 @@ export const openMachines = async ({
     deleteSeed: (reference, options) => deleteSeed(context, reference, options),
     remove: (reference, options) => afterEvents(removeMachine(context, reference, options)),
     members: createMembers({ context, waiting, afterEvents }),
+    ...createForkCalls({ context, afterEvents }),
     ...createGuestCalls({ driver, inventory }),
     ...createConsoleCalls({ driver, inventory, feeds: waiting.feeds }),
     ...createScreenCalls({ driver, inventory }),

@@ -9,6 +9,7 @@ export type Action =
   | Verb
   | 'stop force'
   | 'clone'
+  | 'fork'
   | 'export'
   | 'export suspend'
   | 'configure'
@@ -52,6 +53,7 @@ export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Tr
     suspend: 'refuse',
     resume: 'refuse',
     clone: 'run',
+    fork: 'refuse',
     export: 'run',
     'export suspend': 'run',
     configure: 'run',
@@ -72,6 +74,7 @@ export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Tr
     suspend: 'run',
     resume: 'already',
     clone: 'feature',
+    fork: 'run',
     export: 'refuse',
     'export suspend': 'suspend first',
     configure: 'hotplug',
@@ -92,6 +95,7 @@ export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Tr
     suspend: 'run',
     resume: 'run',
     clone: 'refuse',
+    fork: 'run',
     export: 'refuse',
     'export suspend': 'refuse',
     configure: 'refuse',
@@ -112,6 +116,7 @@ export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Tr
     suspend: 'already',
     resume: 'run',
     clone: 'refuse',
+    fork: 'refuse',
     export: 'refuse',
     'export suspend': 'run',
     configure: 'refuse',
@@ -132,6 +137,7 @@ export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Tr
     suspend: 'refuse',
     resume: 'refuse',
     clone: 'refuse',
+    fork: 'refuse',
     export: 'refuse',
     'export suspend': 'refuse',
     configure: 'refuse',
@@ -163,6 +169,7 @@ export type TransientState =
 export type OperationKind =
   | Verb
   | 'clone'
+  | 'fork'
   | 'export'
   | 'configure'
   | 'delete'
@@ -183,6 +190,7 @@ export const transientStates: Readonly<Record<OperationKind, TransientState>> = 
   suspend: 'suspending',
   resume: 'resuming',
   clone: 'cloning',
+  fork: 'cloning',
   // Clients know a closed list of states. Of these, `cloning` fits an export best, because it copies the machine.
   export: 'cloning',
   configure: 'configuring',
@@ -204,6 +212,7 @@ export const timeLimits: Readonly<Record<OperationKind, number>> = {
   suspend: 10 * minute,
   resume: 10 * minute,
   clone: 60 * minute,
+  fork: 10 * minute,
   // An export reads disks of any size, as fast as a storage takes them.
   export: 24 * 60 * minute,
   configure: minute,

@@ -3,6 +3,7 @@ import { catalogArea } from './cases/catalog.ts'
 import { contracts } from './cases/contract/area.ts'
 import { consoleArea } from './cases/consoles.ts'
 import { eventArea } from './cases/events.ts'
+import { forkArea } from './cases/forks.ts'
 import { forwardArea } from './cases/forwards.ts'
 import { hostArea } from './cases/hosts.ts'
 import { imageArea } from './cases/images.ts'
@@ -23,6 +24,7 @@ export const writtenAreas: readonly Area[] = [
   catalogArea,
   consoleArea,
   eventArea,
+  forkArea,
   forwardArea,
   hostArea,
   imageArea,

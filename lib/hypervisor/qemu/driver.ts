@@ -24,6 +24,8 @@ import { createJournal } from './operation-journal.ts'
 import { exportQemuMachine, createImportValidator } from './qemu-export.ts'
 import { watchLegacyLogs } from './legacy-logs.ts'
 import { setMachineOwner } from './ownership.ts'
+import { createForks } from './forks/forks.ts'
+import { renewIdentity } from './forks/renew-identity.ts'
 import { killUnrecorded, findLivingPid, migrateLegacyPid } from './pid.ts'
 import { prepareDemo, prepareMachine } from './prepare-machine.ts'
 import type { QemuPrograms } from './programs.ts'
@@ -177,11 +179,20 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
     const machine = base.register(createMachine(definition))
     machine.setSnapshots(tree)
     await machine.recover()
+    if (isRecorded(machine.view())) void renewIdentity(machine, { hasAgent: true, log })
     await removeUnfinishedCopies(home, {
       connect: () => (isRecorded(machine.view()) ? machine.control.connect().then(({ qmp }) => qmp) : undefined),
       warn: reason => log.warning('{id}: an unfinished copy of its disks stays: {reason}', { id, reason }),
     })
   }
+
+  const release = async (id: string): Promise<void> => {
+    // The machine is gone. The next start of the service removes what is left of it on the host.
+    await network.release(id).catch(warn(id))
+    await cpuGroups.remove(id).catch(warn(id))
+  }
+  const forkParts = { folder, folders, images, attachments, createMachine, release, log }
+  const forks = createForks({ ...forkParts, register: base.register })
 
   return {
     kind: 'qemu',
@@ -195,6 +206,7 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
       networkCard: 'e1000',
     },
     async open(onEvent) {
+      await forks.removeInterrupted()
       await Promise.all((await base.open(onEvent)).map(recover))
       await network.reconcile()
       await cpuGroups.reconcile(base.views().map(({ id }) => id)).catch(warn('control groups'))
@@ -263,6 +275,7 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
     takeScreenshot: async id => screenshots.take(base.requireMachine(id)),
     openSerial: id => openSerialInput(recorder, base.requireMachine(id).view(), legacyLogs.has(id)),
     snapshots,
+    fork: (id, newForks, deadline) => forks.fork(base.requireMachine(id), newForks, deadline),
     deleteSeed: base.deleteSeed,
     async remove(id) {
       const { definition, home } = base.requireView(id)
@@ -271,9 +284,7 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
       base.machines.get(id)?.release()
       legacyLogs.delete(id)
       await base.remove(id)
-      // The machine is gone. The next start of the service removes what is left of it on the host.
-      await network.release(id).catch(warn(id))
-      await cpuGroups.remove(id).catch(warn(id))
+      await release(id)
       sources.onRemoved(definition)
     },
     async close() {

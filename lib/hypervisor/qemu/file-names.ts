@@ -27,6 +27,8 @@ export const fileNames = {
   screenSocket: 'run/screen.sock',
   /** The picture that QEMU draws for a screenshot. It is deleted when it has been read. */
   screenshot: 'run/screen.png',
+  /** The socket on which the QEMU of a fork takes the state of its devices. */
+  forkSocket: 'run/fork.sock',
   stateFile: 'state.mem',
   /** Identifies the saved memory in `stateFile`. */
   stateInfo: 'state.json',

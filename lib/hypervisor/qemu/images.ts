@@ -3,6 +3,7 @@ import { ServiceError } from '#lib/errors.ts'
 import { getInheritedPath, type OpenFile } from '#lib/platform/open-file.ts'
 import { getLastLine, type Limits, runProcess } from '#lib/platform/processes.ts'
 import { buildBlockNode } from './block-node.ts'
+import { writeOverlay } from './layers/write-overlay.ts'
 import { explainLockedImage } from './locked-image.ts'
 import { createProgressReader } from './qemu-img/read-progress.ts'
 
@@ -115,9 +116,6 @@ export const createImages = (program: string): Images => {
       const args = ['commit', '-q', '-b', into, formatNode('qcow2', chain)]
       await runQemuImg(args, 24 * 60 * minute, undefined, { signal })
     },
-    async overlay(base, size, path) {
-      // With `-u` qemu-img does not open the base.
-      await runQemuImg(['create', '-q', '-u', '-f', 'qcow2', '-F', 'qcow2', '-b', base, path, String(size)], minute)
-    },
+    overlay: writeOverlay,
   }
 }

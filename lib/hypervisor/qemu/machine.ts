@@ -10,6 +10,7 @@ import { type AttachedFiles, type Attachments, openAttachedFiles } from './attac
 import type { Accelerator } from './accelerator.ts'
 import { type AgentPort, createAgentPort } from './agent/agent-port.ts'
 import { buildQemuArguments } from './arguments/build.ts'
+import type { Incoming } from './arguments/machine.ts'
 import { type ProcessControl, quitTimeout } from './process-control.ts'
 import { explainLockedImage } from './locked-image.ts'
 import { toPersistedState, createMachineState, type MachineState } from './machine-state.ts'
@@ -39,6 +40,8 @@ export interface QemuMachine {
   setDefinition(definition: Definition): MachineView
   /** Replaces the snapshots, which are already persisted. */
   setSnapshots(snapshots: SnapshotTree | undefined): MachineView
+  /** Changes which network cards are disconnected, and reports it. */
+  setDisconnectedCards(cards: readonly string[]): void
   /** Runs other work as an operation of the machine, alone. Returns the view afterwards. */
   operate(deadline: AbortSignal, work: (operation: MachineOperation) => Promise<void>): Promise<MachineView>
   /** Disconnects from the machine. Its QEMU keeps running. */
@@ -57,6 +60,8 @@ export interface MachineOperation {
   continueGuest(qmp: Qmp): void
   /** Starts QEMU with the saved memory of the machine. The guest continues, unless it was `paused`. */
   resumeSuspended(deadline: AbortSignal, state?: 'running' | 'paused'): Promise<void>
+  /** Starts a QEMU that maps these open files as its memory and waits for the state of its devices. */
+  bootFork(memory: readonly FileHandle[], deadline: AbortSignal): Promise<RunningQemu>
 }
 
 interface Options {
@@ -89,16 +94,20 @@ export const createQemuMachine = (options: Options): QemuMachine => {
 
   /** Opens and validates the host files that the machine runs with. */
   const openAttachments = (): Promise<AttachedFiles> => openAttachedFiles(attachments, view())
-  /** Starts QEMU; with `memory`, it loads the machine's memory from that open file. */
+  /** Starts QEMU, which waits with a guest that is `incoming`. */
   const boot = async (
     attachedFiles: AttachedFiles,
     deadline: AbortSignal,
-    memory?: FileHandle,
+    incoming?: { readonly kind: Incoming['kind']; readonly files: readonly FileHandle[] },
   ): Promise<RunningQemu> => {
-    const descriptors = [...attachedFiles.descriptors, ...(memory ? [memory.fd] : [])]
-    const last = firstInherited + descriptors.length - 1
+    const files = incoming?.files.map(({ fd }) => fd) ?? []
+    const descriptors = [...attachedFiles.descriptors, ...files]
+    const inherited = files.map((_, at) => firstInherited + attachedFiles.descriptors.length + at)
     const prepared = await network.prepare(view().definition, home)
-    const args = buildQemuArguments(attachedFiles.definition, accelerator, memory && last, prepared.links)
+    const args = buildQemuArguments(attachedFiles.definition, accelerator, {
+      ...(incoming && { incoming: { kind: incoming.kind, descriptors: inherited } }),
+      links: prepared.links,
+    })
     try {
       const running = control.attach(
         await launchQemu(context, { args, descriptors, onEvent: control.onEvent, deadline }),
@@ -153,7 +162,7 @@ export const createQemuMachine = (options: Options): QemuMachine => {
     await using attachedFiles = await openAttachments()
     try {
       await using memory = await openMemory(owner)
-      ;({ qmp } = await boot(attachedFiles, deadline, memory.handle))
+      ;({ qmp } = await boot(attachedFiles, deadline, { kind: 'saved memory', files: [memory.handle] }))
       await waitForLoad(qmp, deadline)
       return qmp
     } catch (error) {
@@ -235,8 +244,12 @@ export const createQemuMachine = (options: Options): QemuMachine => {
       throw await explainFileError(error, home)
     }
   }
+  const bootFork: MachineOperation['bootFork'] = async (memory, deadline) => {
+    await using attachedFiles = await openAttachments()
+    return await boot(attachedFiles, deadline, { kind: 'fork', files: memory })
+  }
   const { continueGuest } = observer
-  const operation = { machine, control, owner, journal, pauseGuest, continueGuest, resumeSuspended }
+  const operation = { machine, control, owner, journal, pauseGuest, continueGuest, resumeSuspended, bootFork }
 
   return {
     view,
@@ -258,6 +271,7 @@ export const createQemuMachine = (options: Options): QemuMachine => {
       machine.setView({ ...others, ...(snapshots && { snapshots }) })
       return view()
     },
+    setDisconnectedCards: machine.setDisconnectedCards,
     async operate(deadline, work) {
       await runOperation({ force: false, deadline }, () => work(operation))
       return view()

@@ -15,8 +15,8 @@ import { createThrottle } from './throttle.ts'
 import type { LaunchContext } from './process.ts'
 import type { Qmp, QmpEvent } from './qmp.ts'
 import { chooseRecoveryAction, determineStateAfterExit } from './recovery.ts'
-import { leaveSnapshot, listOverlayDisks } from './snapshots/pause.ts'
 import { adoptOverlays } from './layers/put-overlays.ts'
+import { endPause, listOverlayDisks } from './layers/pause.ts'
 import { cancelMigration, deleteMemory, markMemoryLoaded, waitForLoad } from './saved-memory.ts'
 import { crashProblem, QemuStatus, toMachineState, noAnswerProblem } from './status.ts'
 
@@ -186,10 +186,10 @@ export const createObserver = ({ context, journal, machine, agentPort, links }: 
         await deleteMemory(home)
         if (operation?.from === 'running') await qmp.execute('cont')
         break
-      case 'end snapshot':
+      case 'end pause':
         await cancelMigration(qmp, forcedStop.signal)
         await adoptOverlays(qmp, await listOverlayDisks(machine.view()))
-        await leaveSnapshot(qmp, operation?.from)
+        await endPause(qmp, operation?.from)
         break
       case 'finish resume':
         machine.setView(machine.viewIn('paused', toMachineState(status)))

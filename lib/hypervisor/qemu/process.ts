@@ -78,6 +78,7 @@ const recreatedFiles = [
   fileNames.spareControlSocket,
   fileNames.serialLine,
   fileNames.agentSocket,
+  fileNames.forkSocket,
   fileNames.screenSocket,
   fileNames.screenshot,
 ]

@@ -3,7 +3,7 @@ import type { PersistedState, JournaledOperation } from './operation-journal.ts'
 import { crashProblem } from './status.ts'
 
 /** What the recovery has to do with a running QEMU after the service was killed. */
-export type RecoveryAction = 'end suspended' | 'undo suspend' | 'end snapshot' | 'finish resume' | 'none'
+export type RecoveryAction = 'end suspended' | 'undo suspend' | 'end pause' | 'finish resume' | 'none'
 
 /**
  * Chooses the recovery of a running QEMU with this `status`. Saved memory is valid only with the persisted state `suspended`, which is
@@ -15,7 +15,7 @@ export const chooseRecoveryAction = (
   operation: JournaledOperation | undefined,
 ): RecoveryAction => {
   if (persisted?.state === 'suspended') return status === 'postmigrate' ? 'end suspended' : 'finish resume'
-  if (operation?.verb === 'snapshot') return 'end snapshot'
+  if (operation?.verb === 'snapshot' || operation?.verb === 'fork') return 'end pause'
   return operation?.verb === 'suspend' ? 'undo suspend' : 'none'
 }
 

@@ -28,7 +28,7 @@ const finishedStatuses = new Set(['completed', 'failed', 'cancelled', undefined]
 /**
  * Waits until no migration runs. When `isAborted` returns true, cancels it; throws `upstream` if QEMU continues anyway.
  */
-const waitForEnd = async (qmp: Qmp, isAborted: () => boolean, signal?: AbortSignal): Promise<Migration> => {
+export const waitForEnd = async (qmp: Qmp, isAborted: () => boolean, signal?: AbortSignal): Promise<Migration> => {
   let cancelDeadline: number | undefined
   for (;;) {
     signal?.throwIfAborted()
@@ -57,6 +57,17 @@ export const assertSuspendable = ({ name, definition: { shared_folders = [] } }:
     )
 }
 
+/** Prepares QEMU to send its guest. With `withoutMemory` it does not send the memory that other processes can share. */
+export const configureMigration = async (
+  qmp: Qmp,
+  { withoutMemory }: { readonly withoutMemory: boolean },
+): Promise<void> => {
+  await qmp.execute('migrate-set-parameters', { 'max-bandwidth': bandwidth })
+  await qmp.execute('migrate-set-capabilities', {
+    capabilities: [{ capability: 'x-ignore-shared', state: withoutMemory }],
+  })
+}
+
 /** Cancels the migration that a killed service had begun. Throws as `waitForEnd`, and the reason of `signal`. */
 export const cancelMigration = async (qmp: Qmp, signal: AbortSignal): Promise<void> =>
   void (await waitForEnd(qmp, () => true, signal))
@@ -71,7 +82,7 @@ export const sendMemory = async (qmp: Qmp, home: string, file: FileHandle, deadl
   const onAbort = (): void => receiver.abort(deadline.reason)
   deadline.addEventListener('abort', onAbort)
   try {
-    await qmp.execute('migrate-set-parameters', { 'max-bandwidth': bandwidth })
+    await configureMigration(qmp, { withoutMemory: false })
     await qmp.execute('migrate', { uri: `unix:${fileNames.memorySocket}` })
     const isAborted = (): boolean => deadline.aborted || receiver.failure() !== undefined
     const { status, 'error-desc': why } = await waitForEnd(qmp, isAborted).finally(() => deadline.throwIfAborted())

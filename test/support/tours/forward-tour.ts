@@ -4,6 +4,7 @@ import { newState, rootPassword, startService } from '../service.ts'
 /** The endpoints that only machines on QEMU have. */
 export const forwardEndpoints = [
   'machines/add-forward',
+  'machines/fork',
   'machines/remove-forward',
   'machines/create-snapshot',
   'machines/list-snapshots',
@@ -40,5 +41,8 @@ export const takeForwardTour = async (keep: (id: string, body: unknown, reply: u
   await take('machines/revert-to-snapshot', 'POST', '/web/snapshots/installed/revert', { skip_resume: false })
   await take('machines/delete-snapshot', 'DELETE', '/web/snapshots/tools', { delete_children: true })
   await take('machines/delete-snapshots', 'DELETE', '/web/snapshots')
+  await take('', 'PUT', '/web/start')
+  await take('machines/fork', 'POST', '/web/fork', { names: ['web-a', 'web-b'], labels: { use: 'test' }, ttl: 3600 })
+  for (const name of ['web-a', 'web-b', 'web']) await take('', 'DELETE', `/${name}?force=true`)
   await service.stop()
 }

@@ -8,7 +8,7 @@ import { buildChannelArguments } from './channels.ts'
 import { buildDiskArguments } from './disks.ts'
 import { buildFirmwareArguments } from './firmware.ts'
 import { generateIdePlaces } from './ide.ts'
-import { buildMachineArguments } from './machine.ts'
+import { buildIncomingArguments, buildMachineArguments, type Incoming } from './machine.ts'
 import { isModern } from '../../parts.ts'
 import { buildNetworkArguments } from './networks.ts'
 import { buildOption } from './options.ts'
@@ -16,19 +16,17 @@ import { buildSeedArguments } from './seed.ts'
 import { buildSharedFolderArguments } from './shared-folders.ts'
 
 /**
- * Returns the command line of a machine, without the program. Paths of own files are relative to the machine's folder. With
- * `memory`, a descriptor that QEMU inherits, QEMU loads the machine's memory from it and waits for `cont`. `links` are the ends of
- * network cards on the host.
+ * Returns the command line of a machine, without the program. Paths of own files are relative to the machine's folder. `links` are
+ * the ends of network cards on the host.
  */
 export const buildQemuArguments = (
   definition: ResolvedDefinition,
   accelerator: Accelerator,
-  memory?: number,
-  links: Links = new Map(),
+  { incoming, links = new Map() }: { readonly incoming?: Incoming; readonly links?: Links } = {},
 ): string[] => {
   const nextIdePlace = generateIdePlaces(definition)
   return [
-    ...buildMachineArguments(definition, accelerator),
+    ...buildMachineArguments(definition, accelerator, incoming),
     ...buildChannelArguments(),
     ...(isModern(definition) ? [...buildBoardArguments(definition), ...buildAgentArguments()] : []),
     ...buildFirmwareArguments(definition),
@@ -40,6 +38,6 @@ export const buildQemuArguments = (
     ...buildOption('-kernel', definition.kernel),
     ...buildOption('-initrd', definition.initrd),
     ...buildOption('-append', definition.cmdline),
-    ...(memory === undefined ? [] : ['-incoming', `fd:${memory}`]),
+    ...(incoming ? buildIncomingArguments(incoming) : []),
   ]
 }

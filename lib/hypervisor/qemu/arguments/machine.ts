@@ -9,6 +9,27 @@ export const memorySlots = 16
 const megabyte = 2 ** 20
 
 /**
+ * A guest that QEMU does not boot, and the open files that QEMU inherits for it: a file with saved memory, which QEMU loads before it
+ * waits for `cont`, or for a fork one file for each part of its memory.
+ */
+export interface Incoming {
+  readonly kind: 'saved memory' | 'fork'
+  readonly descriptors: readonly number[]
+}
+
+/** Returns the argument that has QEMU wait for a guest. A fork waits for the command that names the source. */
+export const buildIncomingArguments = ({ kind, descriptors }: Incoming): string[] => [
+  '-incoming',
+  kind === 'fork' ? 'defer' : `fd:${descriptors[0]}`,
+]
+
+/** Describes the memory of a fork: a file that QEMU reads, and whose changed pages QEMU keeps for itself. */
+const describeForkMemory = (id: string, megabytes: number, descriptor: number) => ({
+  ...{ 'qom-type': 'memory-backend-file', id, share: false, size: megabytes * megabyte },
+  'mem-path': `/proc/self/fd/${descriptor}`,
+})
+
+/**
  * Describes memory that other processes can share: a file without a name. A file on a disk would be written back all the time.
  * Only Linux has such files.
  */
@@ -43,16 +64,19 @@ type Machine = Pick<
 
 const buildObject = (object: object): string[] => ['-object', JSON.stringify(object)]
 
-const buildMemoryArguments = (machine: Machine): string[] => {
+const buildMemoryArguments = (machine: Machine, incoming: Incoming | undefined): string[] => {
   const { memory, memory_modules: modules = [], max_memory } = machine
   if (!isModern(machine)) return ['-m', `size=${memory}M`]
   const base = modules.reduce((rest, size) => rest - size, memory)
   const growth = max_memory === undefined || max_memory <= base ? '' : `,slots=${memorySlots},maxmem=${max_memory}M`
+  const files = incoming?.kind === 'fork' ? incoming.descriptors : []
+  const buildPart = (id: string, size: number, file: number | undefined): string[] =>
+    buildObject(file === undefined ? describeMemory(id, size) : describeForkMemory(id, size, file))
   return [
     ...['-m', `size=${base}M${growth}`],
-    ...buildObject(describeMemory('ram', base)),
+    ...buildPart('ram', base, files[0]),
     ...modules.flatMap((size, slot) => [
-      ...buildObject(describeMemory(`memory${slot}`, size)),
+      ...buildPart(`memory${slot}`, size, files[slot + 1]),
       ...['-device', JSON.stringify(describeMemoryModule(slot))],
     ]),
   ]
@@ -65,11 +89,11 @@ const describeBoard = (machine: Machine): string => {
 }
 
 /** Returns the arguments of the board, the processors and the memory. */
-export const buildMachineArguments = (machine: Machine, accelerator: Accelerator): string[] => [
+export const buildMachineArguments = (machine: Machine, accelerator: Accelerator, incoming?: Incoming): string[] => [
   ...['-name', `guest=${escapeCommas(machine.name)}`, '-uuid', machine.id],
   ...['-machine', describeBoard(machine), '-accel', accelerator],
   ...['-cpu', accelerator === 'tcg' ? 'qemu64' : 'host'],
-  ...buildMemoryArguments(machine),
+  ...buildMemoryArguments(machine, incoming),
   ...['-smp', `cpus=${machine.cpus}${(machine.max_cpus ?? 0) > machine.cpus ? `,maxcpus=${machine.max_cpus}` : ''}`],
   ...['-no-user-config', '-nodefaults', '-display', 'none', '-vga', 'none'],
   ...['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'],

@@ -16,7 +16,7 @@ import { buildHeader } from '../memory-file.ts'
 import type { Qmp } from '../qmp.ts'
 import { assertSuspendable, sendMemory } from '../saved-memory.ts'
 import { deleteUnlistedFiles, getMemoryFile, getVariablesFile } from './files.ts'
-import { assertLayerable, leaveSnapshot, listOverlayDisks } from './pause.ts'
+import { assertLayerable, endPause, listOverlayDisks } from '../layers/pause.ts'
 
 interface Options {
   readonly images: Images
@@ -81,7 +81,7 @@ const keepRunning = async (
       const layers = overlays.map(({ path, base }) => [basename(path), basename(base)])
       await finish({ layers: Object.fromEntries(layers), ...(memory && { memory }) })
     } finally {
-      await leaveSnapshot(qmp, view.state).catch(() => continueGuest(qmp))
+      await endPause(qmp, view.state).catch(() => continueGuest(qmp))
     }
   }
   await journal.writeOperation({ verb: 'snapshot', from: view.state })
@@ -136,7 +136,7 @@ export const createSnapshot = async (
     const { machine } = operation
     const view = machine.view()
     const { home, state, definition, snapshots: tree } = view
-    assertLayerable(view)
+    assertLayerable(view, { what: 'Snapshots', advice: 'the clone can have snapshots' })
     const { id, name, description } = wanted
     const finish = async (parts: Parts): Promise<void> => {
       const snapshot: Snapshot = {

@@ -3,9 +3,9 @@ import { isAbsolute, join } from 'node:path'
 import { ServiceError } from '#lib/errors.ts'
 import type { MachineView, StableState } from '../../driver.ts'
 import { getDiskName } from '../../parts.ts'
-import type { RunningDisk } from '../layers/put-overlays.ts'
 import type { Qmp } from '../qmp.ts'
 import { QemuStatus } from '../status.ts'
+import type { RunningDisk } from './put-overlays.ts'
 
 /** Returns the disks of a machine that can have overlays: its own qcow2 images. */
 export const listOverlayDisks = async ({
@@ -20,23 +20,28 @@ export const listOverlayDisks = async ({
   )
 }
 
-/** Throws `unsupported` for a machine with a disk that cannot be kept as it is: other programs may write to it, or it is raw. */
-export const assertLayerable = ({ name, definition: { disks } }: Pick<MachineView, 'name' | 'definition'>): void => {
+/**
+ * Throws `unsupported` for a machine with a disk that cannot be kept as it is, because other programs may write to it, or because it
+ * is raw. `what` begins the sentence, and `advice` follows on "Clone it in full; ".
+ */
+export const assertLayerable = (
+  { name, definition: { disks } }: Pick<MachineView, 'name' | 'definition'>,
+  { what, advice }: { readonly what: string; readonly advice: string },
+): void => {
   const other = disks.find(({ path, format }) => isAbsolute(path) || format === 'raw')
   if (!other) return
   const why = isAbsolute(other.path) ? 'an image that it uses in place and others may change' : 'a raw image'
   throw new ServiceError(
     'unsupported',
-    `Snapshots of ${name} are unsupported: its disk ${other.path} is ${why}. Clone it in full; the clone can have snapshots.`,
+    `${what} of ${name} are unsupported: its disk ${other.path} is ${why}. Clone it in full; ${advice}.`,
   )
 }
 
-/** Ends the pause of a snapshot: the guest continues if it ran before, and QEMU takes back the images of the disks in any case. */
-export const leaveSnapshot = async (qmp: Qmp, from: StableState | undefined): Promise<void> => {
+/** Ends the pause of an operation: the guest continues if it ran before, and QEMU takes back the images of the disks in any case. */
+export const endPause = async (qmp: Qmp, from: StableState | undefined): Promise<void> => {
   if (from === 'running') return void (await qmp.execute('cont'))
   const { status } = await qmp.query('query-status', QemuStatus)
   if (status !== 'postmigrate') return
   // QEMU 7.2 takes the images back only when the guest continues. Both commands are sent at once, so it hardly runs.
-  const both = [qmp.execute('cont'), qmp.execute('stop')]
-  await Promise.all(both)
+  await Promise.all([qmp.execute('cont'), qmp.execute('stop')])
 }

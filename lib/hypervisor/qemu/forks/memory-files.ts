@@ -1,0 +1,119 @@
+import { type FileHandle, open, readdir, readlink, stat } from 'node:fs/promises'
+import { ServiceError } from '#lib/errors.ts'
+import type { Definition } from '../../definition.ts'
+import { describeMemory } from '../arguments/machine.ts'
+import type { RunningQemu } from '../process.ts'
+import { copyRanges } from './copy-ranges.ts'
+import { listSharedFiles, type Range, readUsedRanges } from './page-ranges.ts'
+
+/** The files with the memory of a running machine: the base memory first, then that of each module. */
+export interface MemoryFiles extends AsyncDisposable {
+  readonly handles: readonly FileHandle[]
+}
+
+const megabyte = 2 ** 20
+/** What Linux says of a file that QEMU has made for memory. */
+const memoryFileName = '/memfd:memory-backend-memfd (deleted)'
+
+interface FoundFile {
+  readonly path: string
+  readonly inode: bigint
+  readonly size: number
+}
+
+/** Returns the memory files of a process in the order in which it has made them, which is that of their inodes. */
+const listMemoryFiles = async (pid: number): Promise<readonly FoundFile[]> => {
+  const folder = `/proc/${pid}/fd`
+  const found = new Map<bigint, FoundFile>()
+  for (const name of await readdir(folder)) {
+    const path = `${folder}/${name}`
+    if ((await readlink(path).catch(() => undefined)) !== memoryFileName) continue
+    const { ino, size } = await stat(path, { bigint: true })
+    found.set(ino, { path, inode: ino, size: Number(size) })
+  }
+  return [...found.values()].toSorted((a, b) => (a.inode < b.inode ? -1 : 1))
+}
+
+const openAll = async (files: readonly Pick<FoundFile, 'path'>[], flags: 'r' | 'r+'): Promise<MemoryFiles> => {
+  await using stack = new AsyncDisposableStack()
+  const handles: FileHandle[] = []
+  for (const { path } of files) handles.push(stack.use(await open(path, flags)))
+  const opened = stack.move()
+  return { handles, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+/** Returns the bytes of each part of the memory of a machine. */
+const listSizes = ({ memory, memory_modules: modules = [] }: Definition): readonly number[] =>
+  [modules.reduce((rest, size) => rest - size, memory), ...modules].map(size => size * megabyte)
+
+const hasSizes = (files: readonly FoundFile[], sizes: readonly number[]): boolean =>
+  files.length === sizes.length && files.every(({ size }, at) => size === sizes[at])
+
+/**
+ * Opens the memory of a running machine. Throws `conflict` for one whose memory other processes cannot share, which is so for a fork
+ * until its next start.
+ */
+export const openMemoryFiles = async (pid: number, definition: Definition): Promise<MemoryFiles> => {
+  const shared = new Set((await listSharedFiles(pid)).map(({ inode }) => inode))
+  // A fork has the template open too, and changes it for itself alone.
+  const files = (await listMemoryFiles(pid)).filter(({ inode }) => shared.has(String(inode)))
+  if (!hasSizes(files, listSizes(definition)))
+    throw new ServiceError(
+      'conflict',
+      `${definition.name} cannot fork now, because its memory is not shared memory. It can after its next start: stop and start it.`,
+    )
+  return openAll(files, 'r')
+}
+
+/**
+ * Creates empty files of the size of a machine's memory, which have no name and go with the last process that has them open. QEMU
+ * creates them, since Node cannot.
+ */
+export const createMemoryFiles = async ({ pid, qmp }: RunningQemu, definition: Definition): Promise<MemoryFiles> => {
+  const known = new Set((await listMemoryFiles(pid)).map(({ inode }) => inode))
+  const ids: string[] = []
+  try {
+    for (const size of listSizes(definition)) {
+      const id = `template-${crypto.randomUUID().slice(0, 8)}`
+      await qmp.execute('object-add', describeMemory(id, size / megabyte))
+      ids.push(id)
+    }
+    return await openAll(
+      (await listMemoryFiles(pid)).filter(({ inode }) => !known.has(inode)),
+      'r+',
+    )
+  } finally {
+    for (const id of ids) await qmp.execute('object-del', { id })
+  }
+}
+
+/**
+ * Returns the parts of a memory file that a copy of it needs. Each page in the map of the process has a page of the file, so if both
+ * are of the same number, the map has all of them. If not, because the kernel has taken pages out of the map, it is the whole file.
+ */
+const findRanges = async (pid: number, file: FileHandle, isPaused: boolean): Promise<readonly Range[]> => {
+  const { ino, size } = await file.stat({ bigint: true })
+  const whole = [{ start: 0, end: Number(size) }]
+  const mapped = (await listSharedFiles(pid)).find(one => one.inode === String(ino) && one.size === Number(size))
+  if (!mapped) return whole
+  const { ranges, counted } = await readUsedRanges(pid, mapped)
+  const allocated = (await file.stat()).blocks * 512
+  return !isPaused || counted === allocated ? ranges : whole
+}
+
+/**
+ * Copies the pages that a machine uses to the same places of a template. Pages that are not in use stay holes. What is copied while
+ * the guest runs has to be copied again in the pause: that is faster then, because the template has its pages.
+ */
+export const copyMemory = async (
+  pid: number,
+  from: MemoryFiles,
+  to: MemoryFiles,
+  { isPaused }: { readonly isPaused: boolean },
+): Promise<void> => {
+  for (const [at, source] of from.handles.entries()) {
+    const target = to.handles[at]
+    if (!target) throw new Error('the template lacks a part of the memory')
+    await copyRanges(source, target, await findRanges(pid, source, isPaused))
+  }
+}

@@ -1,0 +1,4 @@
+import { forkArea } from './cases/forks.ts'
+import { conform } from './conform.ts'
+
+conform(forkArea)

@@ -1,0 +1,32 @@
+/**
+ * Forks a machine and is killed before the step of this number: `node killed-fork.ts FOLDER ID STEP`. A step is a change of a file or
+ * folder, a program that is started, or a message to QEMU. Prints the number of steps if it was not killed.
+ */
+import child from 'node:child_process'
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import net from 'node:net'
+
+const [folder = '', id = '', step = ''] = process.argv.slice(2)
+
+let done = 0
+const counted = <F extends (...args: never[]) => unknown>(real: F): F =>
+  function (this: unknown, ...args: Parameters<F>) {
+    if (done === Number(step)) process.kill(process.pid, 'SIGKILL')
+    done += 1
+    return real.apply(this, args)
+  } as unknown as F
+
+const { createQemu } = await import('./drivers/qemu.ts')
+
+const driver = await createQemu(folder)
+await driver.open(() => {})
+for (const name of ['link', 'rename', 'rm', 'mkdir'] as const)
+  (fs.promises as unknown as Record<string, unknown>)[name] = counted(fs.promises[name] as never)
+;(child as unknown as Record<string, unknown>)['spawn'] = counted(child.spawn as never)
+net.Socket.prototype.write = counted(net.Socket.prototype.write as never)
+syncBuiltinESMExports()
+const forks = ['one', 'two'].map(name => ({ id: crypto.randomUUID(), name }))
+await driver.fork!(id, forks, new AbortController().signal)
+process.stdout.write(`${done}\n`)
+process.exit(0)
