@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { ConsolePanel } from '../console/panel.tsx'
 import { Action } from '../parts/action.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { tellFailed } from '../parts/notices.tsx'
@@ -73,7 +74,7 @@ const showLines = (lines: readonly string[]): JSX.Element | undefined =>
   ) : undefined
 
 /** One machine: what it is, and what can be done with it. */
-export const MachinePage = ({ parts: [reference = ''] }: PageProps): JSX.Element => {
+export const MachinePage = ({ parts: [reference = '', view] }: PageProps): JSX.Element => {
   const { rows, isLoaded, problem } = useStore(machines)
   const machine = rows.find(({ ID, Name }) => ID === reference || Name === reference)
   if (!machine)
@@ -91,6 +92,11 @@ export const MachinePage = ({ parts: [reference = ''] }: PageProps): JSX.Element
         <h1>{name}</h1>
         <StateBadge state={state} />
         <div class="actions">
+          {may('machines.console') && (
+            <a class="button" href={linkTo('machines', id, ...(view === 'console' ? [] : ['console']))}>
+              {view === 'console' ? 'Close the console' : 'Console'}
+            </a>
+          )}
           <Verbs machine={machine} />
           <Action
             label="Clone"
@@ -124,6 +130,7 @@ export const MachinePage = ({ parts: [reference = ''] }: PageProps): JSX.Element
         </div>
       </header>
       <Problem text={machine.problem} />
+      {view === 'console' && may('machines.console') && <ConsolePanel id={id} name={name} />}
       <Facts
         facts={[
           ['Description', machine.Description],
