@@ -17,7 +17,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newFolder } from '../support/folder.ts'
 import { newState, rootPassword } from '../support/service.ts'
 
-const documents = ['ARCHITECTURE.md', 'CHANGELOG.md', 'README.md']
+const documents = ['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'README.md', 'SECURITY.md']
 
 /** What a checkout has that was never built. */
 const sources = [
@@ -95,15 +95,6 @@ describe('the package', () => {
         .map(link => `${name} links to ${link}`),
     )
     expect(missing).toEqual([])
-  })
-
-  test('tells of a systemd unit that neither ends the machines nor cuts the shutdown off', () => {
-    const operating = readFileSync(join(folder.path, 'prefix/lib/node_modules/vmhost/docs/operating.md'), 'utf8')
-    const unit = /```ini\n(\[Unit\].*?)```/s.exec(operating)![1]!
-    expect(unit).toMatch(/^KillMode=process$/m)
-    const [, seconds] = /^TimeoutStopSec=(\d+)$/m.exec(unit)!
-    // A shutdown takes at most 20 seconds.
-    expect(Number(seconds)).toBeGreaterThan(20)
   })
 
   test.each([

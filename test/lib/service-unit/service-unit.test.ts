@@ -45,6 +45,8 @@ test('an installation makes user, configuration and unit, and starts the service
   ])
   const unit = readFileSync(folder.path + unitFile, 'utf8')
   expect(unit).toMatch(/^KillMode=process$/m)
+  // A shutdown takes at most 20 seconds.
+  expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])).toBeGreaterThan(20)
   expect(unit).toMatch(/^OOMPolicy=continue$/m)
   // The host has no group kvm, with which the unit would not start.
   expect(unit).not.toContain('SupplementaryGroups')
