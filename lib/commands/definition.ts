@@ -23,6 +23,7 @@ export type Destination =
  * - `secret`: a prompt or standard input gives it, because every user of the host can read arguments
  * - `connection`: as `secret` if it is `-`; else VMHOST_CONNECTION is the default
  * - `no`: an option without a value that means false
+ * - `bytes`: the bytes of a file
  * - `changes`: GROUP.OPERATION [VALUE] [OPTION=VALUE …], repeated
  */
 export type InputKind =
@@ -35,6 +36,7 @@ export type InputKind =
   | 'secret'
   | 'connection'
   | 'no'
+  | 'bytes'
   | 'changes'
 
 /** An argument or an option of a command. */
@@ -74,6 +76,10 @@ export interface CommandDefinition {
   readonly rows?: readonly Column[]
   /** What is printed instead of the reply. `{name}` is a member of the reply, or else an argument. */
   readonly says?: string
+  /** The member of the reply that is printed as it is, with its line ends. */
+  readonly prints?: string
+  /** The member of the reply, and the value that it must have: with any other one the command has failed. */
+  readonly succeedsIf?: readonly [path: string, value: unknown]
   /** What is printed for an empty list. */
   readonly empty?: string
   /** The reply is a file, which goes to the option `--output` or to standard output. */

@@ -74,6 +74,15 @@ export const images: CommandGroup = {
       says: 'Registered {name}.',
     },
     {
+      name: 'upload',
+      operation: 'images.upload',
+      summary: 'Upload the file of an image, which `vmhost images register` registers then',
+      inputs: [
+        { flag: '<name>', to: 'params.name', about: 'name of the image to be' },
+        { flag: '<file>', to: 'body', kind: 'bytes', about: 'file of this host' },
+      ],
+    },
+    {
       name: 'show-upload',
       operation: 'images.showUpload',
       summary: 'Show how much of an upload is there',

@@ -1,6 +1,6 @@
 import { type Column, type CommandDefinition, type CommandGroup, filter, fromFile, type Input } from './definition.ts'
+import { machine, snapshotCommands } from './snapshots.ts'
 
-export const machine: Input = { flag: '<machine>', to: 'params.id', about: 'name or id of the machine' }
 const until: Input = {
   flag: '--until <condition>',
   to: 'query.until',
@@ -35,6 +35,7 @@ const changeState = (
 export const machines: CommandGroup = {
   name: 'machines',
   sections: {
+    snapshots: 'Snapshots of a machine, to which it can be reverted',
     forwards: 'Ports of the host that lead to ports of a machine',
     'cloud-init': 'What the cloud-init of a machine is told, and how far it is',
   },
@@ -186,6 +187,51 @@ export const machines: CommandGroup = {
     changeState('resume', 'Resume a paused or suspended machine', 'runs'),
     changeState('pause', 'Halt a machine in memory', 'is paused'),
     changeState('reset', 'Reset a machine, as its reset button does', 'was reset'),
+    {
+      name: 'fork',
+      operation: 'machines.fork',
+      summary: 'Copy a running machine: the copies go on from the present moment',
+      inputs: [
+        machine,
+        { flag: '[names...]', to: 'body.names', kind: 'list', about: 'a name for each copy' },
+        { flag: '--count <number>', to: 'body.count', kind: 'number', about: 'number of copies; default: 1' },
+        { flag: '--label <name=value>', to: 'body.labels', kind: 'pairs', about: 'label of the copies; repeatable' },
+        { flag: '--ephemeral', to: 'body.ephemeral', about: 'delete a copy when it has stopped' },
+        { flag: '--ttl <seconds>', to: 'body.ttl', kind: 'number', about: 'delete the copies after this time' },
+      ],
+      asJob: true,
+    },
+    {
+      name: 'wait',
+      operation: 'machines.wait',
+      summary: 'Wait for a condition of a machine; the exit code is 1 if it is not met',
+      inputs: [
+        machine,
+        {
+          flag: '<condition>',
+          to: 'query.for',
+          about: 'running, stopped, ip, agent, port:NUMBER, serial:PATTERN or event:TYPE',
+        },
+        { flag: '--timeout <seconds>', to: 'query.timeout', kind: 'number', about: 'at most 300' },
+        { flag: '--cursor <cursor>', to: 'query.cursor', about: 'go on where an earlier wait has ended' },
+      ],
+      rows: [
+        ['result', 'result'],
+        ['state', 'current_state'],
+        ['address', 'ip_configured'],
+        ['cursor', 'cursor'],
+        ['gap', 'gap'],
+      ],
+      succeedsIf: ['result', 'met'],
+    },
+    {
+      name: 'screenshot',
+      operation: 'machines.screenshot',
+      summary: 'Take a picture of the screen of a running machine, a PNG file',
+      inputs: [machine],
+      isFile: true,
+    },
+    ...snapshotCommands,
     {
       name: 'forwards list',
       alias: 'ls',

@@ -5,6 +5,8 @@ import { CatalogReferenceParams } from '#lib/catalog/reference.ts'
 import { parseSidecar, findSigners } from '#lib/packs/sidecar.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { formatJson, escapeControls } from '../admin/text-table.ts'
+import { catalog as group } from '#lib/commands/catalog.ts'
+import { createGroupCommand } from '../definitions/create-commands.ts'
 import { addCleanCommand } from './catalog-clean.ts'
 import { addTransferCommands } from './catalog-transfers.ts'
 import { formatManifestTable, formatManifest, formatManifestName } from './catalog-text.ts'
@@ -127,5 +129,5 @@ export const createCatalogCommand = (context: CommandContext): Command => {
       console.log(escapeControls(message))
     },
   )
-  return catalog
+  return createGroupCommand(group, context, catalog)
 }

@@ -1,6 +1,8 @@
 import { Command } from 'commander'
 import type { ClaimWithUsers } from '#lib/auth/role-schemas.ts'
 import { formatJson, formatTable } from '../admin/text-table.ts'
+import { claims as group } from '#lib/commands/identity.ts'
+import { createGroupCommand } from '../definitions/create-commands.ts'
 import type { CommandContext } from './context.ts'
 import type { TextOptions } from './invocation.ts'
 
@@ -12,8 +14,8 @@ const toRow = ({ name, group = 'Custom', resource = '', users }: ClaimWithUsers)
 ]
 
 /** `vmhost claims …` */
-export const createClaimsCommand = ({ createRegister }: CommandContext): Command => {
-  const register = createRegister('identity')
+export const createClaimsCommand = (context: CommandContext): Command => {
+  const register = context.createRegister('identity')
   const claims = new Command('claims')
 
   register(
@@ -45,5 +47,5 @@ export const createClaimsCommand = ({ createRegister }: CommandContext): Command
       console.log(`Removed ${claim}.`)
     },
   )
-  return claims
+  return createGroupCommand(group, context, claims)
 }

@@ -1,9 +1,11 @@
 import { Command } from 'commander'
+import { keys as group } from '#lib/commands/identity.ts'
+import { createGroupCommand } from '../definitions/create-commands.ts'
 import type { CommandContext } from './context.ts'
 
 /** `vmhost keys …` */
-export const createKeysCommand = ({ createRegister }: CommandContext): Command => {
-  const register = createRegister('identity')
+export const createKeysCommand = (context: CommandContext): Command => {
+  const register = context.createRegister('identity')
   const keys = new Command('keys')
   register(
     keys.command('rotate').description('Sign tokens with a new key; existing tokens stay valid until they expire'),
@@ -13,5 +15,5 @@ export const createKeysCommand = ({ createRegister }: CommandContext): Command =
       console.log('Only the old key opens earlier backups of an encrypted store; it is in keys/retired.')
     },
   )
-  return keys
+  return createGroupCommand(group, context, keys)
 }

@@ -1,6 +1,8 @@
 import { Command } from 'commander'
 import type { RoleRecord } from '#lib/auth/role-schemas.ts'
 import { formatJson, formatTable } from '../admin/text-table.ts'
+import { roles as group } from '#lib/commands/identity.ts'
+import { createGroupCommand } from '../definitions/create-commands.ts'
 import type { CommandContext } from './context.ts'
 import { collectValues } from './invocation.ts'
 
@@ -17,8 +19,8 @@ interface AddOptions {
 }
 
 /** `vmhost roles …` */
-export const createRolesCommand = ({ createRegister }: CommandContext): Command => {
-  const register = createRegister('identity')
+export const createRolesCommand = (context: CommandContext): Command => {
+  const register = context.createRegister('identity')
   const roles = new Command('roles')
 
   register(
@@ -67,5 +69,5 @@ export const createRolesCommand = ({ createRegister }: CommandContext): Command 
       console.log(`Removed ${role}.`)
     },
   )
-  return roles
+  return createGroupCommand(group, context, roles)
 }

@@ -47,6 +47,16 @@ export const commandTable: readonly TableRow[] = [
     load: async () => fromGroup((await import('../../commands/machines.ts')).machines),
   },
   {
+    name: 'exec',
+    summary: 'Run a command in a running machine, by its guest agent',
+    load: async () => (await import('./exec.ts')).createExecCommand,
+  },
+  {
+    name: 'cp',
+    summary: 'Copy a file to a running machine or from it, by its guest agent',
+    load: async () => (await import('./copy.ts')).createCopyCommand,
+  },
+  {
     name: 'images',
     alias: 'image',
     summary: 'Images: disks and ISO files that machines are made of',
@@ -109,6 +119,21 @@ export const commandTable: readonly TableRow[] = [
     load: async () => (await import('./keys.ts')).createKeysCommand,
   },
   {
+    name: 'api-keys',
+    summary: 'API keys: credentials of programs',
+    load: async () => fromGroup((await import('../../commands/identity.ts')).apiKeys),
+  },
+  {
+    name: 'password',
+    summary: 'Change your own password',
+    load: async () => fromGroup((await import('../../commands/identity.ts')).password),
+  },
+  {
+    name: 'user-configs',
+    summary: 'Your settings, which the service keeps for programs',
+    load: async () => fromGroup((await import('../../commands/service.ts')).userConfigs),
+  },
+  {
     name: 'link',
     summary: 'Make a link with which you set the password of root in a browser',
     load: async () => (await import('./link.ts')).createLinkCommand,
@@ -122,6 +147,12 @@ export const commandTable: readonly TableRow[] = [
     name: 'catalog',
     summary: 'The catalog: packed machines and their versions',
     load: async () => (await import('./catalog.ts')).createCatalogCommand,
+  },
+  {
+    name: 'managers',
+    alias: 'manager',
+    summary: 'Catalog managers: the catalogs of other services',
+    load: async () => fromGroup((await import('../../commands/managers.ts')).managers),
   },
   {
     name: 'jobs',
@@ -144,6 +175,31 @@ export const commandTable: readonly TableRow[] = [
     alias: 'event',
     summary: 'Events: what has changed, as it happens',
     load: async () => (await import('./events.ts')).createEventsCommand,
+  },
+  {
+    name: 'health',
+    summary: 'The health of the service and its parts',
+    load: async () => fromGroup((await import('../../commands/service.ts')).health),
+  },
+  {
+    name: 'metrics',
+    summary: 'The metrics of the service, as Prometheus reads them',
+    load: async () => fromGroup((await import('../../commands/service.ts')).metrics),
+  },
+  {
+    name: 'license',
+    summary: 'The license of the hypervisor',
+    load: async () => fromGroup((await import('../../commands/service.ts')).license),
+  },
+  {
+    name: 'ssh-execute',
+    summary: 'Have the service run a command on another host by SSH',
+    load: async () => fromGroup((await import('../../commands/service.ts')).sshExecute),
+  },
+  {
+    name: 'openapi',
+    summary: 'The OpenAPI description of the service',
+    load: async () => fromGroup((await import('../../commands/service.ts')).openapi),
   },
   {
     name: 'login',

@@ -6,6 +6,8 @@ import { messageOf, ServiceError } from '#lib/errors.ts'
 import { readEmail } from '../admin/read-email.ts'
 import { readPassword } from '../admin/read-password.ts'
 import { formatJson, formatTable } from '../admin/text-table.ts'
+import { users as group } from '#lib/commands/identity.ts'
+import { createGroupCommand } from '../definitions/create-commands.ts'
 import type { CommandContext } from './context.ts'
 import { loadConfig } from '../admin/setting-options.ts'
 import { collectValues } from './invocation.ts'
@@ -45,8 +47,8 @@ const toRow = (user: UserRecord): readonly string[] => [
 ]
 
 /** `vmhost users …` */
-export const createUsersCommand = ({ createRegister }: CommandContext): Command => {
-  const register = createRegister('identity')
+export const createUsersCommand = (context: CommandContext): Command => {
+  const register = context.createRegister('identity')
   const users = new Command('users')
   /** Reads or generates the password. `show` prints a generated one; call it after the service has accepted it. */
   const choosePassword = async (whose: string, generate: boolean, config: Config | undefined) => {
@@ -157,5 +159,5 @@ export const createUsersCommand = ({ createRegister }: CommandContext): Command 
       console.log(`Removed ${user}.`)
     },
   )
-  return users
+  return createGroupCommand(group, context, users)
 }

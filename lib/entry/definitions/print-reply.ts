@@ -68,7 +68,8 @@ const formatReply = (
   reply: unknown,
   words: Readonly<Record<string, string>>,
 ): string => {
-  const { columns, rows, says, empty = 'There is nothing.' } = definition
+  const { columns, rows, says, prints, empty = 'There is nothing.' } = definition
+  if (prints !== undefined) return String(getMember(reply, prints)).trimEnd()
   if (says !== undefined) return fillTemplate(says, reply, words)
   if (typeof reply === 'string') return reply.trimEnd()
   if (isAccepted(reply)) return escapeControls(reply.message)

@@ -1,3 +1,4 @@
+import { openAsBlob } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import type { Input } from '#lib/commands/definition.ts'
@@ -13,6 +14,11 @@ const readText = (file: string): Promise<string> =>
     : readFile(file, 'utf8').catch((error: unknown) => {
         throw new UsageError(`${file} cannot be read: ${messageOf(error)}`)
       })
+
+const openBytes = (file: string): Promise<Blob> =>
+  openAsBlob(file).catch((error: unknown) => {
+    throw new UsageError(`${file} cannot be read: ${messageOf(error)}`)
+  })
 
 const parseNumber = (input: Input, value: string): number => {
   if (/^-?\d+(\.\d+)?$/.test(value)) return Number(value)
@@ -98,6 +104,8 @@ export const readValue = async (input: Input, given: unknown): Promise<unknown> 
       return texts.map(change => parseChange(input, change))
     case 'no':
       return false
+    case 'bytes':
+      return openBytes(first)
     case undefined:
       return given
   }

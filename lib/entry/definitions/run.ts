@@ -5,10 +5,13 @@ import type { CommandDefinition, Input } from '#lib/commands/definition.ts'
 import { followJob } from '../admin/follow-job.ts'
 import { toJobError } from '../admin/job-failure.ts'
 import { createProgress } from '../admin/job-progress.ts'
+import { escapeControls } from '../admin/text-table.ts'
 import { writeReply } from '../admin/write-reply.ts'
 import type { Service } from '../connect/service.ts'
+import { exitCodes } from '../exit-code.ts'
 import { fillRequest, getMember, type OperationRequest } from './fill-request.ts'
 import { getFlag, getInputName, isRequired } from './inputs.ts'
+import { formatValue } from './format-value.ts'
 import { type PrintOptions, printReply } from './print-reply.ts'
 import { promptMissing } from './prompt.ts'
 
@@ -36,6 +39,14 @@ const waitForJob = async (service: Service, { id, job_operation: operation }: Jo
   const job = await followJob(service.client, { id, operation, isRepeatable: false }, createProgress(process.stderr))
   if (job.state === 'failed') throw toJobError(job, `The ${operation} failed.`)
   return job.result
+}
+
+/** Says on standard error that a reply is not the one that a command is for, and makes the exit code that of a failure. */
+const reportFailure = (reply: unknown, [path, expected]: readonly [string, unknown]): void => {
+  const value = getMember(reply, path)
+  if (value === expected) return
+  console.error(`vmhost: ${path} is ${escapeControls(formatValue(value))}`)
+  process.exitCode = exitCodes.failed
 }
 
 /**
@@ -70,4 +81,5 @@ export const runDefinition = async (
   const result = asJob ? await waitForJob(service, reply as Job) : reply
   const words = given.map(([input, value]) => [getInputName(input), String(value)])
   printReply(definition, result, Object.fromEntries(words), command.opts<PrintOptions>())
+  if (definition.succeedsIf) reportFailure(result, definition.succeedsIf)
 }
