@@ -2,7 +2,7 @@ import type { Api } from '#lib/client/api.gen.ts'
 import { type CommandDefinition, fromFile, type Input, type OperationName } from './definition.ts'
 
 /** The operations that this service and other ones have for manifests. */
-type ManifestOperation = Exclude<keyof Api['catalog'] & string, 'garbage'>
+type ManifestOperation = Exclude<keyof Api['catalog'], 'garbage'>
 
 /** The arguments of one manifest. */
 export const manifestInputs: readonly Input[] = [

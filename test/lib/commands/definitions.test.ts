@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { commandGroups } from '#build/commands/groups.ts'
@@ -34,11 +34,10 @@ const findFault = ({ to }: Input, { endpoint }: Route, path: string): string | u
   return member === undefined || !names || names.includes(member) ? undefined : `${to} is not among ${names.join(' ')}`
 }
 
-const createTree = (group: CommandGroup): Command => {
-  const parsed: string[] = []
-  // The work of a command needs a service; here it is only parsed.
+/** The commands of a group, which do nothing but tell that they were called. */
+const createTree = (group: CommandGroup, onCall: (summary: string) => void): Command => {
   const context = {
-    createRegister: () => (command: Command) => command.action(() => void parsed.push(command.name())),
+    createRegister: () => (command: Command) => command.action(() => onCall(command.description())),
   } as unknown as CommandContext
   return createGroupCommand(group, context).exitOverride()
 }
@@ -52,15 +51,17 @@ const toWords = ({ flag, kind }: Input): readonly string[] => {
 
 describe.for(commandGroups)('vmhost $name', group => {
   test.for(group.commands)('$name', async definition => {
-    const { name, inputs = [], operation } = definition
+    const { name, summary, inputs = [], operation } = definition
     const path = paths.get(operation) ?? 'no operation'
     const route = findRoute(definition)
     expect(route).toBeDefined()
     expect(inputs.map(input => findFault(input, route!, path)).filter(Boolean)).toEqual([])
     const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, param]) => `params.${param}`)
     expect(inputs.map(({ to }) => to)).toEqual(expect.arrayContaining(params))
-    const tree = createTree(group)
+    const called: string[] = []
+    const tree = createTree(group, summary => called.push(summary))
     const words = inputs.filter(({ kind, flag }) => kind !== 'secret' || flag.startsWith('--')).flatMap(toWords)
     await tree.parseAsync([...name.split(' ').filter(Boolean), ...words], { from: 'user' })
+    expect(called).toEqual([summary])
   })
 })
