@@ -2,8 +2,12 @@ import type { JSX } from 'preact'
 import { ListPage } from '../parts/list-page.tsx'
 import { StateBadge } from '../parts/state-badge.tsx'
 import type { Column } from '../parts/table.tsx'
+import { images } from '../state/images.ts'
 import { machines, type MachineRow } from '../state/machines.ts'
 import { linkTo } from '../state/route.ts'
+import { may } from '../state/session.ts'
+import { useStore } from '../state/store.ts'
+import { CreateMachine } from './create-machine.tsx'
 
 const columns: readonly Column<MachineRow>[] = [
   {
@@ -39,6 +43,9 @@ const columns: readonly Column<MachineRow>[] = [
 const textOf = ({ Name, State, Description, internal_ip_address: address, labels = {}, problem = '' }: MachineRow) =>
   `${Name} ${State} ${Description} ${address} ${problem} ${JSON.stringify(labels)}`
 
+/** A button for a machine of any image. */
+const CreateFromImage = (): JSX.Element => <CreateMachine images={useStore(images).rows} />
+
 /** All machines, and how to make one. */
 export const MachinesPage = (): JSX.Element => (
   <ListPage
@@ -47,6 +54,16 @@ export const MachinesPage = (): JSX.Element => (
     columns={columns}
     keyOf={({ ID }) => ID}
     textOf={textOf}
-    empty="There are no machines yet."
-  />
+    empty={
+      may('images.list') ? (
+        <>
+          There are no machines yet. Make one of <a href={linkTo('images')}>an image</a>.
+        </>
+      ) : (
+        'There are no machines yet.'
+      )
+    }
+  >
+    {may('images.list') && <CreateFromImage />}
+  </ListPage>
 )

@@ -1,11 +1,15 @@
 import type { FunctionComponent } from 'preact'
 import { may } from '../state/session.ts'
 import { EventsPage } from './events.tsx'
+import { ImagePage } from './image.tsx'
+import { ImagesPage } from './images.tsx'
 import { JobPage } from './job.tsx'
 import { JobsPage } from './jobs.tsx'
 import { MachinePage } from './machine.tsx'
 import { MachinesPage } from './machines.tsx'
 import { NotFound } from './not-found.tsx'
+import { PoolPage } from './pool.tsx'
+import { PoolsPage } from './pools.tsx'
 
 /** What each page gets: the parts of the address after its name. */
 export interface PageProps {
@@ -24,6 +28,8 @@ interface Page {
 
 const pages: readonly Page[] = [
   { name: 'machines', title: 'Machines', needs: 'machines.list', list: MachinesPage, detail: MachinePage },
+  { name: 'images', title: 'Images', needs: 'images.list', list: ImagesPage, detail: ImagePage },
+  { name: 'pools', title: 'Pools', needs: 'pools.list', list: PoolsPage, detail: PoolPage },
   { name: 'jobs', title: 'Jobs', needs: 'jobs.list', list: JobsPage, detail: JobPage },
   { name: 'events', title: 'Events', needs: 'events.list', list: EventsPage },
 ]

@@ -38,6 +38,7 @@ export const Layout = ({ children }: { readonly children: ComponentChildren }): 
           ))}
         </ul>
         <footer>
+          <a href="/docs/api">API reference</a>
           <span class={`connection ${state}`} role="status">
             {connectionTexts[state]}
           </span>

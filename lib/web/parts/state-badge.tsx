@@ -5,6 +5,7 @@ const tones: Readonly<Record<string, 'good' | 'idle' | 'bad'>> = {
   running: 'good',
   completed: 'good',
   ready: 'good',
+  claimed: 'idle',
   stopped: 'idle',
   paused: 'idle',
   suspended: 'idle',
