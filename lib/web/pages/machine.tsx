@@ -13,6 +13,7 @@ import { machines, type MachineRow } from '../state/machines.ts'
 import { goTo, linkTo } from '../state/route.ts'
 import { may } from '../state/session.ts'
 import { useStore } from '../state/store.ts'
+import { SnapshotsPanel } from '../snapshots/panel.tsx'
 import type { PageProps } from './pages.ts'
 
 /** What can be done with a machine in one click, and in which states. */
@@ -147,6 +148,7 @@ export const MachinePage = ({ parts: [reference = '', view] }: PageProps): JSX.E
           ['Id', <code>{id}</code>],
         ]}
       />
+      {may('machines.listSnapshots') && <SnapshotsPanel id={id} />}
       <SameCall call={{ operation: state === 'running' ? 'machines.stop' : 'machines.start', params: { id: name } }} />
       <p>
         <a href={linkTo('machines')}>All machines</a>

@@ -24,10 +24,14 @@ const longestSilence = 45_000
 const followers = new Set<Follower>()
 let running: AbortController | undefined
 
-/** Has a follower receive all events from now on. It is reset first, unless the first connection is still to come, which resets all. */
-export const follow = (follower: Follower): void => {
+/**
+ * Has a follower receive all events from now on. It is reset first, unless the first connection is still to come, which resets all. The
+ * function that this gives ends it.
+ */
+export const follow = (follower: Follower): (() => void) => {
   followers.add(follower)
   if (connection.get() !== 'connecting') follower.reset()
+  return () => void followers.delete(follower)
 }
 
 const resetAll = (): void => {
