@@ -74,6 +74,7 @@ const onService: readonly Case[] = [
   { command: 'tunnel', args: 'demo 7', code: 3, says: /Tunnels are unsupported by the embedded driver/ },
   { command: 'cp', args: 'demo:/etc/hosts .', code: 3, says: /demo is stopped\. Start it first/ },
   { command: 'machines list', says: /^demo +stopped/m },
+  { command: 'completion', args: 'bash', says: /^complete -o default -F _vmhost vmhost$/m },
   { command: 'api', args: 'GET /machines/demo/status', says: /"status": "stopped"/ },
   { command: 'audit list', says: /catalog\/push/ },
   { command: 'audit export', says: /"operation":"claims\/create"/ },

@@ -221,4 +221,10 @@ export const commandTable: readonly TableRow[] = [
     summary: 'Call any endpoint',
     load: async () => (await import('./api.ts')).createApiCommand,
   },
+  {
+    name: 'completion',
+    summary: 'Write what completes the commands and options of vmhost in a shell',
+    isLocal: true,
+    load: async () => (await import('./completion.ts')).createCompletionCommand,
+  },
 ]
