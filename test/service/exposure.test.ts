@@ -28,9 +28,13 @@ const callsTo = (list: readonly Route[]): string[] =>
 const summaryOf = ({ endpoint }: Route): string => `summary:${JSON.stringify(endpoint.summary)}`
 const rowOf = ({ id }: Route): string => `id:${JSON.stringify(id)}`
 
+/** The commands as data: they can call every service, so a build has all of them, and some have the summary of their endpoint. */
+const hasCommands = (text: string): boolean => /\boperation:"\w+\.\w+"/.test(text)
+
 /** Gives a function that tells whether a text is in one of the files of a folder. */
 const readFiles = (folder: string, pattern: string): ((text: string) => boolean) => {
-  const texts = globSync(join(folder, pattern)).map(file => readFileSync(file, 'utf8'))
+  const files = globSync(join(folder, pattern)).map(file => readFileSync(file, 'utf8'))
+  const texts = files.filter(text => !hasCommands(text))
   return text => texts.some(file => file.includes(text))
 }
 
@@ -140,7 +144,7 @@ describe.each(examples)(
     test.runIf(refusedCommand)('names the endpoint that a command needs and the build does not have', () => {
       const args = [join(folder.path, 'vmhost.mjs'), ...refusedCommand!.split(' '), '--state', state.path]
       expect(() => execFileSync(process.execPath, args, { stdio: 'pipe' })).toThrow(
-        'This command needs POST /api/v1/auth/key/rotate, which this build does not have.',
+        'does not have POST /api/v1/auth/key/rotate, which this command needs.',
       )
     })
 

@@ -29,6 +29,14 @@ export interface ServiceNeeds {
   readonly offline?: 'identity' | 'catalog' | undefined
 }
 
+/** Throws `unsupported` if a reply says that the service has no such endpoint. A build or a configuration can have some only. */
+const assertServed = async (reply: Response, { name }: ServiceTarget, method: string, url: string): Promise<void> => {
+  const { pathname } = new URL(url)
+  const isMissing = reply.status === 404 && (await reply.clone().text()).includes(`There is nothing at ${pathname}.`)
+  if (isMissing || reply.status === 405)
+    throw new ServiceError('unsupported', `${name} does not have ${method} ${pathname}, which this command needs.`)
+}
+
 /** Creates a client whose connection errors name the service. `retries` is 0: a person sees the failure, and decides. */
 const createServiceClient = (target: ServiceTarget, fetch: SendFetch, { token, api_key }: Partial<Context>): Client =>
   createClient({
@@ -36,11 +44,14 @@ const createServiceClient = (target: ServiceTarget, fetch: SendFetch, { token, a
     ...(token !== undefined && { token }),
     ...(api_key !== undefined && { apiKey: api_key }),
     retries: 0,
-    fetch: (url, init) =>
-      fetch(url, init).catch((error: unknown) => {
+    async fetch(url, init) {
+      const reply = await fetch(url, init).catch((error: unknown) => {
         if (init.signal?.aborted) throw error
         throw createUnreachableError(target, error)
-      }),
+      })
+      await assertServed(reply, target, init.method ?? 'GET', url)
+      return reply
+    },
   })
 
 /** The service of a context. */
