@@ -48,7 +48,7 @@ export const commandTable: readonly TableRow[] = [
   },
   {
     name: 'exec',
-    summary: 'Run a command in a running machine, by its guest agent',
+    summary: 'Run a command in the guest of a running machine',
     load: async () => (await import('./exec.ts')).createExecCommand,
   },
   {
