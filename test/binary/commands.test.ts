@@ -74,7 +74,6 @@ const onService: readonly Case[] = [
   { command: 'tunnel', args: 'demo 7', code: 3, says: /Tunnels are unsupported by the embedded driver/ },
   { command: 'cp', args: 'demo:/etc/hosts .', code: 3, says: /demo is stopped\. Start it first/ },
   { command: 'machines list', says: /^demo +stopped/m },
-  { command: 'completion', args: 'bash', says: /^complete -o default -F _vmhost vmhost$/m },
   { command: 'api', args: 'GET /machines/demo/status', says: /"status": "stopped"/ },
   { command: 'audit list', says: /catalog\/push/ },
   { command: 'audit export', says: /"operation":"claims\/create"/ },
@@ -104,6 +103,7 @@ const elsewhere = [
   'keygen',
   'storage rekey',
   'exec',
+  'completion',
   'login',
   'logout',
   'context list',
@@ -143,6 +143,13 @@ describe.skipIf(withoutExecutable)(`the executable, in an empty folder without a
   afterAll(() => state[Symbol.dispose]())
 
   test.for(onService)('on a running service: $command', runCase)
+
+  test('completion', async () => {
+    expect(await runExecutable(['completion', 'bash'], { cwd: state.path })).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^complete -o default -F _vmhost vmhost$/m),
+    })
+  })
 
   // Options after the machine are those of the command in the guest.
   test('on a running service: exec', async () => {

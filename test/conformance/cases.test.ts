@@ -12,8 +12,12 @@ import { runtimes } from './runtimes/all.ts'
 
 const routes: readonly Route[] = table
 
-/** Endpoints whose effect needs an operating system or an agent in the guest, or a keyboard, and the tests in which it shows. */
-const shownWithGuests: Readonly<Record<string, string>> = {
+/**
+ * Endpoints whose effect needs an operating system or an agent in the guest, a keyboard, or a part of an earlier reply, and the tests in
+ * which it shows.
+ */
+const shownElsewhere: Readonly<Record<string, string>> = {
+  'auth/use-link': 'test/functions/auth/browser-sessions.test.ts',
   'machines/tunnel': 'test/service/guest-network.test.ts',
   'machines/console': 'test/contracts/console.ts',
   'machines/screen': 'test/contracts/screen.ts',
@@ -57,7 +61,7 @@ describe('the cases', () => {
     '%s has cases that succeed, and what follows from its contract',
     (id, { endpoint }) => {
       const own = written.filter(isOf(id))
-      const test = shownWithGuests[id]
+      const test = shownElsewhere[id]
       if (test !== undefined) {
         expect(own.length).toBeGreaterThanOrEqual(1)
         return expect(readFileSync(test, 'utf8')).toContain(endpoint.path.split('/').at(-1))
