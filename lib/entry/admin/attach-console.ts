@@ -26,7 +26,7 @@ const replay = 64 * 1024
 const retryInterval = 250
 
 /** Whether the service may be there again soon. */
-const isPassing = (error: unknown): boolean =>
+const mayRetry = (error: unknown): boolean =>
   isFault(error, 'unavailable') || (error instanceof VmhostError && error.status === 503)
 
 /**
@@ -90,7 +90,7 @@ export const attachConsole = async ({ findTarget, machine, writer, input, output
       await connection.ended
     } catch (error) {
       // Before the first connection a missing service is an error. Later it is one that is started again.
-      if (next === undefined || !isPassing(error)) throw error
+      if (next === undefined || !mayRetry(error)) throw error
     } finally {
       connection = undefined
     }
