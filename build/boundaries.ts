@@ -38,6 +38,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   images: ['access', 'async', 'calls', 'events', 'hypervisor', 'objects', 'packs', 'platform', 'storage'],
   jobs: ['access', 'async', 'calls', 'events', 'storage'],
   machines: ['access', 'async', 'calls', 'events', 'hypervisor', 'platform', 'storage'],
+  'snapshot-schedules': ['access', 'async', 'calls', 'events', 'hypervisor', 'machines', 'storage'],
   pools: ['access', 'async', 'calls', 'events', 'hypervisor', 'machines', 'storage'],
   metrics: ['calls', 'events', 'http', 'hypervisor'],
   'user-configs': ['events', 'storage'],

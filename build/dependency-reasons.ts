@@ -3,6 +3,7 @@ export const dependencyReasons: Readonly<Record<string, string>> = {
   '@clack/prompts': 'Passwords and connections that are typed on a terminal. Loaded on demand.',
   '@hono/node-server': "Turns Node's requests into those of the web standard, and back.",
   '@logtape/logtape': 'The log: structured, without dependencies, also on the edge.',
+  '@novnc/novnc': 'The screen of the web console. The browser loads it when somebody opens a screen.',
   '@peculiar/x509': 'Makes the first certificate of a host; Node itself makes none. Loaded on demand.',
   '@xterm/xterm': 'The terminal of the web console. The browser loads it when somebody opens a console.',
   aws4fetch: 'Signs requests of S3; the SDK of the vendor is seventy times as large.',

@@ -27,6 +27,7 @@ const hostModules: Readonly<Partial<Record<keyof Services, string>>> = {
   machines: 'lib/compose/open-driver.ts',
   images: 'lib/images/images.ts',
   pools: 'lib/machines/machines.ts',
+  snapshotSchedules: 'lib/machines/machines.ts',
   tunnels: 'lib/platform/web-sockets.ts',
   catalogCache: 'lib/transfers/cache/cache.ts',
   ssh: 'lib/compose/open-ssh.ts',

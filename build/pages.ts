@@ -1,5 +1,6 @@
 import type { Metafile } from 'esbuild'
 import type { Route } from '#lib/http/endpoint.ts'
+import { buildDocuments } from './documents.ts'
 import { joinMetafiles } from './node-bundle.ts'
 import { buildReference } from './reference.ts'
 import { buildWebConsole } from './web-console.ts'
@@ -8,9 +9,9 @@ import { buildWebConsole } from './web-console.ts'
 export const buildPages = async (
   routes: readonly Route[],
 ): Promise<{ readonly text: string; readonly metafile: Metafile }> => {
-  const [webConsole, reference] = [await buildWebConsole(routes), await buildReference()]
+  const built = [await buildWebConsole(routes), await buildReference(), await buildDocuments()]
   return {
-    text: JSON.stringify({ ...webConsole.files, ...reference.files }),
-    metafile: joinMetafiles([webConsole.metafile, reference.metafile]),
+    text: JSON.stringify(Object.assign({}, ...built.map(({ files }) => files))),
+    metafile: joinMetafiles(built.map(({ metafile }) => metafile)),
   }
 }

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { build, type BuildOptions, type Metafile } from 'esbuild'
 import type { Route } from '#lib/http/endpoint.ts'
 import { nameOperation } from './client/operation.ts'
+import { commandGroups } from './commands/groups.ts'
 import type { PageFile, PageFiles } from '#lib/http/pages.ts'
 
 const types: Readonly<Record<string, string>> = {
@@ -46,6 +47,20 @@ export const createPageFile = (name: string, content: Uint8Array | string): Page
 const listAccess = (routes: readonly Route[]): Readonly<Record<string, Route['endpoint']['access']>> =>
   Object.fromEntries(routes.map(route => [nameOperation(route).join('.'), route.endpoint.access] as const))
 
+/** The command that calls each operation, with the inputs that can stand in its line; by the name in the typed client. */
+const listCommands = (): Readonly<Record<string, object>> =>
+  Object.fromEntries(
+    commandGroups.flatMap(({ name, commands }) =>
+      commands.map(({ name: words, operation, inputs = [] }) => [
+        operation,
+        {
+          words: `${name} ${words}`.trim(),
+          inputs: inputs.map(({ flag, to, kind }) => (kind ? [flag, to, kind] : [flag, to])),
+        },
+      ]),
+    ),
+  )
+
 const sizeOf = ({ body }: PageFile): number => Buffer.from(body, 'base64').length
 
 /** Files of pages by their paths, and what they were bundled from. */
@@ -63,7 +78,10 @@ export const buildWebConsole = async (routes: readonly Route[]): Promise<BuiltPa
   const { outputFiles, metafile } = await build({
     ...pageOptions,
     splitting: true,
-    define: { OPERATION_ACCESS: JSON.stringify(listAccess(routes)) },
+    define: {
+      OPERATION_ACCESS: JSON.stringify(listAccess(routes)),
+      OPERATION_COMMANDS: JSON.stringify(listCommands()),
+    },
     metafile: true,
     chunkNames: '[name]-[hash]',
     assetNames: '[name]-[hash]',

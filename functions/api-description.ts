@@ -27,6 +27,7 @@ const areas: Readonly<Record<string, string>> = {
   openapi: 'This document',
   pools: 'Machines that run and wait for somebody to claim them',
   roles: 'Named sets of claims',
+  'snapshot-schedules': 'When snapshots of a machine are made, and which of them are kept',
   ssh: 'Commands on other hosts',
   'user-configs': 'Private settings of each user',
   users: 'Users who can sign in',

@@ -3,7 +3,7 @@ import { conditionForms } from '#lib/machines/wait/forms.ts'
 /** Descriptions of what pools and claims take and reply, for the OpenAPI document. */
 export const poolGlossary: Readonly<Record<string, string>> = {
   'pools.name': 'Name of the pool, unique on the host, case-insensitive',
-  'pools.from': 'What the machines are made of: an image or a machine',
+  'pools.from': 'What the machines are made of: an image, a machine or a snapshot of a machine',
   'pools.template':
     'What the machines are like, as in a create request. For copies of a machine: labels, ephemeral, autostart, restart',
   'pools.until': `The condition that a machine fulfils when it is ready; when left out, it only has to run: ${conditionForms}`,
@@ -11,7 +11,8 @@ export const poolGlossary: Readonly<Record<string, string>> = {
   'pools.max': 'The most machines, with those that are claimed',
   'pools.idle_ttl': 'Seconds after which a ready machine that nobody has claimed is replaced; a day when left out',
   'from.image': 'Name or digest of a registered image',
-  'from.machine': 'Id or name of a machine: the machines of the pool are its copies',
+  'from.machine': 'Id or name of a machine: the machines of the pool are its copies, and forks of it while it runs',
+  'from.snapshot': 'Id or name of a snapshot of that machine: the machines of the pool are copies of the snapshot',
   'pools.members': 'What becomes of the ready machines: delete, or keep them as machines of nobody',
   'pools.labels': 'They are added to those of the machine',
   'pools.ttl': 'Seconds after which the service deletes the machine',

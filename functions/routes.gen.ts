@@ -143,6 +143,9 @@ import machinesResume from './machines/resume.ts'
 import machinesScreen from './machines/screen.ts'
 import machinesScreenshot from './machines/screenshot.ts'
 import machinesSet from './machines/set.ts'
+import snapshotSchedulesList from './snapshot-schedules/list.ts'
+import snapshotSchedulesDelete from './snapshot-schedules/delete.ts'
+import snapshotSchedulesSet from './snapshot-schedules/set.ts'
 import machinesDeleteSnapshots from './machines/delete-snapshots.ts'
 import machinesListSnapshots from './machines/list-snapshots.ts'
 import machinesCreateSnapshot from './machines/create-snapshot.ts'
@@ -323,6 +326,9 @@ export const routes = [
   { id: 'machines/screen', endpoint: machinesScreen }, // GET /v1/machines/{id}/screen
   { id: 'machines/screenshot', endpoint: machinesScreenshot }, // GET /v1/machines/{id}/screenshot
   { id: 'machines/set', endpoint: machinesSet }, // PUT /v1/machines/{id}/set
+  { id: 'snapshot-schedules/list', endpoint: snapshotSchedulesList }, // GET /v1/machines/{id}/snapshot-schedules
+  { id: 'snapshot-schedules/delete', endpoint: snapshotSchedulesDelete }, // DELETE /v1/machines/{id}/snapshot-schedules/{schedule}
+  { id: 'snapshot-schedules/set', endpoint: snapshotSchedulesSet }, // PUT /v1/machines/{id}/snapshot-schedules/{schedule}
   { id: 'machines/delete-snapshots', endpoint: machinesDeleteSnapshots }, // DELETE /v1/machines/{id}/snapshots
   { id: 'machines/list-snapshots', endpoint: machinesListSnapshots }, // GET /v1/machines/{id}/snapshots
   { id: 'machines/create-snapshot', endpoint: machinesCreateSnapshot }, // POST /v1/machines/{id}/snapshots

@@ -8,4 +8,7 @@ export const snapshotGlossary: Readonly<Record<string, string>> = {
   'SnapshotNode.name': 'Name of the snapshot, unique among those of the machine, in any case',
   'SnapshotNode.children':
     'With group=true: the snapshots that were made on top of this one; left out if there are none',
+  'SnapshotSchedule.name': 'Name of the schedule, unique among those of the machine, in any case',
+  'SnapshotSchedule.set_at': 'When it was set',
+  'SnapshotScheduleList.schedules': 'The schedules of the machine, ordered by name',
 }

@@ -20,6 +20,9 @@ export type Fault =
   | 'timeout'
   | 'no-space'
 
+/** The `error` of a reply for a path that leads to no endpoint. A build or a configuration can have some endpoints only. */
+export const unknownEndpoint = 'unknown_endpoint'
+
 /** One cause in words. Never a source path, a trace or a secret: this is sent to the caller. */
 export interface Cause {
   readonly error: string

@@ -3,15 +3,11 @@ import { readTable } from '#lib/client/table.ts'
 import { settings } from '#lib/compose/settings.ts'
 import { createProgram } from '#lib/entry/cli.ts'
 import type { ProgramParts } from '#lib/platform/program-parts.ts'
+import { formatMarkdownTable } from '../markdown-table.ts'
 import { findCommands, handWritten, withoutCommand } from './operations.ts'
 
 /** Options that the introduction describes. */
 const common = new Set(['config', 'context', 'host', 'json', 'fields'])
-
-const formatTable = (heads: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [heads, heads.map(() => '---'), ...rows]
-    .map(row => `| ${row.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`)
-    .join('\n')
 
 /** Finds the commands below one that do something, each with its words. */
 const findLeaves = (command: Command, words: string): readonly (readonly [words: string, command: Command])[] => [
@@ -46,7 +42,7 @@ const formatEndpoints = (): string => {
     const verb = method === 'SOCKET' ? 'GET' : method
     return [`\`${verb} ${path}\``, found ? found.map(words => `\`vmhost ${words}\``).join(', ') : (reason ?? '')]
   })
-  return formatTable(['Endpoint', 'Command'], rows)
+  return formatMarkdownTable(['Endpoint', 'Command'], rows)
 }
 
 const introduction = `# The command line
@@ -71,7 +67,7 @@ export const printCommandLine = async (): Promise<string> => {
   if (unknown !== undefined) throw new Error(`build/commands/operations.ts names ${unknown}, which is no command.`)
   const sections = groups.map(
     ({ command, leaves }) =>
-      `## vmhost ${command.name()}\n\n${command.description()}.\n\n${formatTable(['Command', 'What it does', 'Options'], leaves.map(formatCommand))}`,
+      `## vmhost ${command.name()}\n\n${command.description()}.\n\n${formatMarkdownTable(['Command', 'What it does', 'Options'], leaves.map(formatCommand))}`,
   )
   return `${[introduction, ...sections, `## Endpoints\n\n${formatEndpoints()}`].join('\n\n')}\n`
 }

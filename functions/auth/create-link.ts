@@ -5,7 +5,8 @@ export default endpoint({
   method: 'POST',
   path: '/v1/auth/links',
   summary: 'Issue a link with which you set a new password of your own in a browser, once, within 24 hours',
-  description: 'An earlier link of yours ends. The command `vmhost link` issues one for root.',
+  description:
+    'An earlier link of yours ends. A change of your password ends the link too. API keys cannot make links. The command `vmhost link` issues one for root.',
   access: { roles: ['SUPER_USER'] },
   effect: 'change',
   uses: ['links'],

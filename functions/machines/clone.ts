@@ -14,13 +14,14 @@ export default endpoint({
   params: MachineReference,
   query: z.object({ linked: z.stringbool().default(false) }),
   body: CloneMachine,
-  audited: ['clone_name'],
+  audited: ['clone_name', 'snapshot'],
   faults: hypervisorFaults,
   reply: ClonedMachine,
 }).handle(async ({ caller, params, query, body, progress }, { machines }) => {
   let consistency: z.infer<typeof ClonedMachine>['consistency']
   const onConsistency = (reached: NonNullable<typeof consistency>): void => void (consistency = reached)
-  const options = { ...query, maker: caller, progress, onConsistency }
-  const id = await machines.clone(params.id, body.clone_name, options)
+  const { clone_name, snapshot } = body
+  const options = { ...query, snapshot, maker: caller, progress, onConsistency }
+  const id = await machines.clone(params.id, clone_name, options)
   return { id, status: 'Success', ...(consistency && { consistency }) }
 })

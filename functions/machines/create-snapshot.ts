@@ -10,7 +10,7 @@ export default endpoint({
     'Make a snapshot of a machine: its disks, its hardware and, if it runs or is paused or suspended, its memory',
   description:
     'A running machine pauses until its memory is saved, and continues. Without `memory`, an agent freezes the file systems of the guest for a moment. ' +
-    'A machine that uses a disk image of the host in place, or a raw one, cannot have snapshots.',
+    'A machine that uses a disk image of the host in place, or on QEMU a raw one, cannot have snapshots.',
   access: { anyClaim: snapshotClaims.create },
   effect: 'change',
   job: { type: 'machines', operation: 'snapshot', record: 'virtual_machine', repeatable: true },

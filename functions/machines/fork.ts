@@ -8,8 +8,8 @@ export default endpoint({
   summary: 'Fork a machine: make copies of it that run on from its present moment',
   description:
     'The machine runs or is paused. It has a short pause, in which its memory is copied; then it is as before, and all forks run. They share ' +
-    'its disks and that copy of its memory, and each keeps its own changes. A fork has its own id, MAC addresses and `vmgenid`, and no ' +
-    'forwards. The reply names what each guest takes over when it answers, and what the forks have in common with the machine.',
+    'its disks and, on QEMU, that copy of its memory, and each keeps its own changes. A fork has its own id and MAC addresses, and no ' +
+    'forwards; on QEMU it has its own `vmgenid` too. The reply names what each guest takes over when it answers, and what the forks have in common with the machine.',
   access: { claims: ['CREATE_VM'] },
   effect: 'change',
   acceptsWait: true,

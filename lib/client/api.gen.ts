@@ -1071,6 +1071,8 @@ export interface Machine {
   }
   /** The problem of the machine */
   problem?: string
+  /** true: a process waits for the next fork, which is fast */
+  fork_ready?: boolean
   /** The id of the user who made the machine */
   owner?: string
   /** Names and values that lists can select by */
@@ -1270,8 +1272,10 @@ export interface Pool {
   from: {
     /** Name or digest of a registered image */
     image?: string
-    /** Id or name of a machine: the machines of the pool are its copies */
+    /** Id or name of a machine: the machines of the pool are its copies, and forks of it while it runs */
     machine?: string
+    /** Id or name of a snapshot of that machine: the machines of the pool are copies of the snapshot */
+    snapshot?: string
   }
   /** What the machines are like, without what is for the guests alone */
   template: {
@@ -1660,6 +1664,8 @@ export interface Snapshot {
   parent: string
   /** Bytes that the snapshot took of the host when it was made */
   size: number
+  /** Name of the schedule that has made the snapshot, whose rules may delete it; left out for others */
+  schedule?: string
 }
 
 export interface SnapshotList {
@@ -1686,8 +1692,49 @@ export interface SnapshotNode {
   parent: string
   /** Bytes that the snapshot took of the host when it was made */
   size: number
+  /** Name of the schedule that has made the snapshot, whose rules may delete it; left out for others */
+  schedule?: string
   /** With group=true: the snapshots that were made on top of this one; left out if there are none */
   children?: SnapshotNode[]
+}
+
+export interface SnapshotSchedule {
+  /** Name of the schedule, unique among those of the machine, in any case */
+  name: string
+  /** Seconds from one snapshot to the next */
+  every?: number
+  /** Times of the day (UTC), in place of `every` */
+  at?: string[]
+  /** Whether the memory of a running or paused machine is saved too: then each snapshot is a checkpoint */
+  memory: boolean
+  /** Which snapshots of this schedule are kept */
+  keep: {
+    /** So many of the newest snapshots */
+    last?: number
+    /** The newest snapshot of an hour, for so many hours */
+    hourly?: number
+    /** The newest snapshot of a day, for so many days */
+    daily?: number
+    /** The newest snapshot of a week, for so many weeks from Monday on */
+    weekly?: number
+  }
+  /** MB that the snapshots of this schedule may take together; the oldest are deleted first */
+  max_size?: number
+  /** Name of the user with whose rights it runs */
+  set_by: string
+  /** When it was set */
+  set_at: string
+  /** When it runs the next time. A run that was missed is made up once */
+  next_at: string
+  /** When it has run the last time */
+  last_at?: string
+  /** Why the last run has failed; left out if it has not */
+  problem?: string
+}
+
+export interface SnapshotScheduleList {
+  /** The schedules of the machine, ordered by name */
+  schedules: SnapshotSchedule[]
 }
 
 export interface SshResult {
@@ -2272,6 +2319,8 @@ export interface CatalogPushRequest extends ChangeOptions, WaitOptions {
     chunked?: boolean | null | undefined
     /** true: a running machine is suspended while its files are read, and then resumed. Copies start with the disks as after a power failure. Needs the claim UPDATE_VM_STATES too */
     suspend?: boolean | null | undefined
+    /** UUID or name of a snapshot of the machine, or `@` and a moment: what its disks and its hardware were then is pushed, without memory. The machine may run. Needs the right to list its snapshots too */
+    snapshot?: string | null | undefined
     /** false: an existing manifest is not replaced */
     override_existing?: boolean | null | undefined
     /** Only from a control to its host: what this push replaces, and where the pack goes */
@@ -2322,6 +2371,8 @@ export interface CatalogPushAsyncRequest extends ChangeOptions {
     chunked?: boolean | null | undefined
     /** true: a running machine is suspended while its files are read, and then resumed. Copies start with the disks as after a power failure. Needs the claim UPDATE_VM_STATES too */
     suspend?: boolean | null | undefined
+    /** UUID or name of a snapshot of the machine, or `@` and a moment: what its disks and its hardware were then is pushed, without memory. The machine may run. Needs the right to list its snapshots too */
+    snapshot?: string | null | undefined
     /** false: an existing manifest is not replaced */
     override_existing?: boolean | null | undefined
     /** Only from a control to its host: what this push replaces, and where the pack goes */
@@ -2840,6 +2891,8 @@ export interface CatalogManagersCatalogPushRequest extends ChangeOptions {
     chunked?: boolean | null | undefined
     /** true: a running machine is suspended while its files are read, and then resumed. Copies start with the disks as after a power failure. Needs the claim UPDATE_VM_STATES too */
     suspend?: boolean | null | undefined
+    /** UUID or name of a snapshot of the machine, or `@` and a moment: what its disks and its hardware were then is pushed, without memory. The machine may run. Needs the right to list its snapshots too */
+    snapshot?: string | null | undefined
     /** false: an existing manifest is not replaced */
     override_existing?: boolean | null | undefined
     /** Only from a control to its host: what this push replaces, and where the pack goes */
@@ -2894,6 +2947,8 @@ export interface CatalogManagersCatalogPushAsyncRequest extends ChangeOptions {
     chunked?: boolean | null | undefined
     /** true: a running machine is suspended while its files are read, and then resumed. Copies start with the disks as after a power failure. Needs the claim UPDATE_VM_STATES too */
     suspend?: boolean | null | undefined
+    /** UUID or name of a snapshot of the machine, or `@` and a moment: what its disks and its hardware were then is pushed, without memory. The machine may run. Needs the right to list its snapshots too */
+    snapshot?: string | null | undefined
     /** false: an existing manifest is not replaced */
     override_existing?: boolean | null | undefined
     /** Only from a control to its host: what this push replaces, and where the pack goes */
@@ -3525,6 +3580,8 @@ export interface MachinesCloneRequest extends ChangeOptions, WaitOptions {
   body: {
     /** Name of the new machine */
     clone_name: string
+    /** UUID or name of a snapshot of the machine, or `@` and a moment, which is cloned in place of the present machine: its disks and its hardware of then, without memory. The machine may be in any state. Needs the right to list its snapshots too */
+    snapshot?: string | null | undefined
   }
 }
 
@@ -3549,7 +3606,7 @@ export interface MachinesConsoleRequest extends CallOptions {
 /** The request of `api.machines.create`. */
 export interface MachinesCreateRequest extends ChangeOptions, WaitOptions {
   query?: {
-    /** Starts the new machine and waits: running, stopped, ip (it has an address), agent (its guest agent has answered), port:NUMBER (the guest accepts connections to it), serial:PATTERN (its serial output matches a regular expression of RE2) or event:TYPE (VM_STATE_CHANGED, VM_UPDATED, VM_REMOVED) */
+    /** Starts the new machine and waits: running, stopped, ip (it has an address), agent (its guest agent has answered), port:NUMBER (the guest accepts connections to it), serial:PATTERN (its serial output matches a regular expression of RE2) or event:TYPE (VM_STATE_CHANGED, VM_UPDATED, VM_REMOVED, VM_SNAPSHOTS_UPDATED) */
     until?: string | undefined
   } | undefined
   body: {
@@ -3722,7 +3779,7 @@ export interface MachinesDeleteSnapshotRequest extends ChangeOptions, WaitOption
   params: {
     /** UUID or name, in any case */
     id: string
-    /** UUID or name of the snapshot, in any case */
+    /** UUID or name of the snapshot, in any case. To read and to revert also `@` and a moment (`@2026-11-23T14:03:20Z`, `@14:03:20`): the newest one made until then */
     snapshot: string
   }
   body?: {
@@ -3882,7 +3939,7 @@ export interface MachinesRevertToSnapshotRequest extends ChangeOptions, WaitOpti
   params: {
     /** UUID or name, in any case */
     id: string
-    /** UUID or name of the snapshot, in any case */
+    /** UUID or name of the snapshot, in any case. To read and to revert also `@` and a moment (`@2026-11-23T14:03:20Z`, `@14:03:20`): the newest one made until then */
     snapshot: string
   }
   body?: {
@@ -3931,13 +3988,13 @@ export interface MachinesSetRequest extends ChangeOptions, WaitOptions {
       /** How to change it: rename for machine, set for the others */
       operation: string
       /** New value as text: number of CPUs, MB of memory, name, description, mode of the network */
-      value?: string | number | boolean | undefined
+      value?: string | number | boolean | null | undefined
       /** Further arguments */
       options?: readonly {
         /** Name of the argument */
         flag: string
         /** Value of the argument */
-        value?: string | number | boolean | undefined
+        value?: string | number | boolean | null | undefined
       }[] | null | undefined
       /** Accepted for other clients; without effect here */
       flags?: readonly string[] | null | undefined
@@ -3966,7 +4023,7 @@ export interface MachinesShowSnapshotRequest extends CallOptions {
   params: {
     /** UUID or name, in any case */
     id: string
-    /** UUID or name of the snapshot, in any case */
+    /** UUID or name of the snapshot, in any case. To read and to revert also `@` and a moment (`@2026-11-23T14:03:20Z`, `@14:03:20`): the newest one made until then */
     snapshot: string
   }
 }
@@ -4024,7 +4081,7 @@ export interface MachinesUpdateSnapshotRequest extends ChangeOptions, WaitOption
   params: {
     /** UUID or name, in any case */
     id: string
-    /** UUID or name of the snapshot, in any case */
+    /** UUID or name of the snapshot, in any case. To read and to revert also `@` and a moment (`@2026-11-23T14:03:20Z`, `@14:03:20`): the newest one made until then */
     snapshot: string
   }
   body: {
@@ -4042,7 +4099,7 @@ export interface MachinesWaitRequest extends CallOptions {
     id: string
   }
   query: {
-    /** The condition: running, stopped, ip (it has an address), agent (its guest agent has answered), port:NUMBER (the guest accepts connections to it), serial:PATTERN (its serial output matches a regular expression of RE2) or event:TYPE (VM_STATE_CHANGED, VM_UPDATED, VM_REMOVED) */
+    /** The condition: running, stopped, ip (it has an address), agent (its guest agent has answered), port:NUMBER (the guest accepts connections to it), serial:PATTERN (its serial output matches a regular expression of RE2) or event:TYPE (VM_STATE_CHANGED, VM_UPDATED, VM_REMOVED, VM_SNAPSHOTS_UPDATED) */
     for: string
     /** Seconds to wait, at most 300 */
     timeout?: number | undefined
@@ -4097,12 +4154,14 @@ export interface PoolsCreateRequest extends ChangeOptions {
   body: {
     /** Name of the pool, unique on the host, case-insensitive */
     name: string
-    /** What the machines are made of: an image or a machine */
+    /** What the machines are made of: an image, a machine or a snapshot of a machine */
     from: {
       /** Name or digest of a registered image */
       image?: string | null | undefined
-      /** Id or name of a machine: the machines of the pool are its copies */
+      /** Id or name of a machine: the machines of the pool are its copies, and forks of it while it runs */
       machine?: string | null | undefined
+      /** Id or name of a snapshot of that machine: the machines of the pool are copies of the snapshot */
+      snapshot?: string | null | undefined
     }
     /** What the machines are like, as in a create request. For copies of a machine: labels, ephemeral, autostart, restart */
     template?: {
@@ -4215,7 +4274,7 @@ export interface PoolsCreateRequest extends ChangeOptions {
       /** The network configuration of cloud-init, as YAML */
       network_config?: string | null | undefined
     } | undefined
-    /** The condition that a machine fulfils when it is ready; when left out, it only has to run: running, stopped, ip (it has an address), agent (its guest agent has answered), port:NUMBER (the guest accepts connections to it), serial:PATTERN (its serial output matches a regular expression of RE2) or event:TYPE (VM_STATE_CHANGED, VM_UPDATED, VM_REMOVED) */
+    /** The condition that a machine fulfils when it is ready; when left out, it only has to run: running, stopped, ip (it has an address), agent (its guest agent has answered), port:NUMBER (the guest accepts connections to it), serial:PATTERN (its serial output matches a regular expression of RE2) or event:TYPE (VM_STATE_CHANGED, VM_UPDATED, VM_REMOVED, VM_SNAPSHOTS_UPDATED) */
     until?: string | null | undefined
     /** The number of machines that are kept ready */
     min: number
@@ -4257,12 +4316,14 @@ export interface PoolsUpdateRequest extends ChangeOptions {
     name: string
   }
   body: {
-    /** What the machines are made of: an image or a machine */
+    /** What the machines are made of: an image, a machine or a snapshot of a machine */
     from: {
       /** Name or digest of a registered image */
       image?: string | null | undefined
-      /** Id or name of a machine: the machines of the pool are its copies */
+      /** Id or name of a machine: the machines of the pool are its copies, and forks of it while it runs */
       machine?: string | null | undefined
+      /** Id or name of a snapshot of that machine: the machines of the pool are copies of the snapshot */
+      snapshot?: string | null | undefined
     }
     /** What the machines are like, as in a create request. For copies of a machine: labels, ephemeral, autostart, restart */
     template?: {
@@ -4375,7 +4436,7 @@ export interface PoolsUpdateRequest extends ChangeOptions {
       /** The network configuration of cloud-init, as YAML */
       network_config?: string | null | undefined
     } | undefined
-    /** The condition that a machine fulfils when it is ready; when left out, it only has to run: running, stopped, ip (it has an address), agent (its guest agent has answered), port:NUMBER (the guest accepts connections to it), serial:PATTERN (its serial output matches a regular expression of RE2) or event:TYPE (VM_STATE_CHANGED, VM_UPDATED, VM_REMOVED) */
+    /** The condition that a machine fulfils when it is ready; when left out, it only has to run: running, stopped, ip (it has an address), agent (its guest agent has answered), port:NUMBER (the guest accepts connections to it), serial:PATTERN (its serial output matches a regular expression of RE2) or event:TYPE (VM_STATE_CHANGED, VM_UPDATED, VM_REMOVED, VM_SNAPSHOTS_UPDATED) */
     until?: string | null | undefined
     /** The number of machines that are kept ready */
     min: number
@@ -4445,6 +4506,55 @@ export interface RolesShowRequest extends CallOptions {
   params: {
     /** Name of the role, in any case */
     id: string
+  }
+}
+
+/** The request of `api.snapshotSchedules.delete`. */
+export interface SnapshotSchedulesDeleteRequest extends ChangeOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+    /** Name of the schedule, in any case */
+    schedule: string
+  }
+}
+
+/** The request of `api.snapshotSchedules.list`. */
+export interface SnapshotSchedulesListRequest extends CallOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+  }
+}
+
+/** The request of `api.snapshotSchedules.set`. */
+export interface SnapshotSchedulesSetRequest extends ChangeOptions {
+  params: {
+    /** UUID or name, in any case */
+    id: string
+    /** Name of the schedule, in any case */
+    schedule: string
+  }
+  body: {
+    /** Seconds from one snapshot to the next */
+    every?: number | null | undefined
+    /** Times of the day (UTC), in place of `every` */
+    at?: readonly string[] | null | undefined
+    /** Whether the memory of a running or paused machine is saved too: then each snapshot is a checkpoint */
+    memory?: boolean | null | undefined
+    /** Which snapshots of this schedule are kept; the others are deleted */
+    keep: {
+      /** So many of the newest snapshots */
+      last?: number | null | undefined
+      /** The newest snapshot of an hour, for so many hours */
+      hourly?: number | null | undefined
+      /** The newest snapshot of a day, for so many days */
+      daily?: number | null | undefined
+      /** The newest snapshot of a week, for so many weeks from Monday on */
+      weekly?: number | null | undefined
+    }
+    /** MB that the snapshots of this schedule may take together; the oldest are deleted first */
+    max_size?: number | null | undefined
   }
 }
 
@@ -4659,7 +4769,7 @@ export interface Api {
     changePassword(request: AuthChangePasswordRequest): Promise<Accepted>
     /** Create an API key; only this reply shows its credential. Needs role SUPER_USER and claim CREATE_API_KEY and claim LIST. The reply holds a secret that is shown once. `POST /api/v1/auth/api_keys` */
     createApiKey(request: AuthCreateApiKeyRequest): Promise<ApiKey>
-    /** Issue a link with which you set a new password of your own in a browser, once, within 24 hours. An earlier link of yours ends. The command `vmhost link` issues one for root. Needs role SUPER_USER. The reply holds a secret that is shown once. `POST /api/v1/auth/links` */
+    /** Issue a link with which you set a new password of your own in a browser, once, within 24 hours. An earlier link of yours ends. A change of your password ends the link too. API keys cannot make links. The command `vmhost link` issues one for root. Needs role SUPER_USER. The reply holds a secret that is shown once. `POST /api/v1/auth/links` */
     createLink(request?: AuthCreateLinkRequest): Promise<SignInLink>
     /** Issue a ticket for a WebSocket. Browsers cannot set headers of a WebSocket. The ticket goes into its query in place of a token. It is for exactly this path and query, once, within 30 seconds, with the rights that you have then. For every signed-in caller. The reply holds a secret that is shown once. `POST /api/v1/auth/tickets` */
     createTicket(request: AuthCreateTicketRequest): Promise<Ticket>
@@ -4948,9 +5058,9 @@ export interface Api {
     create(request: MachinesCreateRequest & AsJob): Promise<JobOf<CreatedMachine>>
     /** Create a machine; with `until` it is started, and the reply comes when the condition is met. Needs claim CREATE_VM. `POST /api/v1/machines` */
     create(request: MachinesCreateRequest): Promise<CreatedMachine>
-    /** Make a snapshot of a machine: its disks, its hardware and, if it runs or is paused or suspended, its memory. A running machine pauses until its memory is saved, and continues. Without `memory`, an agent freezes the file systems of the guest for a moment. A machine that uses a disk image of the host in place, or a raw one, cannot have snapshots. Needs one of the claims CREATE_SNAPSHOT_VM, CREATE_OWN_VM_SNAPSHOT. The job goes on after a restart of the service. `POST /api/v1/machines/{id}/snapshots` */
+    /** Make a snapshot of a machine: its disks, its hardware and, if it runs or is paused or suspended, its memory. A running machine pauses until its memory is saved, and continues. Without `memory`, an agent freezes the file systems of the guest for a moment. A machine that uses a disk image of the host in place, or on QEMU a raw one, cannot have snapshots. Needs one of the claims CREATE_SNAPSHOT_VM, CREATE_OWN_VM_SNAPSHOT. The job goes on after a restart of the service. `POST /api/v1/machines/{id}/snapshots` */
     createSnapshot(request: MachinesCreateSnapshotRequest & AsJob): Promise<JobOf<CreatedSnapshot>>
-    /** Make a snapshot of a machine: its disks, its hardware and, if it runs or is paused or suspended, its memory. A running machine pauses until its memory is saved, and continues. Without `memory`, an agent freezes the file systems of the guest for a moment. A machine that uses a disk image of the host in place, or a raw one, cannot have snapshots. Needs one of the claims CREATE_SNAPSHOT_VM, CREATE_OWN_VM_SNAPSHOT. The job goes on after a restart of the service. `POST /api/v1/machines/{id}/snapshots` */
+    /** Make a snapshot of a machine: its disks, its hardware and, if it runs or is paused or suspended, its memory. A running machine pauses until its memory is saved, and continues. Without `memory`, an agent freezes the file systems of the guest for a moment. A machine that uses a disk image of the host in place, or on QEMU a raw one, cannot have snapshots. Needs one of the claims CREATE_SNAPSHOT_VM, CREATE_OWN_VM_SNAPSHOT. The job goes on after a restart of the service. `POST /api/v1/machines/{id}/snapshots` */
     createSnapshot(request: MachinesCreateSnapshotRequest): Promise<CreatedSnapshot>
     /** Delete a stopped machine; force=true stops it first. Needs claim DELETE_VM. `DELETE /api/v1/machines/{id}` */
     delete(request: MachinesDeleteRequest & AsJob): Promise<JobOf<Accepted>>
@@ -4966,7 +5076,7 @@ export interface Api {
     execute(request: MachinesExecuteRequest & AsJob): Promise<JobOf<MachineExecuteResult>>
     /** Run a command in a running machine, by its guest agent. A caller without EXECUTE_COMMAND_VM may do it in the machines that they made. The reply is 200 whatever the exit code. When the caller disconnects, or cancels the job, the command is killed with all that it has started. Needs one of the claims EXECUTE_COMMAND_VM, LIST_VM. The reply holds a secret that is shown once. `PUT /api/v1/machines/{id}/execute` */
     execute(request: MachinesExecuteRequest): Promise<MachineExecuteResult>
-    /** Fork a machine: make copies of it that run on from its present moment. The machine runs or is paused. It has a short pause, in which its memory is copied; then it is as before, and all forks run. They share its disks and that copy of its memory, and each keeps its own changes. A fork has its own id, MAC addresses and `vmgenid`, and no forwards. The reply names what each guest takes over when it answers, and what the forks have in common with the machine. Needs claim CREATE_VM. `POST /api/v1/machines/{id}/fork` */
+    /** Fork a machine: make copies of it that run on from its present moment. The machine runs or is paused. It has a short pause, in which its memory is copied; then it is as before, and all forks run. They share its disks and, on QEMU, that copy of its memory, and each keeps its own changes. A fork has its own id and MAC addresses, and no forwards; on QEMU it has its own `vmgenid` too. The reply names what each guest takes over when it answers, and what the forks have in common with the machine. Needs claim CREATE_VM. `POST /api/v1/machines/{id}/fork` */
     fork(request: MachinesForkRequest): Promise<ForkedMachines>
     /** List the machines of this host. Needs claim LIST_VM. `GET /api/v1/machines` */
     list(request?: MachinesListRequest): Promise<Machine[]>
@@ -5074,6 +5184,15 @@ export interface Api {
     removeClaim(request: RolesRemoveClaimRequest): Promise<Accepted>
     /** Show one role. Needs claim LIST_ROLE. `GET /api/v1/auth/roles/{id}` */
     show(request: RolesShowRequest): Promise<Role>
+  }
+  /** When snapshots of a machine are made, and which of them are kept */
+  readonly snapshotSchedules: {
+    /** Delete a schedule of snapshots; the snapshots that it has made stay. Needs one of the claims CREATE_SNAPSHOT_VM, CREATE_OWN_VM_SNAPSHOT. `DELETE /api/v1/machines/{id}/snapshot-schedules/{schedule}` */
+    delete(request: SnapshotSchedulesDeleteRequest): Promise<Accepted>
+    /** List the schedules of snapshots of a machine, ordered by name. Needs one of the claims LIST_SNAPSHOT_VM, LIST_OWN_VM_SNAPSHOT. `GET /api/v1/machines/{id}/snapshot-schedules` */
+    list(request: SnapshotSchedulesListRequest): Promise<SnapshotScheduleList>
+    /** Set when snapshots of a machine are made, and which of them are kept. The schedule makes snapshots and deletes those of its own that `keep` does not name, with the present rights of the caller, who needs the right to make and to delete them. A run that was missed is made up once. A machine that has not run since its last snapshot gets none. Needs one of the claims CREATE_SNAPSHOT_VM, CREATE_OWN_VM_SNAPSHOT. `PUT /api/v1/machines/{id}/snapshot-schedules/{schedule}` */
+    set(request: SnapshotSchedulesSetRequest): Promise<SnapshotSchedule>
   }
   /** Commands on other hosts */
   readonly ssh: {

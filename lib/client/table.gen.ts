@@ -17,6 +17,7 @@ metrics show00metrics
 openapi show00api/openapi.json
 pools create11v1/pools list02pools delete43{name} show03{name} update23{name} claim14
 roles create12auth/roles list03roles delete44{id} show04{id} addClaim15claims listClaims05claims removeClaim46{claim}
+snapshotSchedules list02machines/{id}/snapshot-schedules delete45{schedule} set25{schedule}
 ssh execute12ssh/execute
 userConfigs create12user/configs list03configs delete44{id} show04{id} update24{id}
 users create12auth/users list03users delete44{id} show04{id} update24{id} giveClaim15claims listClaims05claims takeClaim46{claim} unlock45lock giveRole15roles listRoles05roles takeRole46{role}`

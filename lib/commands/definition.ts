@@ -78,7 +78,7 @@ export interface CommandDefinition {
   readonly says?: string
   /** The member of the reply that is printed as it is, with its line ends. */
   readonly prints?: string
-  /** The member of the reply, and the value that it must have: with any other one the command has failed. */
+  /** A member that the reply can have, and the value that it must have then: with any other one the command has failed. */
   readonly succeedsIf?: readonly [path: string, value: unknown]
   /** What is printed for an empty list. */
   readonly empty?: string

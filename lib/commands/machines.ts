@@ -122,15 +122,21 @@ export const machines: CommandGroup = {
       ],
       asJob: true,
       says: 'Created {name} ({id}).',
+      succeedsIf: ['until', 'met'],
     },
     {
       name: 'clone',
       operation: 'machines.clone',
-      summary: 'Copy a stopped machine',
+      summary: 'Copy a machine, or a snapshot of it',
       inputs: [
         machine,
         { flag: '<name>', to: 'body.clone_name', about: 'name of the copy' },
         { flag: '--linked', to: 'query.linked', about: 'share the existing disks: the copy is made at once' },
+        {
+          flag: '--snapshot <snapshot>',
+          to: 'body.snapshot',
+          about: 'name or id of a snapshot to copy, without its memory',
+        },
       ],
       asJob: true,
       says: 'Cloned {machine} to {name}.',
@@ -199,7 +205,6 @@ export const machines: CommandGroup = {
         { flag: '--ephemeral', to: 'body.ephemeral', about: 'delete a copy when it has stopped' },
         { flag: '--ttl <seconds>', to: 'body.ttl', kind: 'number', about: 'delete the copies after this time' },
       ],
-      asJob: true,
     },
     {
       name: 'wait',

@@ -4,6 +4,7 @@ const pool: Input = { flag: '<pool>', to: 'params.name', about: 'name of the poo
 const definition: readonly Input[] = [
   { flag: '--image <image>', to: 'body.from.image', about: 'registered image that the machines are made of' },
   { flag: '--machine <machine>', to: 'body.from.machine', about: 'machine whose copies they are' },
+  { flag: '--snapshot <snapshot>', to: 'body.from.snapshot', about: 'snapshot of that machine whose copies they are' },
   { flag: '--memory <MB>', to: 'body.template.memory', kind: 'number', about: 'memory of a machine in MB' },
   { flag: '--cpus <number>', to: 'body.template.cpus', kind: 'number', about: 'virtual CPUs of a machine' },
   { flag: '--min <number>', to: 'body.min', kind: 'number', about: 'machines that are kept ready' },

@@ -8,17 +8,24 @@ const description: Input = {
   about: 'text for people',
 }
 
+const schedule: Input = { flag: '<schedule>', to: 'params.schedule', about: 'name of the schedule' }
+const keepRules = (['last', 'hourly', 'daily', 'weekly'] as const).map((rule): Input => {
+  const about = rule === 'last' ? 'so many of the newest' : `the newest of each period, so many ${rule} ones`
+  return { flag: `--keep-${rule} <number>`, to: `body.keep.${rule}`, kind: 'number', about: `keep ${about}` }
+})
+
 const columns: readonly Column[] = [
   ['NAME', 'name'],
   ['CREATED', 'created_at', 'time'],
   ['STATE', 'state'],
   ['SIZE', 'size', 'bytes'],
   ['CURRENT', 'current'],
+  ['SCHEDULE', 'schedule'],
   ['PARENT', 'parent'],
   ['DESCRIPTION', 'description'],
 ]
 
-/** The commands of `vmhost machines snapshots`. */
+/** The commands of `vmhost machines snapshots` and `vmhost machines snapshot-schedules`. */
 export const snapshotCommands: readonly CommandDefinition[] = [
   {
     name: 'snapshots list',
@@ -87,5 +94,48 @@ export const snapshotCommands: readonly CommandDefinition[] = [
     summary: 'Delete all snapshots of a machine',
     inputs: [machine],
     says: 'Deleted the snapshots of {machine}.',
+  },
+  {
+    name: 'snapshot-schedules list',
+    alias: 'ls',
+    operation: 'snapshotSchedules.list',
+    summary: 'List the schedules of snapshots of a machine',
+    inputs: [machine],
+    items: 'schedules',
+    columns: [
+      ['NAME', 'name'],
+      ['EVERY (s)', 'every', 'count'],
+      ['AT', 'at'],
+      ['MEMORY', 'memory'],
+      ['KEEP', 'keep', 'pairs'],
+      ['NEXT', 'next_at', 'time'],
+      ['LAST', 'last_at', 'time'],
+      ['SET BY', 'set_by'],
+      ['PROBLEM', 'problem'],
+    ],
+    empty: 'This machine has no schedules of snapshots.',
+  },
+  {
+    name: 'snapshot-schedules set',
+    operation: 'snapshotSchedules.set',
+    summary: 'Set when snapshots of a machine are made, and which are kept',
+    inputs: [
+      machine,
+      schedule,
+      { flag: '--every <seconds>', to: 'body.every', kind: 'number', about: 'time from one snapshot to the next' },
+      { flag: '--at <time>', to: 'body.at', kind: 'list', about: 'time of the day (UTC), such as 03:00' },
+      { flag: '--memory', to: 'body.memory', about: 'save the memory too: each snapshot is a checkpoint' },
+      ...keepRules,
+      { flag: '--max-size <MB>', to: 'body.max_size', kind: 'number', about: 'what its snapshots may take together' },
+    ],
+    says: 'The schedule {name} runs at {next_at}.',
+  },
+  {
+    name: 'snapshot-schedules delete',
+    alias: 'rm',
+    operation: 'snapshotSchedules.delete',
+    summary: 'Delete a schedule of snapshots; the snapshots that it has made stay',
+    inputs: [machine, schedule],
+    says: 'Deleted the schedule {schedule}.',
   },
 ]

@@ -70,6 +70,11 @@ export const accessSettings = {
     default: 'https://127.0.0.1:8443',
     help: 'address to listen on; http:// on loopback only',
   },
+  public_url: {
+    schema: ListenAddress.optional(),
+    default: undefined,
+    help: 'address at which clients reach the service, if a proxy is in front of it; links and records of machines name it',
+  },
   root_password: {
     schema: z.string().optional(),
     default: undefined,

@@ -72,3 +72,6 @@ export const readConfig = (sources: Sources): Config => {
   checkCombinations(complete)
   return complete
 }
+
+/** The address at which clients reach the service: scheme, host and port. */
+export const getPublicUrl = ({ public_url: publicUrl, listen }: Config): string => (publicUrl ?? listen).origin

@@ -14,6 +14,7 @@ import type { Machines } from '#lib/machines/machines.ts'
 import { createTunnels, type Tunnels } from '#lib/machines/tunnels/tunnels.ts'
 import type { Metrics } from '#lib/metrics/metrics.ts'
 import { openPools } from '#lib/pools/pools.ts'
+import { openSnapshotSchedules } from '#lib/snapshot-schedules/snapshot-schedules.ts'
 import type { HostFacts } from '#lib/platform/host-facts.ts'
 import type { ManagerRecords } from '#lib/remote-catalogs/managers/records.ts'
 import type { Store } from '#lib/storage/store.ts'
@@ -49,6 +50,7 @@ interface HostPorts {
   readonly onJobDefect: (error: unknown) => void
   /** Called when the work of a pool has failed, which it tries again. */
   readonly onPoolFailed: (pool: string, error: unknown) => void
+  readonly schedules: Pick<Parameters<typeof openSnapshotSchedules>[0], 'findUser' | 'record' | 'onFailed'>
   /** Closes the parts that are opened here. */
   readonly shutdown: Pick<Shutdown, 'add'>
 }
@@ -90,6 +92,7 @@ export const openHostServices = async ({
   healthChecks,
   onJobDefect,
   onPoolFailed,
+  schedules,
   shutdown,
 }: HostPorts): Promise<HostServices> => {
   const { store, events, managerRecords } = state
@@ -101,6 +104,8 @@ export const openHostServices = async ({
   const pools = await openPools({ store, publish, machines, every, onFailed: onPoolFailed })
   // Only for a start that fails later, as with the jobs.
   shutdown.add('pools', 'work', pools.close)
+  const snapshotSchedules = await openSnapshotSchedules({ store, publish, machines, every, ...schedules })
+  shutdown.add('schedules of snapshots', 'work', snapshotSchedules.close)
 
   const jobs = await openJobs({ store, publish, every, onEnded: metrics.countJob, onDefect: onJobDefect })
   // Only for a start that fails later. A shutdown has closed the jobs before (see `work under way`) and has logged the rest.
@@ -124,6 +129,7 @@ export const openHostServices = async ({
       metrics,
       machines,
       pools,
+      snapshotSchedules,
       tunnels,
       images,
       ssh,
@@ -145,7 +151,7 @@ export const openHostServices = async ({
       shutdown.add('WebSockets', 'connections', () => subscriptions[Symbol.asyncDispose]())
       // Added last, so it is first: jobs and operations end, and their callers get replies before the connections close.
       shutdown.add('work under way', 'work', deadline =>
-        waitForAll([pools.close(), jobs.close(deadline), machines.drain(deadline)]),
+        waitForAll([pools.close(), snapshotSchedules.close(), jobs.close(deadline), machines.drain(deadline)]),
       )
     },
   }

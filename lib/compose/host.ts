@@ -18,15 +18,15 @@ import { makePrivateFolder } from '#lib/platform/files.ts'
 import { readHostFacts } from '#lib/platform/host-facts.ts'
 import { getAreaLogger } from '#lib/platform/log.ts'
 import type { AssetName, ProgramParts } from '#lib/platform/program-parts.ts'
-import { scheduleBackups } from '#lib/storage/backups.ts'
+import { scheduleBackups } from '#lib/storage/copies/backups.ts'
 import { createApiDescriptionLoader } from './api-description.ts'
 import { openCommandLineSocket } from './command-line-socket.ts'
 import type { Config } from './config.ts'
 import { openControlLink } from './hosts/control-link.ts'
 import { openEventsProcess } from './events-process.ts'
-import { createFolderCheck } from './folder-check.ts'
+import { createFolderCheck } from './health/folder-check.ts'
 import { addGauges, addHostGauges } from './gauges.ts'
-import { createAuditCheck, createStoreCheck } from './health-checks.ts'
+import { createAuditCheck, createStoreCheck } from './health/health-checks.ts'
 import { getAttachFolder, openMachineHostFiles } from './host-files.ts'
 import { openHostServices } from './host-services.ts'
 import { publishLiveEvents } from './live-events.ts'
@@ -35,11 +35,12 @@ import { openDriver } from './open-driver.ts'
 import { openHostImages } from './open-images.ts'
 import { createDemo, openHostMachines } from './open-machines.ts'
 import { openSsh } from './open-ssh.ts'
+import { recordScheduledChange } from './record-scheduled-change.ts'
 import { createRequestLogger } from './request-log.ts'
 import { selectServedRoutes } from './served-routes.ts'
 import { createConsolePages } from './assets/console-pages.ts'
 import { createShutdown } from './shutdown.ts'
-import { openState } from './state.ts'
+import { getBackupFolder, openState } from './state.ts'
 import { openTransport } from './transport.ts'
 
 /** A running service, and the facts that its start prints for the operator. */
@@ -81,7 +82,7 @@ export const openHost = async (
 
   if (config.backup_hours > 0) {
     const backups = scheduleBackups(store, {
-      folder: config.backup_folder ?? join(config.state, 'backups'),
+      folder: getBackupFolder(config),
       hours: config.backup_hours,
       keep: config.backup_keep,
       log: getAreaLogger('storage'),
@@ -151,6 +152,16 @@ export const openHost = async (
           reason: messageOf(error),
         },
       ),
+    schedules: {
+      findUser: identity.actingFor,
+      record: recordScheduledChange(audit),
+      onFailed: ({ machine, name }, error) =>
+        getAreaLogger('machines').warning('The schedule of snapshots {name} of {machine} has failed: {reason}', {
+          name,
+          machine,
+          reason: messageOf(error),
+        }),
+    },
     shutdown,
   })
   const liveEvents = publishLiveEvents(broadcast, machines, () => services.subscriptions.stats().total_clients)
@@ -232,7 +243,7 @@ export const openHost = async (
     driver: driver.platform.hypervisorType,
     routes,
     certificate: transport.selfSignedFile,
-    firstAccess: link && `${listener.url}/${link.fragment}`,
+    firstAccess: link && `${config.public_url?.origin ?? listener.url}/${link.fragment}`,
     reload: () => watch.reload(),
     end: running.end,
   }

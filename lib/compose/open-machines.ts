@@ -7,7 +7,7 @@ import type { ImageStorage } from '#lib/images/context.ts'
 import { type Machines, openMachines } from '#lib/machines/machines.ts'
 import type { HostFacts } from '#lib/platform/host-facts.ts'
 import { getAreaLogger } from '#lib/platform/log.ts'
-import type { Config } from './config.ts'
+import { type Config, getPublicUrl } from './config.ts'
 import { getAttachFolder } from './host-files.ts'
 import type { State } from './state.ts'
 
@@ -27,10 +27,14 @@ const readDiskSize = async (folder: string): Promise<number> => {
 export const openHostMachines = (config: Config, { driver, facts, images, store, events }: Parts): Promise<Machines> =>
   openMachines({
     driver,
-    host: { ...facts, url: config.listen.origin, readDiskSize: () => readDiskSize(config.state) },
+    host: { ...facts, url: getPublicUrl(config), readDiskSize: () => readDiskSize(config.state) },
     forwardAddresses: config.forward_addresses,
     leaseImage: images.leases.take,
     stopTimeout: config.stop_timeout * 1000,
+    snapshotQuota: {
+      count: config.snapshot_max_count,
+      bytes: config.snapshot_max_size === 0 ? undefined : config.snapshot_max_size * 2 ** 20,
+    },
     store,
     events,
     onPublishFailed: error =>

@@ -15,6 +15,7 @@ import type { OpenApiService } from '#lib/http/openapi.ts'
 import type { Images } from '#lib/images/images.ts'
 import type { Jobs } from '#lib/jobs/jobs.ts'
 import type { Pools } from '#lib/pools/pools.ts'
+import type { SnapshotSchedules } from '#lib/snapshot-schedules/snapshot-schedules.ts'
 import type { License } from '#lib/license/license.ts'
 import type { ManagedCatalogs } from '#lib/remote-catalogs/managers/managed-catalogs.ts'
 import type { CatalogManagers } from '#lib/remote-catalogs/managers/managers.ts'
@@ -41,6 +42,7 @@ declare module '#lib/http/services.ts' {
     readonly metrics: Pick<Metrics, 'render'>
     readonly machines: Machines
     readonly pools: Omit<Pools, 'close'>
+    readonly snapshotSchedules: Omit<SnapshotSchedules, 'close'>
     readonly tunnels: Pick<Tunnels, 'admit'>
     readonly images: Omit<Images, 'removeUnused'>
     readonly ssh: Pick<Ssh, 'execute'>

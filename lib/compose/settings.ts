@@ -2,6 +2,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import * as z from 'zod'
 import { isHostRule } from '#lib/ssh/allowed-hosts.ts'
+import { mostSnapshots } from '#lib/machines/snapshots/quota.ts'
 import { accessSettings } from './access-settings.ts'
 import { catalogSettings, retentionSettings, servingSettings, subscriptionSettings } from './service-settings.ts'
 import { controlSettings } from './hosts/control-settings.ts'
@@ -90,6 +91,16 @@ export const settings = {
     schema: createNumberSchema(1, 67_108_864, 'MB'),
     default: 102_400,
     help: 'maximum size of an image that is pulled or uploaded, and of the disk in it, in MB',
+  },
+  snapshot_max_count: {
+    schema: createNumberSchema(0, mostSnapshots),
+    default: mostSnapshots,
+    help: 'maximum number of snapshots of one machine; 0: no snapshots',
+  },
+  snapshot_max_size: {
+    schema: createNumberSchema(0, 1_000_000_000, 'MB'),
+    default: 0,
+    help: 'maximum size of all snapshots of one machine together, in MB; 0: no limit',
   },
   pack_trust: {
     schema: z.enum(['off', 'warn', 'require']),

@@ -1,4 +1,4 @@
-import { existsSync, globSync, rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { every } from '#lib/async/every.ts'
 import { defaultCost } from '#lib/auth/hash-methods.ts'
@@ -12,7 +12,8 @@ import { makePrivateFolder, removeUnfinished } from '#lib/platform/files.ts'
 import { getAreaLogger } from '#lib/platform/log.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
 import { type OpenedStore, openStore, getStoreFile } from '#lib/storage/open-store.ts'
-import { getRestoredMarkerFile } from '#lib/storage/restore.ts'
+import { listCopies } from '#lib/storage/copies/list.ts'
+import { getRestoredMarkerFile } from '#lib/storage/copies/restore.ts'
 import type { SealSecrets } from '#lib/storage/wrapped-key.ts'
 import type { Config } from './config.ts'
 import { readTrustedIssuers } from './hosts/control-link.ts'
@@ -49,11 +50,8 @@ export const createSealSecretsLoader = (config: Config): (() => Promise<SealSecr
   }
 }
 
-/** Lists the copies of the store that are not encrypted, because they are older than its encryption. */
-const listPlainCopies = ({ state, backup_folder: backups = join(state, 'backups') }: Config): readonly string[] => [
-  ...globSync('store.db.{plain,before-*}', { cwd: state }).map(name => join(state, name)),
-  ...globSync('store-*.db', { cwd: backups }).map(name => join(backups, name)),
-]
+/** The folder of the backups of the store. */
+export const getBackupFolder = ({ state, backup_folder: backups }: Config): string => backups ?? join(state, 'backups')
 
 /** Bytes of the disk that are reserved for essential commits on a full disk: enough for some thousand small ones. */
 const reservedBytes = 4 << 20
@@ -71,7 +69,8 @@ export const openState = async (config: Config, startWorker: StartWorker): Promi
     getAreaLogger('storage').warning(
       'The store is encrypted now. When everything works, delete its copies that are not encrypted: {files}',
       {
-        files: listPlainCopies(config),
+        // They are older than the encryption.
+        files: listCopies(config.state, getBackupFolder(config)).map(({ file }) => file),
       },
     )
   const keeper = createKeyFiles(getKeyFolder(config))

@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono'
 import { getPath } from 'hono/utils/url'
-import { ServiceError } from '#lib/errors.ts'
+import { ServiceError, unknownEndpoint } from '#lib/errors.ts'
 import type { RequestContext } from './context.ts'
 import type { Route } from './endpoint.ts'
 import { clientClosedRequest } from '#lib/calls/statuses.ts'
@@ -106,7 +106,10 @@ export const createApp = (options: AppOptions): App => {
     (path: string, method: string): Run =>
     () => {
       const methods = methodsOf(path)
-      if (methods.length === 0) throw new ServiceError('not-found', `There is nothing at ${path}.${openApiHint}`)
+      if (methods.length === 0) {
+        const message = `There is nothing at ${path}.${openApiHint}`
+        throw new ServiceError('not-found', message, { extra: { error: unknownEndpoint, error_description: message } })
+      }
       throw new ServiceError('method-not-allowed', `${path} does not take ${method}, only ${methods.join(', ')}.`, {
         headers: { Allow: methods.join(', ') },
       })

@@ -14,14 +14,15 @@ export type PageFiles = Readonly<Record<`/${string}`, PageFile>>
 export type AnswerPage = (request: Request) => Promise<Response> | undefined
 
 /**
- * A page loads nothing from elsewhere, runs no script but our files, and is in no frame. The terminal writes its colours into a style
- * element, so styles may be inline.
+ * A page loads nothing from elsewhere, runs no script but our files, and is in no frame. It has no style but those of our files; only a
+ * single element may have a style of its own, as the terminal colours its text.
  */
 const pageHeaders = {
   'Content-Security-Policy': [
     "default-src 'none'",
     "script-src 'self'",
-    "style-src 'self' 'unsafe-inline'",
+    "style-src 'self'",
+    "style-src-attr 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "connect-src 'self'",
     "base-uri 'none'",

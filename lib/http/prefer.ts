@@ -9,8 +9,8 @@ export interface Preferences {
 /** The preferences of a request without the header. */
 export const noPreferences: Preferences = { respondAsync: false, wait: undefined }
 
-/** Seconds: proxies and clients give up on longer requests. */
-const maxWait = 300
+/** The most seconds that a request waits: proxies and clients give up on longer ones. */
+export const maxWait = 300
 
 /** Splits a text at separators outside of quotes. */
 const split = (text: string, separator: ',' | ';'): readonly string[] =>

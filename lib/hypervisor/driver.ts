@@ -41,6 +41,8 @@ export interface MachineView {
   readonly addresses: readonly Address[]
   /** The names of the network cards that have lost their end on the host. Undefined if none has. */
   readonly disconnectedCards?: readonly string[]
+  /** True if a process waits for the next fork of the machine, which is fast then. */
+  readonly forkReady?: true
   /** Undefined while no guest agent has answered since the machine was started. */
   readonly guest?: GuestFacts
   /** Undefined for a machine that has never had a snapshot. */

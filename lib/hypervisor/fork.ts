@@ -1,8 +1,9 @@
 import type { CloneIdentity, Definition } from './definition.ts'
 import type { MachineView } from './driver.ts'
 
-/** Who and what a fork of a machine is. */
-export interface NewFork extends CloneIdentity, Partial<Pick<Definition, 'labels' | 'ephemeral' | 'expires_at'>> {}
+/** Who and what a fork of a machine is. The driver chooses an id that is left out, so that a process can wait for a fork. */
+export type NewFork = Omit<CloneIdentity, 'id'> &
+  Partial<Pick<Definition, 'id' | 'labels' | 'ephemeral' | 'expires_at'>>
 
 /** The machines that a fork has made, and their source afterwards. */
 export interface ForkedMachines {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { Definition } from './definition.ts'
-import type { MachineView } from './driver.ts'
+import type { ExportedMachine, HypervisorDriver, MachineView } from './driver.ts'
 
 /** A snapshot of a machine, as a driver stores it in the machine's folder. */
 export const Snapshot = z.object({
@@ -21,6 +21,8 @@ export const Snapshot = z.object({
   memory: z.object({ suspension: z.uuid(), size: z.int().positive() }).optional(),
   /** Bytes that the snapshot took of the host when it was made: what its disks had of their own, and its memory. */
   size: z.int().nonnegative(),
+  /** The name of the schedule that has made it. Its rules may delete it. */
+  schedule: z.string().optional(),
 })
 export type Snapshot = z.infer<typeof Snapshot>
 
@@ -40,6 +42,8 @@ export interface NewSnapshot {
   readonly description: string
   /** Whether the memory of a running or paused guest is saved too. */
   readonly withMemory: boolean
+  /** The name of the schedule that makes it. */
+  readonly schedule?: string | undefined
 }
 
 /**
@@ -72,4 +76,16 @@ export interface SnapshotDriver {
   ): Promise<MachineView>
   /** Deletes snapshots. Their children become those of the nearest ancestor that stays. The machine does not change. */
   delete(id: string, snapshots: readonly string[], deadline: AbortSignal): Promise<MachineView>
+  /**
+   * Clones a machine as a revert to the snapshot would leave it, without memory: the clone is stopped. Other calls that only read the
+   * machine may run beside it, and the machine may run. Throws as `HypervisorDriver.clone`.
+   */
+  clone(
+    id: string,
+    snapshot: string,
+    name: string,
+    options: Parameters<HypervisorDriver['clone']>[2],
+  ): Promise<MachineView>
+  /** Exports a machine as a revert to the snapshot would leave it, without memory, as `HypervisorDriver.export` does. */
+  export(id: string, snapshot: string, options: Parameters<HypervisorDriver['export']>[1]): Promise<ExportedMachine>
 }

@@ -1,8 +1,10 @@
+import type { Principal } from '#lib/access/principal.ts'
 import type { Definition } from '#lib/hypervisor/definition.ts'
 import type { ExportedMachine } from '#lib/hypervisor/driver.ts'
 import { abortableAfterGrace } from '#lib/async/abortable.ts'
 import { noProgress, type ProgressReporter } from '#lib/async/progress.ts'
 import type { MachineContext } from './context.ts'
+import { findReadableSnapshot, requireSnapshots } from './snapshots/find.ts'
 import { timeLimits } from './states.ts'
 
 /**
@@ -29,35 +31,43 @@ export interface ExportOptions {
   readonly staging: string
   /** Whether a running machine may be suspended during the export. */
   readonly suspend?: boolean
+  /** The id or name of the snapshot whose files are wanted; those of the present machine when left out. */
+  readonly snapshot?: string | undefined
+  /** Who wants the snapshot. */
+  readonly caller?: Principal
   readonly progress?: ProgressReporter
 }
 
 /**
  * Opens the files of a stopped machine. With `suspend` also those of a suspended machine, and those of a running one, which
- * is suspended until the handle is disposed of. Adds the step `collect` to the progress. Throws `not-found`, `conflict`
- * (state, busy) and the refusals of the driver.
+ * is suspended until the handle is disposed of. Those of a snapshot can be had in any state. Adds the step `collect` to the progress.
+ * Throws `not-found`, `conflict` (state, busy), `forbidden` for a caller who may not see the snapshot, and the refusals of the driver.
  */
 export const exportMachine = async (
   context: MachineContext,
   reference: string,
-  { staging, suspend = false, progress = noProgress }: ExportOptions,
+  { staging, suspend = false, snapshot: wanted, caller, progress = noProgress }: ExportOptions,
 ): Promise<ExportHandle> => {
   const { driver, inventory, suspensions } = context
   const view = inventory.find(reference)
   const { id, name } = view
+  const snapshot = wanted === undefined ? undefined : findReadableSnapshot(context, view, wanted, caller)
   progress.plan([{ name: 'collect', title: 'Collect the files', weight: 10, unit: 'percent' }])
   const opened = Promise.withResolvers<ExportHandle>()
   const released = Promise.withResolvers<void>()
   const holdFiles = async (definition: Definition, deadline: AbortSignal): Promise<void> => {
     progress.begin('collect')
     const onProgress = (fraction: number): void => progress.advance('collect', Math.round(fraction * 1000) / 10, 100)
-    await using exported = await driver.export(id, { staging, deadline, onProgress })
+    const options = { staging, deadline, onProgress }
+    await using exported = await (snapshot
+      ? requireSnapshots(driver).export(id, snapshot.id, options)
+      : driver.export(id, options))
     progress.end('collect')
     opened.resolve({
       id,
       name,
       type: driver.kind,
-      definition,
+      definition: snapshot?.definition ?? definition,
       files: exported.files,
       signal: deadline,
       async [Symbol.asyncDispose]() {
@@ -73,7 +83,7 @@ export const exportMachine = async (
   }
   const ended = context.runOperation({
     view,
-    action: suspend ? 'export suspend' : 'export',
+    action: snapshot ? 'copy snapshot' : suspend ? 'export suspend' : 'export',
     label: 'being packed',
     // Each caller reads the files for a purpose of its own, so a second call never joins the first.
     key: `export ${crypto.randomUUID()}`,

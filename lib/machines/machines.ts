@@ -33,6 +33,7 @@ import { type ConsoleCalls, createConsoleCalls } from './console/calls.ts'
 import { createFeeds } from './console/feeds.ts'
 import { createScreenCalls, type ScreenCalls } from './screen/calls.ts'
 import { createSnapshotCalls, type SnapshotCalls } from './snapshots/calls.ts'
+import { defaultQuota } from './snapshots/quota.ts'
 import { createMembers, type Members } from './members/members.ts'
 import { createPatternSearch } from './wait/pattern-search.ts'
 import type { OpenOptions } from './open-options.ts'
@@ -132,6 +133,7 @@ export const openMachines = async ({
   forwardAddresses = [],
   leaseImage,
   stopTimeout,
+  snapshotQuota = defaultQuota,
   store,
   events,
   onPublishFailed,
@@ -277,7 +279,7 @@ export const openMachines = async ({
     ...createGuestCalls({ driver, inventory }),
     ...createConsoleCalls({ driver, inventory, feeds: waiting.feeds }),
     ...createScreenCalls({ driver, inventory }),
-    ...createSnapshotCalls({ context, afterEvents }),
+    ...createSnapshotCalls({ context, quota: snapshotQuota, afterEvents }),
     ...createWaitCalls({ driver, inventory, waiting, closing: closing.signal }),
     async createDemo() {
       inventory.update(await driver.createDemo())

@@ -4,6 +4,7 @@ import type { HypervisorDriver } from '#lib/hypervisor/driver.ts'
 import type { Store } from '#lib/storage/store.ts'
 import type { LeaseImage } from './images/leased-image.ts'
 import type { Host } from './record.ts'
+import type { SnapshotQuota } from './snapshots/quota.ts'
 
 /** What `openMachines` needs. */
 export interface OpenOptions {
@@ -14,6 +15,8 @@ export interface OpenOptions {
   readonly leaseImage: LeaseImage
   /** Milliseconds that a guest has to shut down. */
   readonly stopTimeout: number
+  /** What the snapshots of one machine may take; `defaultQuota` when left out. */
+  readonly snapshotQuota?: SnapshotQuota
   readonly store: Store
   readonly events: Pick<Events, 'publish' | 'head' | 'resolveCursor' | 'entries' | 'onCommit'>
   /** Called when an event could not be stored. */

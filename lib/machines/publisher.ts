@@ -59,14 +59,15 @@ const createEvent = (
 })
 
 const toPublishedView = ({ view, state }: VisibleMachine): PublishedView => {
-  const { id, name, definition, addresses, problem, guest, disconnectedCards } = view
-  // Views of earlier versions have no such member, and must not look as if they had changed.
+  const { id, name, definition, addresses, problem, guest, disconnectedCards, forkReady } = view
+  // Views of earlier versions have no such members, and must not look as if they had changed.
   const links = disconnectedCards ? [disconnectedCards] : []
+  const forks = forkReady ? [{ forkReady }] : []
   const snapshots = listRecords(getTree(view))
   return {
     id,
     state,
-    rest: JSON.stringify([name, definition, addresses, problem, guest, ...links]),
+    rest: JSON.stringify([name, definition, addresses, problem, guest, ...links, ...forks]),
     ...(snapshots.length > 0 && { snapshots: JSON.stringify(snapshots) }),
   }
 }

@@ -28,6 +28,7 @@ export interface Host {
 /** The members that a record has beside those of spec 2.6, if the machine has them. */
 const optionalShape = {
   problem: z.string().optional().meta({ description: 'The problem of the machine' }),
+  fork_ready: z.boolean().optional().meta({ description: 'true: a process waits for the next fork, which is fast' }),
   owner: z.string().optional().meta({ description: 'The id of the user who made the machine' }),
   labels: z.record(z.string(), z.string()).optional(),
   ephemeral: z.boolean().optional().meta({ description: 'true: the service deletes the machine when it has stopped' }),
@@ -115,6 +116,7 @@ export const toMachineRecord = (
   return {
     ...recordTemplate,
     ...(problem !== undefined && { problem }),
+    ...(view.forkReady && { fork_ready: true }),
     ...pickOptionalMembers(definition),
     ID: view.id,
     Name: view.name,

@@ -136,7 +136,13 @@ export type CreatedMachine = z.infer<typeof CreatedMachine>
 /** What a create request waits for, after it has started the machine. */
 export const CreateQuery = z.object({ until: z.string().max(520).optional() })
 
-export const CloneMachine = z.object({ clone_name: MachineName })
+export const CloneMachine = z.object({
+  clone_name: MachineName,
+  snapshot: z.string().min(1).max(256).optional().meta({
+    description:
+      'UUID or name of a snapshot of the machine, or `@` and a moment, which is cloned in place of the present machine: its disks and its hardware of then, without memory. The machine may be in any state. Needs the right to list its snapshots too',
+  }),
+})
 export const ClonedMachine = z
   .object({
     id: z.string(),

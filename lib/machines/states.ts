@@ -3,7 +3,7 @@ import type { StableState, Verb } from '#lib/hypervisor/driver.ts'
 /**
  * The actions that the guard table allows or refuses. The forced forms of `stop` and `delete` are actions of their own, and so are
  * an export that may suspend the machine, and a change of what the service alone does with it. `edit snapshots` renames or deletes
- * snapshots.
+ * snapshots, and `copy snapshot` reads the disks of one, whatever the machine does.
  */
 export type Action =
   | Verb
@@ -19,6 +19,7 @@ export type Action =
   | 'snapshot'
   | 'revert'
   | 'edit snapshots'
+  | 'copy snapshot'
 
 /**
  * How an action is done in a state:
@@ -63,6 +64,7 @@ export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Tr
     snapshot: 'run',
     revert: 'run',
     'edit snapshots': 'run',
+    'copy snapshot': 'run',
   },
   running: {
     start: 'already',
@@ -84,6 +86,7 @@ export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Tr
     snapshot: 'run',
     revert: 'run',
     'edit snapshots': 'run',
+    'copy snapshot': 'run',
   },
   paused: {
     start: 'resume',
@@ -105,6 +108,7 @@ export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Tr
     snapshot: 'run',
     revert: 'run',
     'edit snapshots': 'run',
+    'copy snapshot': 'run',
   },
   suspended: {
     start: 'resume',
@@ -126,6 +130,7 @@ export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Tr
     snapshot: 'run',
     revert: 'run',
     'edit snapshots': 'run',
+    'copy snapshot': 'run',
   },
   invalid: {
     start: 'refuse',
@@ -147,6 +152,7 @@ export const guardTable: Readonly<Record<StableState, Readonly<Record<Action, Tr
     snapshot: 'refuse',
     revert: 'refuse',
     'edit snapshots': 'refuse',
+    'copy snapshot': 'refuse',
   },
 }
 

@@ -37,10 +37,10 @@ export const createMemberWorks = ({ records, machines }: Options): MemberWorks =
   const retire: MemberWorks['retire'] = member => advance(member, { state: 'leaving', claim: undefined })
 
   return {
-    async prepare(member, { from, template, until, source_id: sourceId }, signal) {
+    async prepare(member, { from, template, until, source_id: sourceId, snapshot_id: snapshotId }, signal) {
       const { id, name } = member
       try {
-        await machines.members.make({ id, name }, { from, template, until, sourceId }, signal)
+        await machines.members.make({ id, name }, { from, template, until, sourceId, snapshotId }, signal)
         await advance(member, { state: 'ready' })
       } catch (error) {
         await retire(member)

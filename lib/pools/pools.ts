@@ -3,6 +3,7 @@ import type { Principal } from '#lib/access/principal.ts'
 import type { Every } from '#lib/async/every.ts'
 import { isFault, ServiceError } from '#lib/errors.ts'
 import type { Publish } from '#lib/events/events.ts'
+import type { MemberPlan } from '#lib/machines/members/plan.ts'
 import type { Store } from '#lib/storage/store.ts'
 import { type ClaimOptions, createClaimMember } from './claims.ts'
 import { createKeeper } from './keeper.ts'
@@ -43,6 +44,12 @@ interface Options {
 const lookInterval = 1_000
 
 /** Opens the pools of a host, and completes what a kill has interrupted. */
+/** Returns what a stored pool has of the plan of its members. */
+const toSource = ({ sourceId, snapshotId }: MemberPlan): Pick<PoolRecord, 'source_id' | 'snapshot_id'> => ({
+  ...(sourceId !== undefined && { source_id: sourceId }),
+  ...(snapshotId !== undefined && { snapshot_id: snapshotId }),
+})
+
 export const openPools = async ({ store, publish, machines, every, onFailed }: Options): Promise<Pools> => {
   const records = await openPoolRecords(store, publish)
   const line = createLine()
@@ -65,11 +72,11 @@ export const openPools = async ({ store, publish, machines, every, onFailed }: O
     list: () => records.listPools().map(toView),
     show,
     async create(caller, request) {
-      const { sourceId } = await machines.members.plan(caller, request)
+      const source = toSource(await machines.members.plan(caller, request))
       await records.addPool({
         ...request,
         id: crypto.randomUUID(),
-        ...(sourceId !== undefined && { source_id: sourceId }),
+        ...source,
         generation: 1,
         created_at: new Date().toISOString(),
         created_by: caller.id,
@@ -79,11 +86,13 @@ export const openPools = async ({ store, publish, machines, every, onFailed }: O
     },
     async update(caller, name, definition) {
       records.findPool(name)
-      const { sourceId } = await machines.members.plan(caller, definition)
+      const source = toSource(await machines.members.plan(caller, definition))
       const { id, rev, generation, created_at, created_by, name: ownName, ...before } = records.findPool(name)
-      const next = { ...definition, ...(sourceId !== undefined && { source_id: sourceId }) }
+      const next: typeof before = { ...definition, ...source }
       const isSame = [before, next]
-        .map(({ from, template, until, source_id: source }) => JSON.stringify([from, template, until, source]))
+        .map(({ from, template, until, source_id, snapshot_id }) =>
+          JSON.stringify([from, template, until, source_id, snapshot_id]),
+        )
         .every((text, _, [first]) => text === first)
       await records.replacePool({
         ...next,

@@ -11,6 +11,8 @@ export const StoredPool = z.object({
   until: z.string().optional(),
   /** The id of the machine that the members are copies of. */
   source_id: z.string().optional(),
+  /** The id of the snapshot of that machine that they are copies of. */
+  snapshot_id: z.string().optional(),
   min: z.int(),
   max: z.int(),
   idle_ttl: z.int(),

@@ -16,6 +16,7 @@ const summarizePush = ({
   connection,
   chunked,
   suspend,
+  snapshot,
 }: PushManifest) =>
   omitUndefined({
     catalog_id,
@@ -26,6 +27,7 @@ const summarizePush = ({
     connection: redactConnection(connection),
     chunked: chunked ? 'true' : undefined,
     suspend: suspend ? 'true' : undefined,
+    snapshot,
   })
 
 /** Summarizes a pull for the record of its job, without the secrets of its connection. */
@@ -52,7 +54,7 @@ export const pushContract = {
   method: 'POST',
   access: { claims: ['PUSH_CATALOG_MANIFEST'] },
   body: PushManifest,
-  audited: ['catalog_id', 'version', 'architecture', 'local_path', 'uuid', 'suspend'],
+  audited: ['catalog_id', 'version', 'architecture', 'local_path', 'uuid', 'suspend', 'snapshot'],
   reply: CatalogManifests,
 } as const
 export const pushJob = {

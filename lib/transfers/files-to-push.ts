@@ -1,5 +1,6 @@
 import { realpath, stat } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
+import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { openFile } from '#lib/platform/open-file.ts'
 import { abortableAfterGrace } from '#lib/async/abortable.ts'
@@ -53,18 +54,20 @@ const describeFile = async ({ name, path }: { name: string; path: string }): Pro
 
 /**
  * Calls `use` with the files of the machine that a push names, and returns its result. A machine of this host is locked
- * meanwhile, and suspended if the push asks for that. Throws `not-found` and `conflict` (the machine runs) for a machine of
+ * meanwhile, and suspended if the push asks for that; of a snapshot, it is only read. Throws `not-found` and `conflict` (the machine runs) for a machine of
  * this host, `invalid` and `forbidden` for a bundle, and what `use` throws.
  */
 export const withFilesToPush = async <T>(
   context: TransferContext,
-  { uuid, local_path, suspend }: PushManifest,
-  { staging, progress }: { staging: string; progress: ProgressReporter<PushStep> },
+  { uuid, local_path, suspend, snapshot }: PushManifest,
+  { caller, staging, progress }: { caller: Principal; staging: string; progress: ProgressReporter<PushStep> },
   use: (machine: MachineFiles, signal: AbortSignal) => Promise<T>,
 ): Promise<T> => {
   const reference =
     local_path === undefined ? uuid : context.machines.findByHome(await realpath(local_path).catch(() => local_path))
   if (reference === undefined) {
+    if (snapshot !== undefined)
+      throw new ServiceError('invalid', `${local_path} is a bundle, which has no snapshots; leave snapshot out.`)
     // The schema demands one of both.
     const bundle = await openBundle(context, local_path ?? '')
     progress.skip('collect', 'not needed, the files are in a folder')
@@ -75,6 +78,8 @@ export const withFilesToPush = async <T>(
       staging,
       progress,
       suspend: suspend === true,
+      snapshot,
+      caller,
     })
     const { type, definition, files, signal } = exported
     const requirements = toRequirements(definition)

@@ -1,3 +1,4 @@
+import type { Principal } from '#lib/access/principal.ts'
 import type { ProgressReporter } from '#lib/async/progress.ts'
 import { toMetadata, writeMetadata } from '#lib/catalog/metadata.ts'
 import { sidecarSuffix } from '#lib/catalog/manifest-objects.ts'
@@ -31,6 +32,7 @@ import type { PushStep } from './steps.ts'
 /** A push that is running. */
 export interface Push extends PushDestination {
   readonly context: TransferContext
+  readonly caller: Principal
   readonly request: PushManifest
   readonly storage: Storage
   readonly progress: ProgressReporter<PushStep>

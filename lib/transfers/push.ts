@@ -54,11 +54,11 @@ interface PushFolders {
  * gets the lock on the chunks, which has to last until the manifest refers to their index.
  */
 const packMachine = (
-  { context, request, provider, progress }: Push,
+  { context, caller, request, provider, progress }: Push,
   { folder, staging }: PushFolders,
   resources: AsyncDisposableStack,
 ): Promise<PackedMachine> =>
-  withFilesToPush(context, request, { staging, progress }, async ({ type, files, requirements }, signal) => {
+  withFilesToPush(context, request, { caller, staging, progress }, async ({ type, files, requirements }, signal) => {
     const lock = request.chunked
       ? resources.use(await acquireRepositoryLock(provider, 'shared', signal, context.catalog.ownLocks))
       : undefined
@@ -140,7 +140,7 @@ export const pushManifest = (
       const folder = await folders.open('push', name, storage.type, JSON.stringify(storage.meta))
       try {
         const staging = await folders.createEmpty(folder, 'staging')
-        const start = { context, request, architecture, name, storage, target, progress, signal }
+        const start = { context, caller, request, architecture, name, storage, target, progress, signal }
         const manifest = await pushMachine(start, { folder, staging })
         await folders.remove(folder)
         return manifest

@@ -75,12 +75,20 @@ export const PushManifest = z
       description:
         'true: a running machine is suspended while its files are read, and then resumed. Copies start with the disks as after a power failure. Needs the claim UPDATE_VM_STATES too',
     }),
+    snapshot: optionalOrEmpty(Text(256)).meta({
+      description:
+        'UUID or name of a snapshot of the machine, or `@` and a moment: what its disks and its hardware were then is pushed, without memory. The machine may run. Needs the right to list its snapshots too',
+    }),
     override_existing: optional(z.boolean()).meta({ description: 'false: an existing manifest is not replaced' }),
     target: optional(TargetOrder),
   })
   .refine(({ local_path, uuid }) => local_path !== undefined || uuid !== undefined, {
     path: ['local_path'],
     message: 'must name the machine to push, or uuid must',
+  })
+  .refine(({ snapshot, suspend }) => snapshot === undefined || suspend !== true, {
+    path: ['suspend'],
+    message: 'must be left out with snapshot: the machine goes on while its snapshot is read',
   })
 export type PushManifest = z.infer<typeof PushManifest>
 

@@ -7,6 +7,7 @@ import { catalogRows } from './catalog.ts'
 import { chunkRow } from './chunks.ts'
 import { consoleRows } from './console.ts'
 import { executableRow } from './executable.ts'
+import { helpRow } from './help.ts'
 import { httpRows } from './http.ts'
 import { eventRows } from './events.ts'
 import { guestStartRows } from './guests.ts'
@@ -15,6 +16,7 @@ import { idleGuestRows } from './idle-guests.ts'
 import { startRows } from './start.ts'
 import { storeRows } from './store.ts'
 import { poolRows } from './pools.ts'
+import { forkRows } from './forks.ts'
 import { printTable, type Row } from './table.ts'
 import { usageRow } from './usage.ts'
 
@@ -30,6 +32,7 @@ const groups: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   events: eventRows,
   console: consoleRows,
   start: startRows,
+  help: async () => [helpRow()],
   executable: async () => [await executableRow()],
   store: storeRows,
   catalog: catalogRows,
@@ -37,6 +40,7 @@ const groups: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   usage: async () => [await usageRow()],
   guests: withQemu(guestStartRows),
   pools: withQemu(poolRows),
+  forks: withQemu(forkRows),
   'idle-guests': withQemu(idleGuestRows),
 }
 

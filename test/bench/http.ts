@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs'
-import { load, median, percentile, type Target } from './load.ts'
+import { load, percentile, type Target } from './load.ts'
 import { type Server, startBare, startBareHono, startVmhost } from './processes.ts'
 import { stateWith } from './state.ts'
 import { ratioRow, type Row } from './table.ts'
 
-const rounds = 5
-const milliseconds = 1_000
+const rounds = 15
+const milliseconds = 500
 const password = 'Correct-Horse-9-Battery'
 
 const signIn = async ({ port }: Server): Promise<Response> =>
@@ -19,21 +19,25 @@ interface Case {
   readonly target: Target
 }
 
-/** Measures every case in each round, so that all see the same noise; the first round only warms up. */
+type Load = Awaited<ReturnType<typeof load>>
+
+/**
+ * Measures every case in each round. A case and its floor are compared within a round, where both see the same noise: the result is
+ * the round whose ratio is the median. The first round only warms up.
+ */
 const measure = async (cases: Readonly<Record<string, Case>>) => {
-  const seen: Record<string, { perSecond: number[]; microseconds: number[] }> = {}
-  for (let round = 0; round <= rounds; round += 1)
-    for (const [name, { server, target }] of Object.entries(cases)) {
-      const { perSecond, microseconds } = await load(server, target, milliseconds)
-      if (round === 0) continue
-      const all = (seen[name] ??= { perSecond: [], microseconds: [] })
-      all.perSecond.push(perSecond)
-      all.microseconds.push(microseconds)
-    }
-  return (name: string) => ({
-    perSecond: median(seen[name]!.perSecond),
-    microseconds: median(seen[name]!.microseconds),
-  })
+  const seen: Readonly<Record<string, Load>>[] = []
+  for (let round = 0; round <= rounds; round += 1) {
+    const loads: Record<string, Load> = {}
+    for (const [name, { server, target }] of Object.entries(cases))
+      loads[name] = await load(server, target, milliseconds)
+    if (round > 0) seen.push(loads)
+  }
+  return (name: string, floorName: string, figure: keyof Load) => {
+    const pairs = seen.map(loads => ({ measured: loads[name]![figure], floor: loads[floorName]![figure] }))
+    pairs.sort((a, b) => a.measured / a.floor - b.measured / b.floor)
+    return pairs[Math.floor(pairs.length / 2)]!
+  }
 }
 
 /** How long small GETs take, one every five milliseconds, in milliseconds. */
@@ -83,17 +87,8 @@ export const httpRows = async (): Promise<readonly Row[]> => {
       honoValidate: { server: hono, target: validate },
       validate: { server: vmhost, target: validate },
     })
-    const processor = (measured: string, floor: string) => ({
-      measured: results(measured).microseconds,
-      floor: results(floor).microseconds,
-      unit: 'µs CPU',
-    })
-    const rate = (measured: string, floor: string) => ({
-      measured: results(measured).perSecond,
-      floor: results(floor).perSecond,
-      unit: '/s',
-      digits: 0,
-    })
+    const processor = (name: string, floor: string) => ({ ...results(name, floor, 'microseconds'), unit: 'µs CPU' })
+    const rate = (name: string, floor: string) => ({ ...results(name, floor, 'perSecond'), unit: '/s', digits: 0 })
 
     const url = `http://127.0.0.1:${vmhost.port}/api/v1/machines/machine-50/status`
     const quiet = percentile(await latencies(url, headers, 3_000), 0.99)

@@ -90,6 +90,7 @@ const onService: readonly Case[] = [
 
 /** Commands that need no service, or none that runs. */
 const alone: readonly Case[] = [
+  { command: 'storage copies', says: /^There are no copies of the store|^MADE/ },
   { command: 'storage restore', findArgs: async () => join(state.path, 'backup.db'), says: /^Restored/ },
   { command: 'users list', says: /root/ },
   { command: 'catalog list', says: /^demo +1 +x86_64/m },

@@ -60,7 +60,7 @@ describe('the host bundle', () => {
     )
   })
 
-  test('stays under 1020 KB without what is loaded on demand', async () => {
+  test('stays under 1040 KB without what is loaded on demand', async () => {
     const { outputs } = await buildHost(join(folder, 'size'), await readRoutes())
     // What every start loads: the program with its command line and the service, and what these import at once.
     const begun = Object.keys(outputs).filter(file =>
@@ -70,7 +70,7 @@ describe('the host bundle', () => {
     for (const file of always)
       for (const { path, kind } of outputs[file]!.imports)
         if (kind === 'import-statement' && path in outputs) always.add(path)
-    expect([...always].reduce((sum, file) => sum + outputs[file]!.bytes, 0)).toBeLessThan(1020 * 1024)
+    expect([...always].reduce((sum, file) => sum + outputs[file]!.bytes, 0)).toBeLessThan(1040 * 1024)
     const inputs = [...always].flatMap(file => Object.keys(outputs[file]!.inputs))
     expect(inputs).toContain('lib/http/app.ts')
     for (const onDemand of ['v86', '@peculiar', 'ssh2', '@clack', 're2js', 'htmlparser2'])

@@ -11,7 +11,7 @@ import { machineArea } from './cases/machines.ts'
 import { managerArea } from './cases/managers.ts'
 import { poolArea } from './cases/pools.ts'
 import { roleArea } from './cases/roles.ts'
-import { snapshotArea } from './cases/snapshots.ts'
+import { snapshotArea, snapshotScheduleArea } from './cases/snapshots.ts'
 import { sshArea } from './cases/ssh.ts'
 import { systemArea } from './cases/system.ts'
 import { tokenArea } from './cases/tokens.ts'
@@ -33,6 +33,7 @@ export const writtenAreas: readonly Area[] = [
   poolArea,
   roleArea,
   snapshotArea,
+  snapshotScheduleArea,
   sshArea,
   systemArea,
   tokenArea,

@@ -19,8 +19,11 @@ const members =
  */
 const measures = /"(pack_size|value|total|seq|next)": ?\d+/g
 
-/** A step that was too short to measure has none, and a control sees only how far a step of a host has come each second. */
-const rate = /,"rate": ?\d+/g
+/**
+ * A step that was too short to measure has no rate, and a control sees only how far a step of a host has come each second. Whether a
+ * process waits for the next fork depends on the time since the last one.
+ */
+const timed = /,"(?:rate": ?\d+|fork_ready": ?true)/g
 
 const toMasked = (_: string, name: string): string => `"${name}":"MASKED"`
 
@@ -89,7 +92,7 @@ export const createMask = (known: Readonly<Record<string, string>>) => {
       counts.clear()
     },
     text: (text: string): string =>
-      maskText(text.replace(rate, '').replace(members, toMasked).replace(measures, toMasked)),
+      maskText(text.replace(timed, '').replace(members, toMasked).replace(measures, toMasked)),
     /** Tags are opaque, so only which of them are equal is compared. */
     header: (name: string, value: string): string => (name === 'etag' ? toMask('ETAG', value) : maskText(value)),
   }

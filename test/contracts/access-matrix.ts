@@ -25,6 +25,9 @@ const gateOf = (access: Requirement, held: Held): 'open' | 401 | 403 => {
   return passes ? 'open' : 403
 }
 
+/** Endpoints that refuse API keys, whatever the rights of their owner are. */
+const withoutKeys = new Set(['auth/create-link'])
+
 interface Matrix {
   readonly routes: readonly Route[]
   readonly callers: readonly Caller[]
@@ -46,7 +49,8 @@ export const playAccessMatrix = async ({
       const at = toServedPath(path).replace(/\{\w+\}/g, 'something')
       const answers = callers.map(async ({ name, held, headers }) => {
         const status = await send(method, at, headers)
-        const gate = gateOf(endpoint.access, held)
+        const contract = gateOf(endpoint.access, held)
+        const gate = contract === 'open' && withoutKeys.has(id) && 'x-api-key' in headers ? 403 : contract
         const seen = status === 401 || status === 403 ? status : 'open'
         if (seen !== gate) wrong.push(`${id} ${pair} by ${name}: ${status}, expected ${gate}`)
       })

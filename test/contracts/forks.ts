@@ -18,6 +18,8 @@ export interface ForkBench {
   machine(name: string): NewMachine
   /** Resolves when the guest takes commands and its agent answers. */
   waitForGuest(view: () => Promise<MachineView | undefined>): Promise<void>
+  /** Resolves when the next fork of a machine that has forked is as fast as it can be. */
+  waitForReady(view: () => Promise<MachineView | undefined>): Promise<void>
   /** Runs a command in the shell of the guest, and returns its output. */
   run(view: MachineView, command: string): Promise<string>
   close(): Promise<void>
@@ -84,6 +86,7 @@ export const forkContract = (name: string, createBench: () => Promise<ForkBench>
       for (const { id, definition } of await driver.list()) if (definition.base !== undefined) await remove(id)
       await remove(parent)
       await machines.close()
+      await driver.close()
       await bench.close()
     })
 
@@ -150,6 +153,33 @@ export const forkContract = (name: string, createBench: () => Promise<ForkBench>
       await machines.run(parent, 'resume')
       await expectToCount(parent, await readNumber(parent))
       expect(await run(parent, readDisk)).toMatch(/SOURCE|PARENT/)
+    })
+
+    test('forks that stay keep the content of their moment, however often the machine forks and writes', async () => {
+      const write = (place: number): string =>
+        `printf ROUND${place} | dd of=/dev/vda bs=65536 seek=${place} conv=notrunc,fsync 2>/dev/null`
+      const read = (places: readonly number[]): string =>
+        places.map(place => `dd if=/dev/vda bs=65536 skip=${place} count=1 2>/dev/null | head -c 6; echo`).join('; ')
+      const expectRounds = async (id: string, from: number, to: number): Promise<void> => {
+        const places = Array.from({ length: to - from + 1 }, (_, at) => from + at)
+        const lines = (await run(id, read(places))).split('\n').map(line => line.trim())
+        expect(lines.filter(line => line !== '')).toEqual(places.map(place => `ROUND${place}`))
+      }
+      const kept: { readonly id: string; readonly round: number }[] = []
+      for (let round = 1; round <= 9; round += 1) {
+        if (round % 3 === 2) await bench.waitForReady(() => driver.get(parent))
+        await run(parent, write(round))
+        const { forks } = await fork({ names: [`round-${round}`] })
+        if (round % 3 === 0) kept.push({ id: forks[0].id, round })
+        else await remove(forks[0].id)
+      }
+      await expectRounds(parent, 1, 9)
+      for (const { id, round } of kept) {
+        await expectRounds(id, 1, round)
+        if (round < 9) expect(await run(id, read([round + 1]))).not.toContain('ROUND')
+        await remove(id)
+      }
+      await expectRounds(parent, 1, 9)
     })
 
     test('a fork cannot fork before its next start, and a machine that is stopped not at all', async () => {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Principal } from '#lib/access/principal.ts'
 import { createApp } from '#lib/http/app.ts'
@@ -14,6 +16,7 @@ import showSnapshot from '#functions/machines/show-snapshot.ts'
 import updateSnapshot from '#functions/machines/update-snapshot.ts'
 import { callOf, host } from '../support/harness.ts'
 import { newEventLog } from '../support/events.ts'
+import { withExport } from '../support/exports.ts'
 import { refuseImage } from '../support/images.ts'
 import { pause, until } from '../support/waiting.ts'
 import type { Workbench } from './hypervisor.ts'
@@ -305,7 +308,9 @@ export const snapshotsContract = (name: string, make: () => Promise<SnapshotBenc
       await create('old')
       await machines.run(id, 'restart')
       await waitForBoots([1, 2])
-      const copies = [await machines.clone(id, 'copy of a running one', { linked: false })]
+      const copies: string[] = []
+      if (driver.features.cloneRunning)
+        copies.push(await machines.clone(id, 'copy of a running one', { linked: false }))
       await machines.run(id, 'stop', { force: true })
       copies.push(await machines.clone(id, 'copy', { linked: false }))
       if (driver.features.linkedClone) copies.push(await machines.clone(id, 'linked', { linked: true }))
@@ -317,6 +322,42 @@ export const snapshotsContract = (name: string, make: () => Promise<SnapshotBenc
       await revert('old')
       await machines.run(id, 'restart')
       await waitForBoots([1, 2, 2])
+    })
+
+    test('a snapshot becomes machines by a clone and by a pack, while its machine runs or is suspended', async () => {
+      await boot()
+      await create('old', { memory: false })
+      await machines.run(id, 'restart')
+      await waitForBoots([1, 2])
+      const copies = [await machines.clone(id, 'clone', { linked: false, snapshot: 'OLD' })]
+      if (driver.features.linkedClone)
+        copies.push(await machines.clone(id, 'linked', { linked: true, snapshot: 'old' }))
+      expect(state()).toBe('running')
+      const staging = await mkdtemp(join(tmpdir(), 'vmhost-staging-'))
+      await machines.run(id, 'suspend')
+      await withExport(machines, id, { staging, snapshot: 'old' }, async ({ files }) => {
+        const copyFiles = async (folder: string): Promise<void> => {
+          for (const { name: file, path } of files) await copyFile(path, join(folder, file))
+        }
+        copies.push((await machines.import({ name: 'pulled' }, copyFiles)).id)
+      })
+      expect(state()).toBe('suspended')
+      expect(await readdir(staging)).toEqual([])
+      await rm(staging, { recursive: true })
+      // Only the copies need the disk of then.
+      await succeed('DELETE', '')
+      for (const copy of copies) {
+        expect((await driver.get(copy))!.snapshots).toBeUndefined()
+        await machines.run(copy, 'start')
+        await until(async () => expect(bootsOf(await bench.serial((await driver.get(copy))!))).toEqual([2]))
+        await machines.run(copy, 'stop', { force: true })
+      }
+      await machines.run(id, 'resume')
+      await machines.run(id, 'restart')
+      await waitForBoots([1, 2, 3])
+      await expect(machines.clone(id, 'none', { linked: false, snapshot: 'old' })).rejects.toMatchObject({
+        fault: 'not-found',
+      })
     })
 
     test('events say what the snapshots are, and only users with the claim for any machine get them', async () => {

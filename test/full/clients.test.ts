@@ -1,7 +1,8 @@
-import { copyFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findProgram } from '../support/programs.ts'
 import {
   type DescribedService,
   installFromNpm,
@@ -21,6 +22,26 @@ const place = (folder: string, file: string, as: string): void =>
 
 /** What the ten calls of each client say. */
 const expected = ['root@localhost', 0, 201, 'Start', 'running', 'Stop', 202, 0, 'root', true]
+
+/** The first block of a language on the page about clients. */
+const readProgram = (language: string): string => {
+  const page = readFileSync('docs/clients.md', 'utf8')
+  return new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1] ?? ''
+}
+
+/** What each program of the page ends with. */
+const demoRuns = { code: 0, output: 'demo running\n' }
+
+/** Creates the machine that the programs of the page start, and gives the environment that they need. */
+const prepareProgram = async (): Promise<Readonly<Record<string, string>>> => {
+  const headers = { authorization: `Bearer ${await service.signIn('root')}`, 'content-type': 'application/json' }
+  const post = async (path: string, body: object) =>
+    (await fetch(`${service.url}/api/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json()
+  // The second time it is there.
+  await post('/machines', { name: 'demo', memory: 16, kernel: service.env['KERNEL'] })
+  const { encoded } = await post('/auth/api_keys', { name: 'builds', claims: ['LIST_VM', 'UPDATE_VM_STATES'] })
+  return { VMHOST_URL: service.url, VMHOST_API_KEY: encoded }
+}
 
 /** Holds the calls with the client to TypeScript's strict rules, and makes them. */
 const compileAndCall = async (folder: string): Promise<unknown> => {
@@ -100,4 +121,25 @@ test('openapi-python-client', async () => {
   place(folder, 'python.py', 'calls.py')
   const { output } = await run(folder, 'python', ['calls.py'], service.env)
   expect(JSON.parse(output)).toEqual(expected)
+  writeFileSync(join(folder, 'program.py'), readProgram('python'))
+  expect(await run(folder, 'python', ['program.py'], await prepareProgram())).toEqual(demoRuns)
+})
+
+test.skipIf(!findProgram('go'))('oapi-codegen, in Go', async () => {
+  const folder = service.folder('go')
+  mkdirSync(join(folder, 'vmhost'))
+  copyFileSync(service.document, join(folder, 'openapi.json'))
+  writeFileSync(join(folder, 'main.go'), readProgram('go'))
+  writeFileSync(join(folder, 'oapi-codegen.yaml'), readProgram('yaml'))
+  const generator = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2'
+  for (const args of [
+    ['mod', 'init', 'example.org/builds'],
+    ['run', generator, '--config', 'oapi-codegen.yaml', 'openapi.json'],
+    ['mod', 'tidy'],
+    ['build', '-o', 'program', '.'],
+  ]) {
+    const { code, output } = await run(folder, 'go', args)
+    expect(code, output).toBe(0)
+  }
+  expect(await run(folder, join(folder, 'program'), [], await prepareProgram())).toEqual(demoRuns)
 })

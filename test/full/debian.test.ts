@@ -10,6 +10,7 @@ import { createSshClient } from '../support/guests/ssh.ts'
 import { openCountingServer } from '../support/network/counting-server.ts'
 import { rangesOf, startFileServer } from '../support/servers/file-server.ts'
 import { newState, rootPassword, startService } from '../support/service.ts'
+import { signInElsewhere } from '../support/commands/sign-in-elsewhere.ts'
 import { until } from '../support/waiting.ts'
 
 const debian = withoutQemu ? 'QEMU is not installed' : await findDebian()
@@ -107,8 +108,9 @@ describe.skipIf(missing !== undefined)(missing ?? 'a real Debian, booted once', 
     const lines = Array.from({ length: 500_000 }, (_, at) => `${at + 1}\n`).join('')
     expect((await ssh.run('debian', 'seq 500000', { proxyCommand })) === lines).toBe(true)
     const key = await ask('POST', '/auth/api_keys', { name: 'ssh', claims: ['LIST_VM', 'EXECUTE_COMMAND_VM'] })
-    const remote = { VMHOST_CONNECTION: `host=${key.encoded}@${service.url}` }
-    expect(await ssh.run('debian', 'echo $SSH_CONNECTION', { proxyCommand: tunnel, env: remote })).toMatch(/ 22\n$/)
+    using elsewhere = await signInElsewhere(service.url, { apiKey: key.encoded })
+    const remote = { proxyCommand: tunnel, env: elsewhere.env }
+    expect(await ssh.run('debian', 'echo $SSH_CONNECTION', remote)).toMatch(/ 22\n$/)
 
     const content = randomBytes(4 * MB)
     const digest = describeDigest(content)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { signInElsewhere } from '../support/commands/sign-in-elsewhere.ts'
 import { newState, rootPassword, runProgram, startService } from '../support/service.ts'
 import { until } from '../support/waiting.ts'
 import { openConsoleSocket } from '../support/guests/console-client.ts'
@@ -24,9 +25,8 @@ test('vmhost console shows and types, and leaves on its key', async () => {
     token,
     body: { name: 'console', claims },
   })
-  using elsewhere = newState()
-  const connection = { VMHOST_CONNECTION: `host=${key.encoded}@${service.url}` }
-  const remote = await runProgram(['console', 'demo'], connection, elsewhere.path, leave)
+  using elsewhere = await signInElsewhere(service.url, { apiKey: key.encoded })
+  const remote = await runProgram(['console', 'demo'], elsewhere.env, elsewhere.path, leave)
   expect(remote).toMatchObject({ code: 0, stdout: expect.stringContaining('MB BOOT 00000001') })
   await service.stop()
 })

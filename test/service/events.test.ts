@@ -15,7 +15,7 @@ import { pause, until } from '../support/waiting.ts'
 
 const modes = ['inline', 'process'] as const
 type Mode = (typeof modes)[number]
-const wanted = rounds(150, 1_000)
+const wanted = rounds(60, 1_000)
 const envOf = (mode: Mode): Record<string, string> => ({
   VMHOST_ROOT_PASSWORD: rootPassword,
   VMHOST_EVENTS: mode,
@@ -254,8 +254,18 @@ describe.each(modes)('events over a WebSocket, served by: %s', mode => {
     expect(most).toBeLessThan(4e6)
     expect(stopped.messages.length).toBeLessThan(updates / 2)
     stopped.socket.resume()
-    await until(() => expect(updated(stopped)).toHaveLength(updates))
-    expect(updated(stopped)).toEqual(updated(quick))
+    // On a slow machine the service has closed a connection by then that answers no pings: its reader goes on by its cursor.
+    let hasClosed = false
+    void stopped.closed.then(() => (hasClosed = true))
+    await until(() => expect(hasClosed || updated(stopped).length === updates).toBe(true))
+    const received = [...updated(stopped)]
+    if (received.length < updates) {
+      const { cursor } = stopped.messages.at(-1)!
+      const again = await read(service, state.path, token, `?event_types=pdfm&since=${cursor}`)
+      await until(() => expect(updated(again)).toHaveLength(updates - received.length))
+      received.push(...updated(again))
+    }
+    expect(received).toEqual(updated(quick))
     await service.stop()
   })
 

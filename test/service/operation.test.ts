@@ -70,6 +70,18 @@ test('doctor finds nothing wrong with a service that runs, and asks it for its h
   expect(shown).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok +state_folder +\S+ belongs to/m) })
 })
 
+test('the status of the service is told as JSON, and ends with 1 where none runs', async () => {
+  using state = newState()
+  const status = async () => {
+    const { code, stdout } = await runProgram(['service', 'status', '--json'], {}, state.path)
+    return { code, ...JSON.parse(stdout) }
+  }
+  expect(await status()).toMatchObject({ code: 1, service: 'stopped', healthy: false, state: state.path })
+  const service = await startService({ state: state.path, env: plain })
+  expect(await status()).toMatchObject({ code: 0, service: 'running', healthy: true })
+  await service.stop()
+})
+
 test('doctor names what is wrong and the command that mends it, and ends with 1', async () => {
   using state = newState()
   const service = await startService({ state: state.path, env: { ...plain, VMHOST_LISTEN: 'https://127.0.0.1:0' } })

@@ -259,6 +259,11 @@ export const test = base.extend<Fixtures>({
       healthChecks: { hypervisor: async () => 'simulated' },
       onJobDefect: error => void defects.push(error),
       onPoolFailed: (pool, error) => void warnings.push(`${pool}: ${messageOf(error)}`),
+      schedules: {
+        findUser: async () => principal(['*']),
+        record: async () => {},
+        onFailed: (_, error) => void defects.push(error),
+      },
       // Nothing here is left behind: a part that does not close fails the test.
       shutdown: {
         add: (_name, _kind, close) => closing.defer(async () => void (await close(new AbortController().signal))),

@@ -1,13 +1,13 @@
 /**
- * Forks a machine and is killed before the step of this number: `node killed-fork.ts FOLDER ID STEP`. A step is a change of a file or
- * folder, a program that is started, or a message to QEMU. Prints the number of steps if it was not killed.
+ * Forks a machine and is killed before the step of this number: `node killed-fork.ts qemu|embedded FOLDER ID STEP`. A step is a change of
+ * a file or folder, a program that is started, or a message to QEMU. Prints the number of steps if it was not killed.
  */
 import child from 'node:child_process'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import net from 'node:net'
 
-const [folder = '', id = '', step = ''] = process.argv.slice(2)
+const [kind = '', folder = '', id = '', step = ''] = process.argv.slice(2)
 
 let done = 0
 const counted = <F extends (...args: never[]) => unknown>(real: F): F =>
@@ -18,15 +18,16 @@ const counted = <F extends (...args: never[]) => unknown>(real: F): F =>
   } as unknown as F
 
 const { createQemu } = await import('./drivers/qemu.ts')
+const { createEmbeddedBench } = await import('./drivers/embedded-bench.ts')
 
-const driver = await createQemu(folder)
+const driver = kind === 'qemu' ? await createQemu(folder) : createEmbeddedBench(folder).driver()
 await driver.open(() => {})
 for (const name of ['link', 'rename', 'rm', 'mkdir'] as const)
   (fs.promises as unknown as Record<string, unknown>)[name] = counted(fs.promises[name] as never)
 ;(child as unknown as Record<string, unknown>)['spawn'] = counted(child.spawn as never)
 net.Socket.prototype.write = counted(net.Socket.prototype.write as never)
 syncBuiltinESMExports()
-const forks = ['one', 'two'].map(name => ({ id: crypto.randomUUID(), name }))
+const forks = ['one', 'two'].map(name => ({ name }))
 await driver.fork!(id, forks, new AbortController().signal)
 process.stdout.write(`${done}\n`)
 process.exit(0)

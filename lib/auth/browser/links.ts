@@ -7,12 +7,18 @@ import type { PasswordRules } from '../password-policy.ts'
 import type { TokenBasis } from '../sign-in.ts'
 import { type IssuedLink, StoredLink } from './schemas.ts'
 
-/** Links for the first sign-in: who has one sets the password of its user, once, within 24 hours. */
+/**
+ * Links for the first sign-in: who has one sets the password of its user, once, within 24 hours. Any other change of the password ends
+ * it, because a link that a stolen token has issued must not outlive the change that ends the token.
+ */
 export interface Links {
-  /** Issues a link for a user. An earlier one of the same user ends. */
-  issue(user: Pick<Principal, 'id'>): Promise<IssuedLink>
   /**
-   * Uses up a link: sets the password of its user, who is returned. Throws `unauthenticated` for a link that is unknown, used or expired,
+   * Issues a link for a user. An earlier one of the same user ends. Throws `forbidden` for an API key, whose holder may not set the
+   * password of its owner, and for a user of another service.
+   */
+  issue(user: Pick<Principal, 'id' | 'apiKeyId'>): Promise<IssuedLink>
+  /**
+   * Uses up a link: sets the password of its user, who is returned. Throws `unauthenticated` for a link that is unknown or has ended,
    * and `invalid` for a password that is too weak, which leaves the link as it is.
    */
   use(secret: string, password: string): Promise<{ readonly principal: Principal; readonly basis: TokenBasis }>
@@ -32,7 +38,7 @@ const lifetime = 24 * 3_600_000
 
 const createRefusal = (): ServiceError => {
   const message =
-    'This link is not valid: it was used, it is older than 24 hours, or a newer one was made. `vmhost link` makes a new one.'
+    'This link is not valid: it was used, it is older than 24 hours, a newer one was made, or the password was changed. `vmhost link` makes a new one.'
   return new ServiceError('unauthenticated', message, {
     extra: { error: 'invalid_grant', error_description: message },
   })
@@ -41,11 +47,18 @@ const createRefusal = (): ServiceError => {
 export const createLinks = ({ store, accounts, rules, sha256 }: Options): Links => {
   const links = store.collection('sign-in-links', StoredLink, { unique: { digest: link => link.digest } })
   return {
-    async issue({ id }) {
+    async issue({ id, apiKeyId }) {
+      if (apiKeyId !== undefined)
+        throw new ServiceError(
+          'forbidden',
+          'An API key cannot make a link. Sign in with your password, or run `vmhost link`.',
+        )
+      const user = await accounts.get(id)
+      if (!user) throw new ServiceError('forbidden', 'A link sets a password, and you have none at this service.')
       const secret = randomBytes(32).toString('base64url')
       const expiresAt = Date.now() + lifetime
       const earlier = await links.get(id)
-      const link = { id, digest: sha256(secret), expires_at: expiresAt }
+      const link = { id, digest: sha256(secret), expires_at: expiresAt, generation: user.generation }
       await store.commit([links.put({ ...link, ...(earlier && { rev: earlier.rev }) })])
       return { fragment: `#/link/${secret}`, expires_at: new Date(expiresAt).toISOString() }
     },
@@ -53,7 +66,8 @@ export const createLinks = ({ store, accounts, rules, sha256 }: Options): Links 
       // By its digest, so that the time of the search tells nothing of the secret.
       const link = await links.find('digest', sha256(secret))
       const user = link && (await accounts.get(link.id))
-      if (!link || !user || link.expires_at <= Date.now()) throw createRefusal()
+      const hasEnded = !link || !user || link.expires_at <= Date.now() || link.generation !== user.generation
+      if (hasEnded) throw createRefusal()
       rules.check(password, 'The new password')
       // One commit: of two uses at the same time one fails, because the other has removed this revision.
       await accounts.setPassword(user, password, [links.remove(link)])

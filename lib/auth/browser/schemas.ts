@@ -30,4 +30,6 @@ export const StoredLink = z.object({
   digest: z.string(),
   /** Milliseconds since 1970. */
   expires_at: z.number(),
+  /** The number of changes of the user's password when the link was made. */
+  generation: z.int().default(0),
 })

@@ -6,8 +6,7 @@ import { toMachinePath } from './machine-path.ts'
 import type { ServiceTarget } from './service-target.ts'
 
 interface Options {
-  /** Finds the service. It is called for each connection, since a token ends earlier than a console. */
-  readonly findTarget: () => Promise<ServiceTarget>
+  readonly target: ServiceTarget
   /** Name or id of the machine. */
   readonly machine: string
   /** Undefined to read only. */
@@ -33,7 +32,7 @@ const mayRetry = (error: unknown): boolean =>
  * Connects a terminal, or a pipe, to the console of a machine until its user leaves or the input ends. If the connection ends, it
  * connects again and goes on where the output has ended. Throws what the service refuses.
  */
-export const attachConsole = async ({ findTarget, machine, writer, input, output, show }: Options): Promise<void> => {
+export const attachConsole = async ({ target, machine, writer, input, output, show }: Options): Promise<void> => {
   let connection: ConsoleConnection | undefined
   /** The offset of the next byte, and the end of the output when the connection was opened. */
   let [next, end]: [number | undefined, number] = [undefined, 0]
@@ -82,7 +81,7 @@ export const attachConsole = async ({ findTarget, machine, writer, input, output
   const connectOnce = async (): Promise<void> => {
     const path = toMachinePath(machine, 'console', { offset: String(next ?? -replay), ...(claim && { writer: claim }) })
     try {
-      connection = await connectConsole({ target: await findTarget(), path, onOutput, onMessage })
+      connection = await connectConsole({ target, path, onOutput, onMessage })
       isLost = false
       // The service may take the connection that was lost for a writer that is still there.
       if (claim) claim = 'take-over'

@@ -31,6 +31,7 @@ export interface PushOptions {
   readonly chunked?: true
   readonly json?: true
   readonly suspend?: true
+  readonly snapshot?: string
   readonly overrideExisting: boolean
 }
 
@@ -51,6 +52,7 @@ const toPushBody = (catalogId: string, connection: string, options: PushOptions)
   compress_format: options.format,
   chunked: options.chunked,
   suspend: options.suspend,
+  snapshot: options.snapshot,
   override_existing: options.overrideExisting,
 })
 
@@ -61,7 +63,7 @@ export const addPushOptions = (command: Command): Command =>
     )
     .argument('<catalog-id>', 'name of the machine in the catalog')
     .requiredOption('--version <version>', 'version, such as 1.0.2-beta')
-    .option('--machine <machine>', 'id or name of a stopped machine (or see --suspend)')
+    .option('--machine <machine>', 'id or name of a stopped machine (or see --suspend and --snapshot)')
     .option('--local-path <folder>', 'folder of a machine, or of a pvm or macvm bundle; use it instead of --machine')
     .option('--connection <connection>', `provider that stores the pack, ${connectionHelp}`)
     .option('--architecture <name>', 'x86_64 or arm64; default: the architecture of this host')
@@ -87,6 +89,7 @@ export const addPushOptions = (command: Command): Command =>
       '--suspend',
       'suspend a running machine while its files are read, then resume it; without this option the push refuses a running machine',
     )
+    .option('--snapshot <snapshot>', 'name or id of a snapshot to push, without its memory; the machine may run')
     .option('--no-override-existing', 'do not replace an existing manifest')
 
 /** Pushes a machine and follows the job to its end. */

@@ -10,6 +10,7 @@ import { installPlist, uninstallPlist } from '#lib/service-unit/install-launchd.
 import { installUnit, uninstallUnit, unitFile } from '#lib/service-unit/install-systemd.ts'
 import { formatPlist } from '#lib/service-unit/launchd-plist.ts'
 import { formatUnit, type UnitOptions } from '#lib/service-unit/systemd-unit.ts'
+import { formatJson } from '../admin/text-table.ts'
 import type { CommandContext } from './context.ts'
 
 const isMac = process.platform === 'darwin'
@@ -40,11 +41,15 @@ const refuseHiddenProgram = (program: readonly string[]): void => {
     )
 }
 
-/** Shows what systemd says of the unit, on a host with systemd. */
-const showUnit = async (): Promise<void> => {
-  if (!existsSync('/run/systemd/system')) return
+/** What systemd says of the unit, by property; undefined on a host without systemd. */
+const readUnit = async (): Promise<Readonly<Record<string, string>> | undefined> => {
+  if (!existsSync('/run/systemd/system')) return undefined
   const { stdout } = await thisHost.run('systemctl', 'show', '--property=ActiveState,UnitFileState,MainPID', 'vmhost')
-  console.log(`unit     ${unitFile} (${stdout.trim().split('\n').join(', ')})`)
+  const pairs = stdout
+    .trim()
+    .split('\n')
+    .map(line => line.split('='))
+  return Object.fromEntries(pairs.map(([name = '', ...value]) => [name, value.join('=')]))
 }
 
 /** `vmhost service …` */
@@ -87,15 +92,23 @@ export const createServiceCommand = ({ registerLocal: register }: CommandContext
       console.log(`Removed the service. Its state is still in ${state}, and QEMU machines that ran continue to run.`)
     },
   )
-  register(
-    service.command('status').description('Show whether the service runs and is healthy; ends with 1 if not'),
-    async ({ state }) => {
-      const found = await askService(state)
-      await showUnit()
-      const healthy = found.kind === 'running' && found.health.healthy
-      console.log(`service  ${found.kind === 'running' ? found.health.message : found.kind} (${state})`)
-      if (!healthy) process.exitCode = 1
-    },
-  )
+  const status = service
+    .command('status')
+    .description('Show whether the service runs and is healthy; ends with 1 if not')
+    .option('--json', 'as JSON')
+  register(status, async ({ state }) => {
+    const found = await askService(state)
+    const unit = await readUnit()
+    const healthy = found.kind === 'running' && found.health.healthy
+    const message = found.kind === 'running' ? found.health.message : found.kind
+    if (!healthy) process.exitCode = 1
+    if (status.opts<{ readonly json?: true }>().json)
+      return console.log(formatJson({ service: found.kind, healthy, message, state, unit: unit ?? null }))
+    if (unit) {
+      const properties = Object.entries(unit).map(pair => pair.join('='))
+      console.log(`unit     ${unitFile} (${properties.join(', ')})`)
+    }
+    console.log(`service  ${message} (${state})`)
+  })
   return service
 }

@@ -4,9 +4,12 @@ import { ServiceError } from '#lib/errors.ts'
 import { exists } from '#lib/platform/files.ts'
 import { copyDatabase, readAndCleanUp, readDatabase } from '#lib/storage/database-file.ts'
 import { getStoreFile } from '#lib/storage/open-store.ts'
-import { changeStoragePassword, restoreStore } from '#lib/storage/restore.ts'
+import { listCopies } from '#lib/storage/copies/list.ts'
+import { changeStoragePassword, restoreStore } from '#lib/storage/copies/restore.ts'
 import { readPassword } from '../admin/read-password.ts'
-import { createSealSecretsLoader } from '#lib/compose/state.ts'
+import { describeChanges, formatCopies } from '../admin/store-copies.ts'
+import { formatJson } from '../admin/text-table.ts'
+import { createSealSecretsLoader, getBackupFolder } from '#lib/compose/state.ts'
 import type { CommandContext } from './context.ts'
 
 /** `vmhost storage …` */
@@ -28,21 +31,29 @@ export const createStorageCommand = ({ registerLocal: register }: CommandContext
       console.log(`Keep ${state}/keys with it: the store is of no use without them.`)
     },
   )
-  register(
-    storage
-      .command('restore')
-      .description('Replace the store with a copy, while the service is stopped')
-      .argument('<file>'),
-    async (config, [file = '']) => {
-      const { sealed, replacedCopy } = await restoreStore(
-        config.state,
-        resolve(file),
-        await createSealSecretsLoader(config)?.(),
-      )
-      console.log(`Restored ${file}, which is ${sealed ? '' : 'not '}encrypted.`)
-      if (replacedCopy !== undefined) console.log(`The replaced store is in ${replacedCopy}.`)
-    },
-  )
+  const list = storage
+    .command('copies')
+    .description('List the copies of the store: of upgrades, restores and backups')
+    .option('--json', 'as JSON')
+  register(list, async config => {
+    const copies = listCopies(config.state, getBackupFolder(config))
+    console.log(list.opts<{ readonly json?: true }>().json ? formatJson(copies) : formatCopies(copies))
+  })
+  const restore = storage
+    .command('restore')
+    .description('Replace the store with a copy, while the service is stopped; what is lost is shown')
+    .argument('<file>', 'the copy, such as one of vmhost storage copies')
+    .option('--dry-run', 'show what would be lost, and change nothing; the service may run')
+  register(restore, async (config, [file = '']) => {
+    const copy = resolve(file)
+    const secrets = await createSealSecretsLoader(config)?.()
+    const changes = await describeChanges(config.state, copy, secrets)
+    if (restore.opts<{ readonly dryRun?: true }>().dryRun) return console.log(changes)
+    const { sealed, replacedCopy } = await restoreStore(config.state, copy, secrets)
+    console.log(`Restored ${file}, which is ${sealed ? '' : 'not '}encrypted.`)
+    if (replacedCopy !== undefined) console.log(`The replaced store is in ${replacedCopy}.`)
+    console.log(changes)
+  })
   register(
     storage
       .command('rekey')

@@ -1,7 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { toMachinePath } from '../admin/machine-path.ts'
 import { openStream } from '../admin/open-stream.ts'
-import { findServiceTarget } from '../admin/service-target.ts'
 import type { CommandContext } from './context.ts'
 
 const parsePort = (text: string): string => {
@@ -12,18 +11,16 @@ const parsePort = (text: string): string => {
 
 const help = `
 It ends when its standard input ends, and when the guest closes the connection. For example:
-  ssh -o ProxyCommand='vmhost tunnel %h %p' debian@web
-VMHOST_CONNECTION names the service of another host: host=KEY@https://… or host=USER:PASSWORD@https://…`
+  ssh -o ProxyCommand='vmhost tunnel %h %p' debian@web`
 
-/** `vmhost tunnel`. The connection names the service; without it, it is that of this host. */
-export const createTunnelCommand = ({ registerLocal: register, connection }: CommandContext): Command => {
+/** `vmhost tunnel` */
+export const createTunnelCommand = ({ createRegister }: CommandContext): Command => {
   const command = new Command('tunnel')
     .argument('<machine>', 'name or id of the machine')
     .argument('<port>', 'TCP port of the guest', parsePort)
     .addHelpText('after', help)
-  register(command, async (config, [machine = '', port = '']) => {
-    const path = toMachinePath(machine, 'tunnel', { port })
-    const { stream, closed } = openStream(await findServiceTarget(config, connection), path)
+  createRegister()(command, async ({ target }, { args: [machine = '', port = ''] }) => {
+    const { stream, closed } = openStream(target, toMachinePath(machine, 'tunnel', { port }))
     process.stdin.pipe(stream).pipe(process.stdout)
     try {
       await closed

@@ -3,8 +3,9 @@ import type { ConnectionOptions } from 'node:tls'
 import { createClient } from '#lib/client/client.ts'
 import type { Client } from '#lib/client/types.ts'
 import type { Config } from '#lib/compose/config.ts'
-import { ServiceError } from '#lib/errors.ts'
+import { ServiceError, unknownEndpoint } from '#lib/errors.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
+import { toRefusal } from '../admin/refusal.ts'
 import { createUnreachableError, type ServiceTarget } from '../admin/service-target.ts'
 import { trustCertificate } from './certificate.ts'
 import type { Context } from './contexts.ts'
@@ -29,12 +30,18 @@ export interface ServiceNeeds {
   readonly offline?: 'identity' | 'catalog' | undefined
 }
 
+/** The `error` of a refusal; undefined if it has none, or if a proxy has answered. */
+const readError = async (reply: Response): Promise<unknown> => {
+  const { body } = toRefusal(reply.status, await reply.clone().text())
+  return typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined
+}
+
 /** Throws `unsupported` if a reply says that the service has no such endpoint. A build or a configuration can have some only. */
 const assertServed = async (reply: Response, { name }: ServiceTarget, method: string, url: string): Promise<void> => {
+  const isMissing = reply.status === 404 && (await readError(reply)) === unknownEndpoint
+  if (!isMissing && reply.status !== 405) return
   const { pathname } = new URL(url)
-  const isMissing = reply.status === 404 && (await reply.clone().text()).includes(`There is nothing at ${pathname}.`)
-  if (isMissing || reply.status === 405)
-    throw new ServiceError('unsupported', `${name} does not have ${method} ${pathname}, which this command needs.`)
+  throw new ServiceError('unsupported', `${name} does not have ${method} ${pathname}, which this command needs.`)
 }
 
 /** Creates a client whose connection errors name the service. `retries` is 0: a person sees the failure, and decides. */

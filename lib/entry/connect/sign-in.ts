@@ -74,7 +74,7 @@ export const signIn = async (
   let context: Context
   if (apiKey) {
     context = { ...trusted, api_key: await readSecret('API key') }
-    await openContext(context).client.api.auth.validateOwnToken()
+    await openContext(context).client.api.auth.showSession()
   } else {
     const username = user ?? (await askUser())
     const fetch = createNodeFetch(certificate === undefined ? {} : trustCertificate(certificate))

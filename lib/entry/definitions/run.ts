@@ -44,7 +44,8 @@ const waitForJob = async (service: Service, { id, job_operation: operation }: Jo
 /** Says on standard error that a reply is not the one that a command is for, and makes the exit code that of a failure. */
 const reportFailure = (reply: unknown, [path, expected]: readonly [string, unknown]): void => {
   const value = getMember(reply, path)
-  if (value === expected) return
+  // Without the member nobody has asked for it.
+  if (value === undefined || value === expected) return
   console.error(`vmhost: ${path} is ${escapeControls(formatValue(value))}`)
   process.exitCode = exitCodes.failed
 }

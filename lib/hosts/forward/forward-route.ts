@@ -7,7 +7,16 @@ import type { Forwarding } from './forwarding.ts'
 import { LicenseRecord } from '#lib/license/license.ts'
 
 /** The services that only a host has. Endpoints that use one of them are forwarded to a host. */
-export const hostServiceNames = ['machines', 'pools', 'tunnels', 'images', 'catalogCache', 'ssh', 'license'] as const
+export const hostServiceNames = [
+  'machines',
+  'snapshotSchedules',
+  'pools',
+  'tunnels',
+  'images',
+  'catalogCache',
+  'ssh',
+  'license',
+] as const
 
 /** Whether a route needs a host. */
 export const needsHost = ({ endpoint: { uses } }: Route): boolean =>

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { encodeSegment, toServedPath } from '#lib/calls/paths.ts'
 import type { RequestContext } from '#lib/http/context.ts'
 import type { Route } from '#lib/http/endpoint.ts'
+import { maxWait } from '#lib/http/prefer.ts'
 
 /** What a forwarded request says about its host. This service reads it, and does not send it on. */
 export interface HostChoice {
@@ -43,7 +44,8 @@ const readHeaders = (context: RequestContext): Readonly<Record<string, string>> 
   const { waitLimit } = context.progress
   return {
     ...Object.fromEntries(passed),
-    ...(waitLimit && { Prefer: `wait=${Math.ceil(waitLimit.milliseconds / 1000)}` }),
+    // A job waits without a limit, and a request to a host does not.
+    ...(waitLimit && { Prefer: `wait=${Math.min(Math.ceil(waitLimit.milliseconds / 1000), maxWait)}` }),
   }
 }
 

@@ -48,6 +48,17 @@ const requirePattern = (schema: z.core.JSONSchema.JSONSchema, added: string): vo
   else schema.allOf = patterns.map(pattern => ({ pattern }))
 }
 
+/**
+ * Replaces a list of types by alternatives, in every schema of a parsed JSON Schema. Generators of clients know no list but that of one
+ * type and null.
+ */
+const separateTypes = (_key: string, value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null || !('type' in value)) return value
+  const { type, ...schema } = value
+  if (!Array.isArray(type) || type.filter(each => each !== 'null').length < 2) return value
+  return { ...schema, anyOf: type.map((each: unknown) => ({ type: each })) }
+}
+
 /** Makes a schema portable. Reply schemas stay open, because a later version may add members. */
 const adjust = (io: 'input' | 'output', { zodSchema, jsonSchema }: Conversion): void => {
   if (io === 'input' && isFlag(zodSchema)) jsonSchema.type = 'boolean'
@@ -70,7 +81,12 @@ export const toJsonSchema = (schema: z.ZodType, use: Use, components: Components
   const suffix = io === 'input' ? 'Input' : ''
   const named = text.replaceAll(/#\/\$defs\/(\w+)/g, (_, name: string) => `#/components/schemas/${name}${suffix}`)
   // What `z.toJSONSchema` makes.
-  const { $schema: _, $defs, id, ...plain } = JSON.parse(named) as { $schema: string; $defs?: object; id?: string }
+  const {
+    $schema: _,
+    $defs,
+    id,
+    ...plain
+  } = JSON.parse(named, separateTypes) as { $schema: string; $defs?: object; id?: string }
   const complete = (definition: object): object => (use === 'body' ? withNulls(definition) : definition)
   for (const [name, { id: __, ...definition }] of Object.entries<{ id?: string }>({ ...$defs }))
     components[name + suffix] = complete(definition)

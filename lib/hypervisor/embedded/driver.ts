@@ -2,25 +2,27 @@ import { availableParallelism } from 'node:os'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { Logger } from '#lib/platform/log.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
-import { abortableAfterGrace } from '#lib/async/abortable.ts'
 import { createBaseDriver } from '../base-driver.ts'
 import { checkChangeWhenStopped } from '../check-change.ts'
+import type { Definition } from '../definition.ts'
 import type { HypervisorDriver, MachineView } from '../driver.ts'
 import { createMachineFolders } from '../files/machine-folders.ts'
 import type { HostFileOpener } from '../files/open-machine-file.ts'
 import type { SerialPort } from '../serial-port.ts'
 import { createStoppedView } from '../machine-views.ts'
+import { cloneMachine } from './clone-machine.ts'
 import { createDiskBases } from './disks/bases.ts'
 import { createDiskClaims } from './disks/claims.ts'
 import { type MachineDisk, openMachineDisk } from './disks/machine-disk.ts'
+import { createForks } from './forks/forks.ts'
 import { checkHardware } from './limits.ts'
 import { createMachine, type Machine } from './machine.ts'
-import { prepareClone } from './prepare-clone.ts'
 import { prepareDemo, prepareMachine } from './prepare-machine.ts'
 import { exportEmbeddedMachine, validateImport } from './embedded-export.ts'
 import { createProgramLoader } from './program.ts'
 import { recoverMachine } from './recovery.ts'
 import { createSerialPort } from './serial/port.ts'
+import { createSnapshots } from './snapshots/snapshots.ts'
 
 export interface EmbeddedDriver extends HypervisorDriver {
   /**
@@ -65,12 +67,14 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
       claims,
       serialLogSize,
       log,
-      onEvent: base.report,
+      onEvent(event) {
+        // A fork that is being made is no machine yet.
+        if (base.machines.has(view.id)) base.report(event)
+      },
     })
-  const base = createBaseDriver({
-    folders,
-    createMachine: definition => createFromView(createStoppedView(definition, folders.home(definition.id))),
-  })
+  const createStopped = (definition: Definition): Machine =>
+    createFromView(createStoppedView(definition, folders.home(definition.id)))
+  const base = createBaseDriver({ folders, createMachine: createStopped })
   const bases = createDiskBases({
     getHome: folders.home,
     listUsed: id =>
@@ -81,6 +85,10 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
             .filter(({ definition }) => definition.base === id)
             .flatMap(({ definition: { disks } }) => disks.flatMap(({ backing }) => backing ?? [])),
   })
+  const forkParts = { folder, folders, bases, hostFiles, createMachine: createStopped, log }
+  const forks = createForks({ ...forkParts, register: base.register })
+  const copying = { bases, hostFiles, create: base.createPrepared }
+  const snapshots = createSnapshots({ folders, loadProgram, copying, requireMachine: base.requireMachine, log })
   /** Returns the view of a machine. Throws `conflict` unless it is in one of the states that this kind of copy requires. */
   const requireState = (id: string, copy: string, ...states: readonly MachineView['state'][]): MachineView => {
     const view = base.requireMachine(id).view()
@@ -91,6 +99,12 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
   const claimDisk = async (view: MachineView): Promise<void> => {
     await using disk = await openMachineDisk(view, hostFiles, 'read')
     if (disk) claims.claim(disk.file, view.id, view.name)
+  }
+  /** Reserves the disk of a machine that does not run, until disposed of. A suspended machine keeps its claim anyway. */
+  const reserveDisk = ({ id, name, state }: MachineView, { file }: MachineDisk): Disposable | undefined => {
+    if (state === 'stopped') return claims.claimForReading(file, id, name)
+    claims.claim(file, id, name)
+    return undefined
   }
   /** Runs `work` while the machine's disk is reserved: no machine runs with it or can start with it. Throws `conflict`. */
   const withDiskReserved = async <T>(view: MachineView, work: (disk: MachineDisk | undefined) => Promise<T>) => {
@@ -131,8 +145,9 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
       networkCard: '',
     },
     async open(onEvent) {
+      const hadForks = await forks.removeInterrupted()
       for (const found of await base.open(onEvent)) {
-        const { view, resume } = await recoverMachine(folders, found)
+        const { view, resume } = await recoverMachine(folders, await snapshots.recover(found))
         const machine = base.register(createFromView(view))
         // A suspended machine keeps its claim. If its disk cannot be used, resume reports that.
         if (view.state === 'suspended') await claimDisk(view).catch(() => {})
@@ -141,35 +156,32 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
           log.error('Machine {name} could not be resumed: {error}', { name: view.name, error: messageOf(error) })
         })
       }
+      // The base images of forks that were removed.
+      if (hadForks) for (const id of base.machines.keys()) await bases.deleteUnused(id).catch(() => {})
     },
     list: base.list,
     get: base.get,
-    run: (id, verb, options) => base.requireMachine(id).run(verb, options),
+    async run(id, verb, options) {
+      // A forced stop may run beside a revert, and waits until that has replaced the files.
+      if (!options.force) await snapshots.finishRevert(id, options.deadline)
+      return base.requireMachine(id).run(verb, options)
+    },
     create: async machine => base.createPrepared(await prepareMachine(machine, hostFiles)),
     createDemo: () => base.createPrepared(prepareDemo()),
-    async clone(from, name, { id = crypto.randomUUID(), owner, linked, deadline, onProgress }) {
+    async clone(from, name, options) {
+      await snapshots.finishRevert(from, options.deadline)
       const source = requireState(from, 'clone', 'stopped')
-      return withDiskReserved(source, async disk => {
-        const create = async (link?: { readonly base: string | undefined }): Promise<MachineView> => {
-          const prepared = prepareClone(source, { id, name, owner }, { disk, link, hostFiles, deadline })
-          const populate = async (folder: string): Promise<void> => {
-            await abortableAfterGrace(deadline, prepared.populate(folder))
-            onProgress(1)
-            // Last chance to give up: the clone is not published yet.
-            deadline.throwIfAborted()
-          }
-          return base.createPrepared({ ...prepared, populate })
-        }
-        if (!linked) return create()
-        return disk
-          ? bases.withBase(source, disk, deadline, name => create({ base: name }))
-          : create({ base: undefined })
-      })
+      return withDiskReserved(source, disk => cloneMachine(source, disk, name, options, copying))
     },
-    export: async (id, options) =>
-      exportEmbeddedMachine(requireState(id, 'export', 'stopped', 'suspended'), options, { claims, hostFiles }),
+    async export(id, options) {
+      await snapshots.finishRevert(id, options.deadline)
+      const view = requireState(id, 'export', 'stopped', 'suspended')
+      return exportEmbeddedMachine(view, options, { hostFiles, reserve: disk => reserveDisk(view, disk) })
+    },
     import: (machine, populate) => base.import(machine, populate, validateImport),
     openAgent: async id => base.requireMachine(id).agentPort.require(),
+    snapshots,
+    fork: (id, newForks, deadline) => forks.fork(base.requireMachine(id), newForks, deadline),
     checkChange,
     async configure(id, next) {
       checkChange(base.requireMachine(id).view(), next)

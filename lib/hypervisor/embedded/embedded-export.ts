@@ -5,29 +5,27 @@ import type { Definition } from '../definition.ts'
 import type { ExportedMachine, HypervisorDriver, MachineView } from '../driver.ts'
 import { copyIfAttached, exportMachineFiles } from '../files/export.ts'
 import type { HostFileOpener } from '../files/open-machine-file.ts'
-import type { DiskClaims } from './disks/claims.ts'
 import { copyContent } from './disks/content.ts'
-import { openMachineDisk } from './disks/machine-disk.ts'
+import { type MachineDisk, openMachineDisk } from './disks/machine-disk.ts'
 import { inspectKernel, requireKernel } from './inspect-kernel.ts'
 import { checkHardware, inspectDisk } from './limits.ts'
 
 /**
- * Exports a machine that does not run. No other machine can use its disk until the export handle is disposed. Throws
- * `conflict`, `forbidden` and `invalid`.
+ * Exports a machine that does not run, or what a snapshot of a machine is. `reserve` keeps others from writing to the disk until the
+ * export handle is disposed. Throws `conflict`, `forbidden` and `invalid`.
  */
 export const exportEmbeddedMachine = async (
   view: MachineView,
   { staging, deadline, onProgress }: Parameters<HypervisorDriver['export']>[1],
-  { claims, hostFiles }: { readonly claims: DiskClaims; readonly hostFiles: HostFileOpener },
+  {
+    hostFiles,
+    reserve,
+  }: { readonly hostFiles: HostFileOpener; readonly reserve?: (disk: MachineDisk) => Disposable | undefined },
 ): Promise<ExportedMachine> => {
-  const { id, name, home, definition } = view
+  const { home, definition } = view
   await using exportHandle = new AsyncDisposableStack()
   await using disk = await openMachineDisk(view, hostFiles, 'read')
-  if (disk) {
-    // A suspended machine keeps its claim after the export.
-    if (view.state === 'stopped') exportHandle.use(claims.claimForReading(disk.file, id, name))
-    else claims.claim(disk.file, id, name)
-  }
+  exportHandle.use(disk && reserve?.(disk))
   // The disk of a linked clone is exported with the content of its base.
   const selectCopy: typeof copyIfAttached = file =>
     disk?.base && file.disk ? (to, _, signal) => copyContent(disk, to, signal) : copyIfAttached(file)

@@ -3,7 +3,7 @@ import type { V86, V86Image, V86Options } from 'v86'
 import { openDisk } from './disks/device.ts'
 import { createBootImage } from './linux/boot-image.ts'
 import { parseKernelHeader } from './linux/kernel-header.ts'
-import type { Line, WorkerData, WorkerEvent } from './protocol.ts'
+import type { Line, StateToRestore, WorkerData, WorkerEvent } from './protocol.ts'
 import { readState, computeSha256, writeState, type Origin } from './saved-state.ts'
 import { createSerialLines } from './serial/lines.ts'
 
@@ -38,15 +38,15 @@ const readKernel = ({ kernel: path, isLinux, cmdline = '', memory }: WorkerData)
 export const createEmulator = async (data: WorkerData, report: (event: WorkerEvent) => void): Promise<Emulator> => {
   const { V86 } = await import('v86')
   const disk = openDisk(data.disk)
-  const readOrigin = (): Origin => ({
-    id: data.id,
+  const readOrigin = (id: string): Origin => ({
+    id,
     emulator: data.program.digest,
     memory: data.memory,
     disk: computeSha256(disk.bytes),
   })
-  const loadState = (path: string): V86Image => {
+  const loadState = ({ path, id }: StateToRestore): V86Image => {
     try {
-      return { buffer: readState(path, readOrigin()) }
+      return { buffer: readState(path, readOrigin(id)) }
     } catch (error) {
       throw new UnusableStateError(error instanceof Error ? error.message : String(error))
     }
@@ -94,7 +94,7 @@ export const createEmulator = async (data: WorkerData, report: (event: WorkerEve
     pause,
     async save(path) {
       await pause()
-      writeState(path, new Uint8Array(await emulator.save_state()), readOrigin())
+      writeState(path, new Uint8Array(await emulator.save_state()), readOrigin(data.id))
     },
     sendInput: lines.send,
   }

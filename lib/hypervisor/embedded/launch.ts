@@ -9,6 +9,7 @@ import type { DiskClaims } from './disks/claims.ts'
 import { type MachineDisk, openMachineDisk } from './disks/machine-disk.ts'
 import { inspectKernel } from './inspect-kernel.ts'
 import type { EmulatorProgram } from './program.ts'
+import type { StateToRestore } from './protocol.ts'
 import { type Session, startSession } from './worker-session.ts'
 
 /** The open, validated files that a machine starts with. */
@@ -52,7 +53,7 @@ export interface LaunchParts {
 interface Options extends LaunchParts {
   readonly deadline: AbortSignal
   /** The saved state to restore instead of booting. */
-  readonly state?: string
+  readonly state?: StateToRestore
 }
 
 /**

@@ -17,7 +17,7 @@ const fileName = 'run.json'
 /** Writes the state of a machine, so that the next start of the service can recover it. Throws as `writeJson`. */
 export const writePersistedState = (
   folders: MachineFolders,
-  view: MachineView,
+  view: Pick<MachineView, 'id' | 'state' | 'since' | 'ranFor' | 'problem'>,
   resume?: PersistedState['resume'],
 ): Promise<void> => {
   const { state, since, ranFor, problem } = view

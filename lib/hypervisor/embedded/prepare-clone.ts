@@ -4,7 +4,7 @@ import { cloneDefinition, type CloneIdentity } from '../definition.ts'
 import type { MachineView } from '../driver.ts'
 import { openMachineFile, type HostFileOpener } from '../files/open-machine-file.ts'
 import { copySeed } from '../seed/seed-files.ts'
-import { copyContent } from './disks/content.ts'
+import { copyContent, copyImage } from './disks/content.ts'
 import { copyWithReflink } from './disks/files.ts'
 import type { MachineDisk } from './disks/machine-disk.ts'
 import { createOverlay } from './disks/overlay.ts'
@@ -38,9 +38,8 @@ export const prepareClone = (
 
   const populateDisk = async (from: MachineDisk, to: string): Promise<void> => {
     if (link) await createOverlay(to, from.size)
-    // An own image shares its blocks with the copy, if the file system can.
-    else if (!from.base && !isAbsolute(source.disks[0]!.path)) await copyWithReflink(from.file.path, to)
-    else await copyContent(from, to, deadline)
+    else if (from.base) await copyContent(from, to, deadline)
+    else await copyImage(from.file, to, deadline)
   }
   return {
     definition,

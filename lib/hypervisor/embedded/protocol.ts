@@ -1,6 +1,12 @@
 import type { DiskFiles } from './disks/device.ts'
 import type { EmulatorProgram } from './program.ts'
 
+/** A saved state: the path of its file, and the id of the machine that was saved. */
+export interface StateToRestore {
+  readonly path: string
+  readonly id: string
+}
+
 /** The parameters of a worker, which runs one machine. Paths are absolute. */
 export interface WorkerData {
   readonly program: EmulatorProgram
@@ -20,7 +26,7 @@ export interface WorkerData {
   /** Bytes after which the log is rotated. */
   readonly serialLogSize: number
   /** A saved state to restore instead of booting. */
-  readonly state?: string
+  readonly state?: StateToRestore
 }
 
 /** A request to a worker. The worker replies in order, with a `WorkerReply` of the same number. */

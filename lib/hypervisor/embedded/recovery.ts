@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { exists } from '#lib/platform/files.ts'
 import type { MachineView } from '../driver.ts'
 import type { MachineFolders, ValidMachine } from '../files/machine-folders.ts'
-import { stateFileName } from './machine.ts'
+import type { SnapshotTree } from '../snapshot.ts'
+import { forkStateFile } from './forks/fork-machine.ts'
+import { stateFileName } from './machine-state.ts'
 import { writePersistedState, readPersistedState, type PersistedState } from './persisted-state.ts'
 
 interface RecoveredMachine {
@@ -16,12 +18,15 @@ interface RecoveredMachine {
  * Determines the state of a machine after a restart of the service. A machine that ran when the service was killed is stopped with the
  * problem `crashed`. A saved state counts unless the machine has run or was stopped since.
  */
-export const recoverMachine = async (folders: MachineFolders, found: ValidMachine): Promise<RecoveredMachine> => {
-  const { id, home, definition } = found
+export const recoverMachine = async (
+  folders: MachineFolders,
+  found: ValidMachine & { readonly snapshots?: SnapshotTree },
+): Promise<RecoveredMachine> => {
+  const { id, home, definition, snapshots } = found
   const persisted = await readPersistedState(folders, id)
   const stateFile = join(home, stateFileName)
-  await rm(`${stateFile}.tmp`, { force: true })
-  const base = { id, name: definition.name, definition, home, addresses: [] }
+  for (const unfinished of [`${stateFile}.tmp`, join(home, forkStateFile)]) await rm(unfinished, { force: true })
+  const base = { id, name: definition.name, definition, home, addresses: [], ...(snapshots && { snapshots }) }
   const hasSavedState = await exists(stateFile)
 
   if (hasSavedState && (!persisted || persisted.state === 'suspended')) {

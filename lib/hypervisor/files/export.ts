@@ -19,6 +19,8 @@ interface Options {
   /** Contains the formats that the disks have after they are copied. */
   readonly definition: Definition
   readonly home: string
+  /** The name of the file with the firmware variables, if it is not `firmwareFile`. */
+  readonly variables?: string | undefined
   readonly staging: string
   readonly deadline: AbortSignal
   readonly hostFiles: HostFileOpener
@@ -38,6 +40,7 @@ export const copyIfAttached = ({ path }: MachineFile): CopyFile | undefined =>
 export const exportMachineFiles = async ({
   definition,
   home,
+  variables,
   staging,
   deadline,
   hostFiles,
@@ -50,7 +53,7 @@ export const exportMachineFiles = async ({
     return path
   }
   const files: { name: string; path: string }[] = []
-  for (const [at, file] of listMachineFiles(definition).entries()) {
+  for (const [at, file] of listMachineFiles(definition, variables).entries()) {
     deadline.throwIfAborted()
     await using from = await openMachineFile(hostFiles, { name: definition.name, home }, file.path)
     const copyFile = selectCopy(file, at)

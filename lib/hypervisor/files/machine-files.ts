@@ -24,12 +24,18 @@ const initrdName = 'initrd.bin'
 /** The variables of a UEFI firmware, a qcow2 image. */
 export const firmwareFile = 'firmware.qcow2'
 
-/** Returns all files that a machine needs: first the disks in their order, then kernel, initrd and firmware variables. */
-export const listMachineFiles = ({ disks, kernel, initrd, firmware }: Definition): readonly MachineFile[] => [
+/**
+ * Returns all files that a machine needs: first the disks in their order, then kernel, initrd and firmware variables, which are in the
+ * file `variables`.
+ */
+export const listMachineFiles = (
+  { disks, kernel, initrd, firmware }: Definition,
+  variables = firmwareFile,
+): readonly MachineFile[] => [
   ...disks.map((disk, at) => ({ name: getDiskFileName(at, disk), path: disk.path, disk, isWritable: true })),
   ...(kernel === undefined ? [] : [{ name: kernelName, path: kernel, isWritable: false }]),
   ...(initrd === undefined ? [] : [{ name: initrdName, path: initrd, isWritable: false }]),
-  ...(firmware === 'uefi' ? [{ name: firmwareFile, path: firmwareFile, isWritable: true }] : []),
+  ...(firmware === 'uefi' ? [{ name: firmwareFile, path: variables, isWritable: true }] : []),
 ]
 
 /**

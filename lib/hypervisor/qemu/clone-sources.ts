@@ -9,9 +9,12 @@ import type { MachineView } from '../driver.ts'
 import type { OpenRegisteredImage } from '../files/registered-image.ts'
 import { listImageLayers } from './image-layers.ts'
 import type { Images } from './images.ts'
-import { flattenDeepDisk, freezeDisk, type LayerUser, collectUnusedLayers } from './layers.ts'
+import { collectUnusedLayers, deleteUnusedBases, flattenDeepDisk, freezeDisk, type LayerUser } from './layers.ts'
+import { mergeLayers } from './layers/merge-layers.ts'
+import type { MachineOperation } from './machine.ts'
 import { listBackingLayers } from './open-layers.ts'
-import { listSnapshotLayers, readSnapshots } from './snapshots/files.ts'
+import { readSnapshots } from '../snapshots/snapshots-file.ts'
+import { listSnapshotLayers } from './snapshots/files.ts'
 
 /** Read locks on machines that are cloned or exported, and the layers that linked clones share with them. */
 export interface CloneSources {
@@ -30,6 +33,11 @@ export interface CloneSources {
     name: string,
     options: Parameters<Images['convert']>[2] & { readonly keepsLayers?: boolean },
   ): Promise<string>
+  /**
+   * Makes room for one more overlay on each disk of a machine that runs or is paused, within an operation of it. Throws as
+   * `mergeLayers`; the disks are valid in any case.
+   */
+  makeRoom(operation: MachineOperation, signal: AbortSignal): Promise<void>
   /** Called when snapshots are deleted: the machine may now have unused layers. They are collected at once if it is stopped. */
   onSnapshotsDeleted(view: MachineView, deadline: AbortSignal): Promise<void>
   /** Called when a machine is deleted: its source may now have unused layers. */
@@ -53,30 +61,38 @@ export const createCloneSources = ({ images, openImage, log, listLayerUsers }: O
   /** Machines without unused layers. */
   const collected = new Set<string>()
 
-  /** Collects unused layers. Throws `conflict` if a disk has a backing file that is not a base image of a machine. */
-  const collectLayers = async (
-    { id, name, state, home, definition }: MachineView,
-    signal: AbortSignal,
-    maxCopiedBytes: number,
-  ) => {
+  const describeDisks = async ({ home, definition }: MachineView) => {
     const folder = await realpath(home)
     // A disk that was removed keeps its layers, since it can be added again.
     const disks = [...definition.disks, ...(definition.detached_disks ?? [])]
       .filter(({ path, format }) => format === 'qcow2' && !isAbsolute(path))
       .map(({ path }) => join(folder, path))
-    const registered = listImageLayers(definition, openImage)
+    return { home: folder, disks, registered: listImageLayers(definition, openImage) }
+  }
+  /** Returns who uses the layers of a machine. */
+  const describeUsers = async ({ id, home }: Pick<MachineView, 'id' | 'home'>) => ({
+    users: listLayerUsers(id),
+    snapshots: listSnapshotLayers(home, await readSnapshots(home)),
+  })
+  // The disks stay valid; they only have more layers.
+  const warn = (name: string, error: unknown): void =>
+    log.warning('{name}: unused layers of its disks are kept for now: {error}', { name, error: messageOf(error) })
+
+  /** Collects unused layers. Throws `conflict` if a disk has a backing file that is not a base image of a machine. */
+  const collectLayers = async (view: MachineView, signal: AbortSignal, maxCopiedBytes: number) => {
+    const { id, name, state, definition } = view
+    const { home, disks, registered } = await describeDisks(view)
     for (const disk of disks) await listBackingLayers(disk, registered)
     if (state !== 'stopped' || collected.has(id)) return
     try {
-      const [users, snapshots] = [listLayerUsers(id), listSnapshotLayers(folder, await readSnapshots(folder))]
-      const options = { home: folder, disks, users, snapshots, images, registered, maxCopiedBytes, signal }
+      const using = await describeUsers({ id, home })
+      const options = { home, disks, registered, ...using, images, maxCopiedBytes, signal }
       if (await collectUnusedLayers(options)) collected.add(id)
       // It may no longer use layers of the machine it was cloned from.
       if (definition.base !== undefined) collected.delete(definition.base)
     } catch (error) {
       signal.throwIfAborted()
-      // The disks stay valid; they only have more layers.
-      log.warning('{name}: unused layers of its disks are kept for now: {error}', { name, error: messageOf(error) })
+      warn(name, error)
     }
   }
 
@@ -97,6 +113,19 @@ export const createCloneSources = ({ images, openImage, log, listLayerUsers }: O
         if (isNew) collected.delete(id)
         return base
       }),
+    makeRoom: async (operation, signal) => {
+      const view = operation.machine.view()
+      const { id, name, definition } = view
+      collected.delete(id)
+      await withLock(id, async () => {
+        if (!(await mergeLayers(operation, listImageLayers(definition, openImage), signal))) return
+        const deleting = async (): Promise<void> => {
+          const layers = await describeDisks(view)
+          await deleteUnusedBases({ ...layers, ...(await describeUsers({ id, home: layers.home })) })
+        }
+        await deleting().catch((error: unknown) => warn(name, error))
+      })
+    },
     onSnapshotsDeleted: (view, deadline) =>
       withLock(view.id, async () => {
         collected.delete(view.id)

@@ -125,6 +125,8 @@ export interface CopyOptions {
   readonly home: string
   /** The clone's folder. */
   readonly folder: string
+  /** The name of the file with the firmware variables in the source's folder, if it is not `firmwareFile`. */
+  readonly variables?: string
   readonly images: Images
   readonly deadline: AbortSignal
   readonly onProgress: (fraction: number) => void
@@ -216,11 +218,12 @@ export const listOriginalBases = ({ disks }: Definition): readonly string[] | un
 /** Copies kernel, initrd and firmware variables in the machine's own folder, and validates files of the host. */
 export const copyOwnFiles = async (
   { name, kernel, initrd, firmware }: Definition,
-  { home, folder, attachments: { hostFiles } }: CopyOptions,
+  { home, folder, variables = firmwareFile, attachments: { hostFiles } }: CopyOptions,
 ): Promise<void> => {
-  for (const path of [kernel, initrd, firmware === 'uefi' ? firmwareFile : undefined])
+  for (const path of [kernel, initrd])
     if (path !== undefined) {
       if (isAbsolute(path)) await (await openMachineFile(hostFiles, { name, home }, path))[Symbol.asyncDispose]()
       else await copyFile(join(home, path), join(folder, path))
     }
+  if (firmware === 'uefi') await copyFile(join(home, variables), join(folder, firmwareFile))
 }

@@ -38,7 +38,7 @@ import { openScreen } from './screen/open-screen.ts'
 import { createSnapshots } from './snapshots/snapshots.ts'
 import { createScreenshots } from './screen/screenshots.ts'
 import { removeUnfinishedCopies } from './backup/back-up-disks.ts'
-import { cloneMachine } from './clone-machine.ts'
+import { type CloneContext, cloneMachine } from './clone-machine.ts'
 import { createCloneSources } from './clone-sources.ts'
 
 interface Options {
@@ -159,11 +159,12 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
     })
     return machine
   }
+  const copying: CloneContext = { attachments, images, sources, create: base.create }
   const snapshots = createSnapshots({
     folders,
     images,
     account,
-    sources,
+    copying,
     requireMachine: id => base.requireMachine(id),
     log,
   })
@@ -191,7 +192,7 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
     await network.release(id).catch(warn(id))
     await cpuGroups.remove(id).catch(warn(id))
   }
-  const forkParts = { folder, folders, images, attachments, createMachine, release, log }
+  const forkParts = { folder, folders, images, attachments, sources, createMachine, release, log }
   const forks = createForks({ ...forkParts, register: base.register })
 
   return {
@@ -216,30 +217,14 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
     async run(id, verb, options) {
       const machine = base.requireMachine(id)
       if (machine.view().snapshots?.reverting !== undefined) await snapshots.finishRevert(id, options.deadline)
+      if (verb === 'start' || verb === 'stop') await forks.endWaiting(id)
       if (verb === 'start') await sources.prepareStart(machine.view(), options.deadline)
       return machine.run(verb, options)
     },
     create: async machine => base.createPrepared(await prepareMachine(machine, { images, attachments, network })),
     createDemo: async () => base.createPrepared(await prepareDemo({ images, attachments })),
-    clone: (from, name, options) =>
-      cloneMachine(base.requireMachine(from), name, options, {
-        ...{ attachments, images, sources },
-        create: (id, populate) => base.create(id, populate),
-      }),
-    async export(id, options) {
-      const view = base.requireMachine(id).view()
-      using stack = new DisposableStack()
-      stack.use(await sources.lockForReading(view, options.deadline))
-      const exported = await exportQemuMachine(view, images, attachments, options)
-      const reading = stack.move()
-      return {
-        files: exported.files,
-        async [Symbol.asyncDispose]() {
-          await exported[Symbol.asyncDispose]()
-          reading.dispose()
-        },
-      }
-    },
+    clone: (from, name, options) => cloneMachine(base.requireMachine(from), name, options, copying),
+    export: async (id, options) => exportQemuMachine(base.requireMachine(id).view(), options, copying),
     import: (machine, populate) => base.import(machine, populate, createImportValidator(images)),
     openAgent: async id => base.requireMachine(id).agentPort.require(),
     checkChange: (view, next) => planChange({ view, next, images, attachments, network, running: refuseToRun }).effect,
@@ -279,6 +264,7 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
     deleteSeed: base.deleteSeed,
     async remove(id) {
       const { definition, home } = base.requireView(id)
+      await forks.endWaiting(id)
       const pid = await findLivingPid(home, id)
       if (pid !== undefined) killProcess(pid)
       base.machines.get(id)?.release()
@@ -288,6 +274,7 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
       sources.onRemoved(definition)
     },
     async close() {
+      await forks.close()
       for (const machine of base.machines.values()) machine.release()
       recorder[Symbol.dispose]()
       legacyLogs[Symbol.dispose]()

@@ -35,6 +35,4 @@ export const fileNames = {
   unfinishedState: 'state.mem.new',
   /** Saved memory that was loaded. Its guest has run since. */
   loadedState: 'state.mem.spent',
-  /** The snapshots of the machine. */
-  snapshots: 'snapshots.json',
 } as const

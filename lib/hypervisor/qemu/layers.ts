@@ -85,21 +85,22 @@ export interface LayerUser {
 }
 
 /**
- * Returns the direct backing images of the disks of other machines. For an unreadable disk these are the original bases of its
- * machine, so that it works again once it is repaired. Throws if these are unknown.
+ * Returns the direct backing images of the disks of other machines. For an unreadable disk, and for a machine that is being removed,
+ * these are the original bases of the machine, so that it works again once it is repaired. Throws if these are unknown.
  */
 const findUsedBases = async (users: readonly LayerUser[], home: string): Promise<ReadonlySet<string>> => {
   const used = new Set<string>()
   for (const user of users) {
-    const images = (await readdir(user.home)).filter(name => name.endsWith('.qcow2'))
-    for (const name of images)
-      try {
-        const { backing } = await readLayerAt(join(user.home, name))
-        if (backing !== undefined) used.add(backing)
-      } catch (error) {
-        if (user.originalBases === undefined) throw error
-        for (const base of user.originalBases) used.add(join(home, base))
-      }
+    const useOriginals = (error: unknown): void => {
+      if (user.originalBases === undefined) throw error
+      for (const base of user.originalBases) used.add(join(home, base))
+    }
+    const listImages = async (): Promise<readonly string[]> =>
+      (await readdir(user.home)).filter(name => name.endsWith('.qcow2')).map(name => join(user.home, name))
+    for (const image of (await listImages().catch(useOriginals)) ?? []) {
+      const layer = await readLayerAt(image).catch(useOriginals)
+      if (layer?.backing !== undefined) used.add(layer.backing)
+    }
   }
   return used
 }
@@ -149,6 +150,23 @@ const mergeLayers = async (
   return true
 }
 
+const readInode = async (path: string): Promise<bigint> => (await stat(path, { bigint: true })).ino
+
+/** Deletes those of `bases` that neither a disk nor one of the `used` bases builds on. */
+const deleteUnneededBases = async (
+  disks: readonly string[],
+  bases: readonly string[],
+  used: ReadonlySet<string>,
+  registered: ImageLayers,
+): Promise<void> => {
+  const roots = [...disks, ...bases.filter(base => used.has(base))]
+  const needed = new Set([
+    ...used,
+    ...(await Promise.all(roots.map(root => listBackingLayers(root, registered)))).flat(),
+  ])
+  for (const base of bases) if (!needed.has(base)) await rm(base)
+}
+
 /**
  * Merges and deletes the unused layers of a machine, which must neither run nor be read. Returns true if nothing is left to do.
  * Throws the reason of the signal and the errors of qemu-img; the disks are valid in any case.
@@ -165,11 +183,24 @@ export const collectUnusedLayers = async (options: CollectionOptions): Promise<b
     signal.throwIfAborted()
     results.push(await mergeLayers(disk, used, options))
   }
-  const roots = [...disks, ...bases.filter(base => used.has(base))]
-  const needed = new Set([
-    ...used,
-    ...(await Promise.all(roots.map(root => listBackingLayers(root, registered)))).flat(),
-  ])
-  for (const base of bases) if (!needed.has(base)) await rm(base)
+  await deleteUnneededBases(disks, bases, used, registered)
   return results.every(Boolean)
+}
+
+/**
+ * Deletes the base images of a machine that runs which nothing builds on any more. Nothing may make a disk on one of them meanwhile.
+ */
+export const deleteUnusedBases = async ({
+  home,
+  disks,
+  users,
+  snapshots,
+  registered,
+}: Pick<CollectionOptions, 'home' | 'disks' | 'users' | 'snapshots' | 'registered'>): Promise<void> => {
+  const used = new Set([...(await findUsedBases(users, home)), ...snapshots])
+  const open = new Set(await Promise.all(disks.map(readInode)))
+  const bases: string[] = []
+  // QEMU knows an overlay that is a disk now by such a name too, and opens it again by that name.
+  for (const base of await listBases(home)) if (!open.has(await readInode(base))) bases.push(base)
+  await deleteUnneededBases(disks, bases, used, registered)
 }

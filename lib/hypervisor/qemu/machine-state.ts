@@ -29,6 +29,8 @@ export interface MachineState {
   setGuest(report: GuestReport): void
   /** Changes which network cards have lost their end on the host, and reports it. */
   setDisconnectedCards(cards: readonly string[]): void
+  /** Changes whether a process waits for the next fork, and reports it. */
+  setForkReady(ready: boolean): void
   /** Logs an error that must not fail the operation. */
   warn(error: unknown): void
 }
@@ -53,7 +55,7 @@ export const createMachineState = ({ definition, home, journal, report, log }: O
   let view = createStoppedView(definition, home)
   const warn = (error: unknown): void => log.warning('{id}: {error}', { id, error: messageOf(error) })
   const viewIn: MachineState['viewIn'] = (state, { booted = false, problem } = {}) => {
-    const { problem: _, stateFile: __, guest, addresses, disconnectedCards, ...rest } = view
+    const { problem: _, stateFile: __, guest, addresses, disconnectedCards, forkReady, ...rest } = view
     // What the agent has told is true until the guest ends or boots again.
     const keepsGuest = (state === 'running' || state === 'paused') && !booted
     return {
@@ -61,6 +63,7 @@ export const createMachineState = ({ definition, home, journal, report, log }: O
       addresses: keepsGuest ? addresses : [],
       ...(keepsGuest && guest && { guest }),
       ...((state === 'running' || state === 'paused') && disconnectedCards && { disconnectedCards }),
+      ...((state === 'running' || state === 'paused') && forkReady && { forkReady }),
       ...advanceClock(view, view.state, state, Date.now(), booted),
       state,
       ...(problem !== undefined && { problem }),
@@ -92,6 +95,12 @@ export const createMachineState = ({ definition, home, journal, report, log }: O
       const { disconnectedCards: before = [], ...rest } = view
       if (before.join() === cards.join()) return
       view = { ...rest, ...(cards.length > 0 && { disconnectedCards: cards }) }
+      report({ view, cause: 'host' })
+    },
+    setForkReady(ready) {
+      const { forkReady: before = false, ...rest } = view
+      if (before === ready) return
+      view = { ...rest, ...(ready && { forkReady: true as const }) }
       report({ view, cause: 'host' })
     },
     warn,

@@ -42,6 +42,8 @@ export interface QemuMachine {
   setSnapshots(snapshots: SnapshotTree | undefined): MachineView
   /** Changes which network cards are disconnected, and reports it. */
   setDisconnectedCards(cards: readonly string[]): void
+  /** Changes whether a process waits for the next fork of the machine, and reports it. */
+  setForkReady(ready: boolean): void
   /** Runs other work as an operation of the machine, alone. Returns the view afterwards. */
   operate(deadline: AbortSignal, work: (operation: MachineOperation) => Promise<void>): Promise<MachineView>
   /** Disconnects from the machine. Its QEMU keeps running. */
@@ -272,6 +274,7 @@ export const createQemuMachine = (options: Options): QemuMachine => {
       return view()
     },
     setDisconnectedCards: machine.setDisconnectedCards,
+    setForkReady: machine.setForkReady,
     async operate(deadline, work) {
       await runOperation({ force: false, deadline }, () => work(operation))
       return view()

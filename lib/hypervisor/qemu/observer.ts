@@ -16,6 +16,7 @@ import type { LaunchContext } from './process.ts'
 import type { Qmp, QmpEvent } from './qmp.ts'
 import { chooseRecoveryAction, determineStateAfterExit } from './recovery.ts'
 import { adoptOverlays } from './layers/put-overlays.ts'
+import { endStreamJobs } from './layers/stream-job.ts'
 import { endPause, listOverlayDisks } from './layers/pause.ts'
 import { cancelMigration, deleteMemory, markMemoryLoaded, waitForLoad } from './saved-memory.ts'
 import { crashProblem, QemuStatus, toMachineState, noAnswerProblem } from './status.ts'
@@ -140,6 +141,7 @@ export const createObserver = ({ context, journal, machine, agentPort, links }: 
   /** Updates the view from the status of QEMU, or because it does not answer or has exited. Never throws. */
   const refreshStatus = async (cause?: ChangeCause): Promise<void> => {
     isStale = false
+    if (released) return
     try {
       if (!recovered) await recoverProcess()
       const { qmp } = await control.connect()
@@ -188,6 +190,7 @@ export const createObserver = ({ context, journal, machine, agentPort, links }: 
         break
       case 'end pause':
         await cancelMigration(qmp, forcedStop.signal)
+        await endStreamJobs(qmp)
         await adoptOverlays(qmp, await listOverlayDisks(machine.view()))
         await endPause(qmp, operation?.from)
         break

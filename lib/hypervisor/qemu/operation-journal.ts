@@ -16,7 +16,7 @@ export type PersistedState = z.infer<typeof PersistedState>
 
 /** The operation that a machine runs. A start that finds one recovers from it. */
 const JournaledOperation = z.object({
-  verb: z.enum(['start', 'stop', 'restart', 'reset', 'pause', 'suspend', 'resume', 'snapshot', 'fork']),
+  verb: z.enum(['start', 'stop', 'restart', 'reset', 'pause', 'suspend', 'resume', 'snapshot', 'fork', 'merge']),
   /** The state from which the operation started. */
   from: PersistedState.shape.state,
 })

@@ -41,6 +41,9 @@ export interface LaunchContext {
 /** Milliseconds within which the recorder must connect to a QEMU that ran before the service started. */
 const recorderTimeout = 10_000
 
+/** Milliseconds between two tries to connect to a QEMU that starts. */
+const connectInterval = 3
+
 /** Free bytes with which QEMU can write its error message. */
 const minFreeBytes = 65_536
 
@@ -51,12 +54,15 @@ const isDiskFull = (home: string): Promise<boolean> =>
     () => false,
   )
 
+/** What QEMU prints at each start, and what is no reason to exit. */
+const informativeLine = /^.*: info: .*$/gm
+
 /** Returns why QEMU has exited, from the last line of its output. */
 export const explainExit = async ({
   home,
   account,
 }: Pick<LaunchContext, 'home' | 'account'>): Promise<ServiceError> => {
-  const output = await readTail(join(home, fileNames.qemuLog))
+  const output = (await readTail(join(home, fileNames.qemuLog))).replaceAll(informativeLine, '')
   const lastMessage = getLastLine(output).replace(/^qemu-system-\w+: /, '')
   const full = lastMessage === '' && (await isDiskFull(home))
   const reason = full ? 'its disk is full' : lastMessage || 'it gave no reason'
@@ -176,7 +182,7 @@ export const launchQemu = async (
       killProcess(pid)
       throw deadline.aborted ? deadline.reason : failure
     }
-    await wait(10)
+    await wait(connectInterval)
   }
   throw await explainExit(context)
 }

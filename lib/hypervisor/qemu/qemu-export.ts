@@ -6,37 +6,49 @@ import { bounds, type Definition } from '../definition.ts'
 import type { ExportedMachine, HypervisorDriver, MachineView } from '../driver.ts'
 import { copyIfAttached, exportMachineFiles } from '../files/export.ts'
 import { firmwareFile } from '../files/machine-files.ts'
+import type { Snapshot } from '../snapshot.ts'
 import type { Attachments } from './attached-files.ts'
+import type { CloneSources } from './clone-sources.ts'
 import { copyDisk } from './disks.ts'
 import type { Images } from './images.ts'
 import { readLayerAt } from './layer.ts'
 import { generateBasePath } from './layers.ts'
 import { assignPorts } from './hardware/ports.ts'
 import { inspectQcow2 } from './qcow2.ts'
+import { getVariablesFile } from './snapshots/files.ts'
+import { viewSnapshot } from '../snapshots/view-snapshot.ts'
 
 type Disk = Definition['disks'][number]
 
+export interface ExportContext {
+  readonly images: Images
+  readonly attachments: Attachments
+  readonly sources: CloneSources
+}
+
 /**
- * Exports a machine that does not run. Attached disks and disks with a backing image are copied to qcow2. Throws as
- * `exportMachineFiles`.
+ * Exports a machine that does not run, or a snapshot of a machine. Attached disks and disks with a backing image are copied to qcow2.
+ * Throws as `exportMachineFiles`.
  */
 export const exportQemuMachine = async (
-  { home, definition }: MachineView,
-  images: Images,
-  attachments: Attachments,
+  present: MachineView,
   { staging, deadline, onProgress }: Parameters<HypervisorDriver['export']>[1],
+  { images, attachments, sources }: ExportContext,
+  snapshot?: Snapshot,
 ): Promise<ExportedMachine> => {
+  const { home, definition } = snapshot ? viewSnapshot(present, snapshot) : present
   const { disks } = definition
+  await using resources = new AsyncDisposableStack()
+  resources.use(await sources.lockForReading(present, deadline))
   const buildsOnAnother = async ({ path, format }: Disk): Promise<boolean> =>
     format === 'qcow2' && (await readLayerAt(join(home, path))).backing !== undefined
   const mustCopy = await Promise.all(disks.map(async disk => isAbsolute(disk.path) || (await buildsOnAnother(disk))))
   const copyOptions = { source: definition, attachments, home, folder: staging, images, deadline, onProgress }
-  await using links = new AsyncDisposableStack()
   /** Hard-links the disk, since a linked clone created during the export moves this content away from the disk's path. */
   const linkDisk = async (disk: Disk): Promise<Disk> => {
     const path = generateBasePath(home)
     await link(join(home, disk.path), path)
-    links.defer(() => rm(path, { force: true }))
+    resources.defer(() => rm(path, { force: true }))
     return { ...disk, path: basename(path) }
   }
   const exportDisk = async (disk: Disk, at: number): Promise<Disk> => {
@@ -46,6 +58,7 @@ export const exportQemuMachine = async (
   const exported = await exportMachineFiles({
     definition: { ...definition, disks: await Promise.all(disks.map(exportDisk)) },
     home,
+    variables: snapshot && getVariablesFile(snapshot.id),
     staging,
     deadline,
     hostFiles: attachments.hostFiles,
@@ -56,14 +69,9 @@ export const exportQemuMachine = async (
     },
   })
   onProgress(1)
-  const handle = links.move()
-  return {
-    files: exported.files,
-    async [Symbol.asyncDispose]() {
-      await exported[Symbol.asyncDispose]()
-      await handle.disposeAsync()
-    },
-  }
+  resources.use(exported)
+  const held = resources.move()
+  return { files: exported.files, [Symbol.asyncDispose]: () => held.disposeAsync() }
 }
 
 const validateDisk = async ({ format }: Disk, path: string, images: Images): Promise<number> => {

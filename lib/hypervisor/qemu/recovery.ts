@@ -15,7 +15,7 @@ export const chooseRecoveryAction = (
   operation: JournaledOperation | undefined,
 ): RecoveryAction => {
   if (persisted?.state === 'suspended') return status === 'postmigrate' ? 'end suspended' : 'finish resume'
-  if (operation?.verb === 'snapshot' || operation?.verb === 'fork') return 'end pause'
+  if (operation && ['snapshot', 'fork', 'merge'].includes(operation.verb)) return 'end pause'
   return operation?.verb === 'suspend' ? 'undo suspend' : 'none'
 }
 

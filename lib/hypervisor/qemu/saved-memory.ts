@@ -20,6 +20,9 @@ const causeTimeout = 1_000
 /** Milliseconds within which QEMU must end a cancelled migration. */
 const cancelTimeout = 5_000
 
+/** Milliseconds between two looks at what QEMU does. The first ones are close to each other, since a fork is fast. */
+const longestDelay = 20
+
 const Migration = z.object({ status: z.string().optional(), 'error-desc': z.string().optional() })
 type Migration = z.infer<typeof Migration>
 
@@ -30,7 +33,7 @@ const finishedStatuses = new Set(['completed', 'failed', 'cancelled', undefined]
  */
 export const waitForEnd = async (qmp: Qmp, isAborted: () => boolean, signal?: AbortSignal): Promise<Migration> => {
   let cancelDeadline: number | undefined
-  for (;;) {
+  for (let delay = 1; ; delay = Math.min(2 * delay, longestDelay)) {
     signal?.throwIfAborted()
     const migration = await qmp.query('query-migrate', Migration)
     if (finishedStatuses.has(migration.status)) return migration
@@ -43,7 +46,7 @@ export const waitForEnd = async (qmp: Qmp, isAborted: () => boolean, signal?: Ab
         'upstream',
         'QEMU goes on sending the memory of the machine after it was told to cancel that.',
       )
-    await wait(10)
+    await wait(delay)
   }
 }
 
@@ -139,10 +142,10 @@ export const deleteMemory = async (home: string): Promise<void> => {
 
 /** Waits until QEMU has loaded the saved memory it was started with. Throws if QEMU exits, or the deadline's reason. */
 export const waitForLoad = async (qmp: Qmp, deadline: AbortSignal): Promise<void> => {
-  for (;;) {
+  for (let delay = 1; ; delay = Math.min(2 * delay, longestDelay)) {
     deadline.throwIfAborted()
     const { status } = await qmp.query('query-status', QemuStatus)
     if (status !== 'inmigrate') return
-    await wait(10)
+    await wait(delay)
   }
 }

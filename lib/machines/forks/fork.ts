@@ -1,7 +1,8 @@
 import type { Principal } from '#lib/access/principal.ts'
 import { noProgress, type ProgressReporter } from '#lib/async/progress.ts'
 import { ServiceError } from '#lib/errors.ts'
-import type { MachineView } from '#lib/hypervisor/driver.ts'
+import type { MachineView, Platform } from '#lib/hypervisor/driver.ts'
+import type { NewFork } from '#lib/hypervisor/fork.ts'
 import { assertStartable } from '../capacity.ts'
 import { findOwner } from '../clone.ts'
 import type { MachineContext } from '../context.ts'
@@ -20,32 +21,36 @@ const generateNames = ({ inventory }: MachineContext, name: string, count: numbe
 }
 
 /** Says what the guests of forks take over later, and what they keep. Without an agent nobody tells them their host name. */
-const describeIdentity = ({ guest, definition }: MachineView): Pick<ForkedMachines, 'pending' | 'unchanged'> => {
+const describeIdentity = (
+  { guest, definition }: MachineView,
+  { networkCard }: Platform,
+): Pick<ForkedMachines, 'pending' | 'unchanged'> => {
   const told = ['hostname', 'machine_id'] as const
-  const cards = definition.networks.length > 0 ? (['mac_address'] as const) : []
-  const kept = ['host_keys', 'open_connections', 'secrets_in_memory', 'content_of_disks'] as const
+  const hasCards = networkCard !== '' && definition.networks.length > 0
+  const cards = hasCards ? (['mac_address'] as const) : []
+  const connections = hasCards ? (['open_connections'] as const) : []
+  const kept = ['host_keys', ...connections, 'secrets_in_memory', 'content_of_disks'] as const
   return guest
     ? { pending: [...cards, ...told, 'random_numbers'], unchanged: [...kept] }
     : { pending: [...cards], unchanged: [...told, ...kept] }
 }
 
 /**
- * Makes running copies of a running or paused machine, all or none. They belong to `maker` as a clone does. Throws `not-found`,
- * `conflict` (state, a name in use, busy), `unsupported`, and the refusals of the driver.
+ * Forks a machine as an operation of it. `describe` says who and what the forks are, when the operation starts. Throws `conflict`
+ * (state, a name in use, busy), `unsupported`, and the refusals of the driver.
  */
-export const forkMachine = async (
+export const runFork = async (
   context: MachineContext,
-  reference: string,
-  { count, names: chosen, ttl, labels, ephemeral }: ForkMachine,
-  { maker, progress = noProgress }: { readonly maker: Principal; readonly progress?: ProgressReporter },
-): Promise<ForkedMachines> => {
-  const { driver, inventory, names, host } = context
+  source: MachineView,
+  names: readonly string[],
+  describe: (source: MachineView, name: string) => NewFork,
+  progress: ProgressReporter,
+): Promise<readonly MachineView[]> => {
+  const { driver, inventory, host } = context
   const { fork } = driver
-  const source = inventory.find(reference)
   if (!fork) throw new ServiceError('unsupported', `Forks are unsupported by the ${driver.kind} driver; use a clone.`)
   using reservations = new DisposableStack()
-  const allNames = chosen ?? generateNames(context, source.name, count ?? 1)
-  for (const name of allNames) reservations.use(names.reserve(name))
+  for (const name of names) reservations.use(context.names.reserve(name))
   let made: readonly MachineView[] = []
   await context.runOperation({
     view: source,
@@ -56,21 +61,41 @@ export const forkMachine = async (
     progress,
     async work({ view }, deadline) {
       assertStartable(host, view.definition)
-      const owner = findOwner(maker, view)
-      const expiry = ttl === undefined ? {} : { expires_at: toExpiry(ttl) }
-      const rest = { owner, ...expiry, ...(labels && { labels }), ...(ephemeral !== undefined && { ephemeral }) }
-      const forks = allNames.map(name => ({ id: crypto.randomUUID(), name, ...rest }))
+      const forks = names.map(name => describe(view, name))
       const forked = await fork(view.id, forks, deadline)
       made = forked.forks
       for (const one of made) inventory.update(one)
       return forked.source
     },
   })
+  return made
+}
+
+/**
+ * Makes running copies of a running or paused machine, all or none. They belong to `maker` as a clone does. Throws `not-found`, and
+ * as `runFork`.
+ */
+export const forkMachine = async (
+  context: MachineContext,
+  reference: string,
+  { count, names: chosen, ttl, labels, ephemeral }: ForkMachine,
+  { maker, progress = noProgress }: { readonly maker: Principal; readonly progress?: ProgressReporter },
+): Promise<ForkedMachines> => {
+  const source = context.inventory.find(reference)
+  const names = chosen ?? generateNames(context, source.name, count ?? 1)
+  const describe = (view: MachineView, name: string): NewFork => ({
+    name,
+    owner: findOwner(maker, view),
+    ...(ttl !== undefined && { expires_at: toExpiry(ttl) }),
+    ...(labels && { labels }),
+    ...(ephemeral !== undefined && { ephemeral }),
+  })
+  const forks = await runFork(context, source, names, describe, progress)
   return {
-    forks: made.map(({ id, name, state, definition: { expires_at } }) => ({
+    forks: forks.map(({ id, name, state, definition: { expires_at } }) => ({
       ...{ id, name, current_state: state },
       ...(expires_at !== undefined && { expires_at }),
     })),
-    ...describeIdentity(source),
+    ...describeIdentity(source, context.driver.platform),
   }
 }

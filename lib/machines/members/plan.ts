@@ -6,6 +6,7 @@ import { assertWithinHost } from '../capacity.ts'
 import type { MachineContext } from '../context.ts'
 import { measureDiskOfImage } from '../images/leased-image.ts'
 import { parseCondition } from '../wait/conditions.ts'
+import { findReadableSnapshot } from '../snapshots/find.ts'
 import { copyMembers, type MemberSource, type MemberTemplate } from './schemas.ts'
 
 /** What a user asks the machines of a pool to be. */
@@ -20,17 +21,20 @@ export interface MemberRequest {
 export interface MemberPlan extends MemberRequest {
   /** The id of the machine that they are copies of. */
   readonly sourceId?: string | undefined
+  /** The id of the snapshot of that machine that they are copies of; its present when left out. */
+  readonly snapshotId?: string | undefined
 }
 
 /**
- * Checks what a user asks the machines of a pool to be, and returns the plan. Throws `invalid`, `not-found` for an image or a
- * machine, `forbidden` for a machine that the user may not enter, because its copies have its content.
+ * Checks what a user asks the machines of a pool to be, and returns the plan. Throws `invalid`, `not-found` for an image, a machine
+ * or a snapshot, `forbidden` for a machine that the user may not enter, because its copies have its content.
  */
 export const planMembers = async (
-  { driver, inventory, host, leaseImage }: MachineContext,
+  context: MachineContext,
   caller: Principal,
   request: MemberRequest,
 ): Promise<MemberPlan> => {
+  const { driver, inventory, host, leaseImage } = context
   const { from, template, until } = request
   if (until !== undefined) await parseCondition(until, { parameter: 'until', driver })
   if (from.machine !== undefined) {
@@ -42,7 +46,9 @@ export const planMembers = async (
       )
     const source = inventory.find(from.machine)
     assertMayEnter(caller, source)
-    return { ...request, sourceId: source.id }
+    if (from.snapshot === undefined) return { ...request, sourceId: source.id }
+    const { id: snapshotId } = findReadableSnapshot(context, source, from.snapshot, caller)
+    return { ...request, sourceId: source.id, snapshotId }
   }
   if (template.memory === undefined)
     throw new ServiceError('invalid', 'template.memory: say how many MB a machine of an image has.')

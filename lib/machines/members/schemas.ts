@@ -29,8 +29,14 @@ const Reference = z.string().min(1).max(128)
 export const MemberSource = knownObject('a source', {
   image: ImageReference.optional(),
   machine: Reference.optional(),
-}).refine(
-  source => Object.values(source).filter(value => value !== undefined).length === 1,
-  'must have either image or machine',
-)
+  snapshot: Reference.optional(),
+})
+  .refine(
+    ({ image, machine }) => (image === undefined) !== (machine === undefined),
+    'must have either image or machine',
+  )
+  .refine(({ machine, snapshot }) => snapshot === undefined || machine !== undefined, {
+    path: ['snapshot'],
+    message: 'must come with the machine that it is of',
+  })
 export type MemberSource = z.infer<typeof MemberSource>

@@ -1,11 +1,11 @@
 import type { Principal } from '#lib/access/principal.ts'
 import { noProgress, type ProgressReporter } from '#lib/async/progress.ts'
-import { ServiceError } from '#lib/errors.ts'
 import type { MachineView } from '#lib/hypervisor/driver.ts'
 import type { MachineContext } from '../context.ts'
 import type { Action, OperationKind } from '../states.ts'
 import { assertMayUseSnapshots, type SnapshotRight } from './access.ts'
-import { assertNameFree, findSnapshot, generateName, getTree, maxSnapshots, requireSnapshots } from './find.ts'
+import { assertNameFree, findSnapshot, findSnapshotAt, generateName, getTree, requireSnapshots } from './find.ts'
+import { assertWithinQuota, type SnapshotQuota } from './quota.ts'
 import { buildTree, listDescendants, listRecords, toSnapshotRecord } from './records.ts'
 import type { CreatedSnapshot, CreateSnapshot, SnapshotNode, SnapshotRecord, UpdateSnapshot } from './schemas.ts'
 
@@ -20,14 +20,23 @@ interface SnapshotCall {
  * driver without snapshots, and `conflict` for an invalid or busy machine.
  */
 export interface SnapshotCalls {
+  /** What the snapshots of one machine may take. */
+  readonly snapshotQuota: SnapshotQuota
+  /** Returns the machine if the caller may do all this with its snapshots. */
+  authorizeSnapshots(reference: string, rights: readonly SnapshotRight[], caller: Principal): MachineView
   /** Returns the snapshots of a machine: the oldest first, or as trees. */
   listSnapshots(reference: string, options: SnapshotCall & { readonly asTree: boolean }): SnapshotNode[]
   showSnapshot(reference: string, snapshot: string, options: SnapshotCall): SnapshotRecord
   /**
    * Makes a snapshot (see `SnapshotDriver.create`). The id of the job becomes that of the snapshot, so a job that is resumed after a
-   * kill finds what it has made. Throws `conflict` for a name in use, and for a machine with 64 snapshots.
+   * kill finds what it has made. `schedule` is the name of the schedule that makes it. Throws `conflict` for a name in use, and as
+   * `assertWithinQuota`.
    */
-  createSnapshot(reference: string, request: CreateSnapshot, options: SnapshotCall): Promise<CreatedSnapshot>
+  createSnapshot(
+    reference: string,
+    request: CreateSnapshot,
+    options: SnapshotCall & { readonly schedule?: string },
+  ): Promise<CreatedSnapshot>
   /** Changes the name or the description of a snapshot. Throws `conflict` for a name in use. */
   updateSnapshot(
     reference: string,
@@ -53,11 +62,12 @@ export interface SnapshotCalls {
 
 interface Options {
   readonly context: MachineContext
+  readonly quota: SnapshotQuota
   /** Settles as the call does, but after its events are stored. */
   readonly afterEvents: <T>(call: PromiseLike<T>) => Promise<T>
 }
 
-export const createSnapshotCalls = ({ context, afterEvents }: Options): SnapshotCalls => {
+export const createSnapshotCalls = ({ context, quota, afterEvents }: Options): SnapshotCalls => {
   const { driver, inventory } = context
   const findMachine = (reference: string, { caller }: SnapshotCall, right: SnapshotRight): MachineView => {
     const view = inventory.find(reference)
@@ -103,15 +113,23 @@ export const createSnapshotCalls = ({ context, afterEvents }: Options): Snapshot
   }
 
   return {
+    snapshotQuota: quota,
+    authorizeSnapshots(reference, rights, caller) {
+      const view = inventory.find(reference)
+      requireSnapshots(driver)
+      for (const right of rights) assertMayUseSnapshots(caller, view, right)
+      return view
+    },
     listSnapshots(reference, { asTree, ...options }) {
       const tree = getTree(findMachine(reference, options, 'list'))
       return asTree ? buildTree(tree) : listRecords(tree)
     },
     showSnapshot(reference, snapshot, options) {
       const view = findMachine(reference, options, 'list')
-      return toSnapshotRecord(findSnapshot(view, snapshot), getTree(view).current)
+      return toSnapshotRecord(findSnapshotAt(view, snapshot), getTree(view).current)
     },
-    async createSnapshot(reference, { snapshot_name, snapshot_description: description, memory }, options) {
+    async createSnapshot(reference, request, { schedule, ...options }) {
+      const { snapshot_name, snapshot_description: description, memory: withMemory } = request
       const view = findMachine(reference, options, 'create')
       const snapshots = requireSnapshots(driver)
       const id = options.progress?.id ?? crypto.randomUUID()
@@ -120,13 +138,9 @@ export const createSnapshotCalls = ({ context, afterEvents }: Options): Snapshot
       if (!isMade(view))
         await change(view, 'snapshot', options, 'create', async (current, deadline) => {
           if (name !== undefined) assertNameFree(current, name)
-          if (getTree(current).snapshots.length >= maxSnapshots)
-            throw new ServiceError(
-              'conflict',
-              `${current.name} has ${maxSnapshots} snapshots, which is all that a machine can have. Delete one first.`,
-            )
+          await assertWithinQuota(current, quota, withMemory)
           name ??= generateName(current)
-          return snapshots.create(current.id, { id, name, description, withMemory: memory }, deadline)
+          return snapshots.create(current.id, { id, name, description, withMemory, schedule }, deadline)
         })
       return { snapshot_name: findSnapshot(inventory.find(view.id), id).name, snapshot_id: id }
     },
@@ -143,7 +157,7 @@ export const createSnapshotCalls = ({ context, afterEvents }: Options): Snapshot
     },
     async revertToSnapshot(reference, snapshot, { skipResume, ...options }) {
       const view = findMachine(reference, options, 'revert')
-      const { id } = findSnapshot(view, snapshot)
+      const { id } = findSnapshotAt(view, snapshot)
       await change(view, 'revert', options, 'revert', async (current, deadline) => {
         findSnapshot(current, id)
         return requireSnapshots(driver).revert(view.id, id, { skipResume, deadline })

@@ -1,9 +1,9 @@
+import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import type { HypervisorDriver, MachineView } from '#lib/hypervisor/driver.ts'
 import type { Snapshot, SnapshotDriver, SnapshotTree } from '#lib/hypervisor/snapshot.ts'
-
-/** The most snapshots of a machine. Each one is a layer that the disks of the machine may be read through. */
-export const maxSnapshots = 64
+import { assertMayUseSnapshots } from './access.ts'
+import { parseMoment } from './moment.ts'
 
 /** Returns the snapshots of a driver. Throws `unsupported` for a driver without them. */
 export const requireSnapshots = ({ kind, snapshots }: HypervisorDriver): SnapshotDriver => {
@@ -21,6 +21,38 @@ export const findSnapshot = (view: Pick<MachineView, 'name' | 'snapshots'>, refe
   const found = snapshots.find(({ id }) => id === key) ?? snapshots.find(({ name }) => name.toLowerCase() === key)
   if (found) return found
   throw new ServiceError('not-found', `${view.name} has no snapshot with the id or name ${reference}.`)
+}
+
+/**
+ * Returns the snapshot that a reference names: its UUID or name, in any case, or `@` and a moment for the newest one that was made
+ * until then. Throws `not-found`, and `invalid` for a moment that there is not.
+ */
+export const findSnapshotAt = (view: Pick<MachineView, 'name' | 'snapshots'>, reference: string): Snapshot => {
+  const moment = parseMoment(reference)
+  if (moment === undefined) return findSnapshot(view, reference)
+  const byAge = getTree(view).snapshots.toSorted((a, b) => Date.parse(a.created_at) - Date.parse(b.created_at))
+  const found = byAge.findLast(({ created_at }) => Date.parse(created_at) <= moment)
+  if (found) return found
+  const oldest = byAge[0] ? `the oldest is of ${byAge[0].created_at}` : 'it has none'
+  throw new ServiceError(
+    'not-found',
+    `${view.name} has no snapshot that was made until ${new Date(moment).toISOString()}; ${oldest}.`,
+  )
+}
+
+/**
+ * Returns a snapshot whose disks somebody wants to copy; nobody in particular when left out. Throws as `findSnapshotAt`, `unsupported`
+ * for a driver without snapshots, and `forbidden` for a caller who may not list the snapshots of the machine.
+ */
+export const findReadableSnapshot = (
+  { driver }: { readonly driver: HypervisorDriver },
+  view: MachineView,
+  reference: string,
+  caller: Principal | undefined,
+): Snapshot => {
+  requireSnapshots(driver)
+  if (caller) assertMayUseSnapshots(caller, view, 'list')
+  return findSnapshotAt(view, reference)
 }
 
 /** Throws `conflict` if a snapshot of the machine other than the one with this id has the name. */

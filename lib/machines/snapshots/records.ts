@@ -5,12 +5,13 @@ const states = { running: 'poweron', paused: 'pause', suspended: 'suspend', stop
 
 /** Returns a snapshot as replies have it. */
 export const toSnapshotRecord = (snapshot: Snapshot, current: string | undefined): SnapshotRecord => {
-  const { id, name, description, created_at, state, memory, parent = '', size } = snapshot
+  const { id, name, description, created_at, state, memory, parent = '', size, schedule } = snapshot
   return {
     ...{ id, name, description, created_at, parent, size },
     date: created_at.slice(0, 19).replace('T', ' '),
     state: memory ? states[state] : 'poweroff',
     current: id === current,
+    ...(schedule !== undefined && { schedule }),
   }
 }
 

@@ -3,13 +3,14 @@ import { knownObject } from '#lib/access/known-members.ts'
 import { MachineReference } from '../reference.ts'
 import { Description } from '../schemas.ts'
 
-/** A valid name of a snapshot: no control characters, no path separators, no surrounding blanks, not a UUID. */
+/** A valid name of a snapshot: no control characters, no path separators, no surrounding blanks, neither a UUID nor a moment. */
 export const SnapshotName = z
   .string()
   .trim()
   .min(1)
   .max(128)
   .regex(/^[^\p{C}/\\]+$/u, 'must not contain control characters, / or \\')
+  .refine(name => !name.startsWith('@'), 'must not begin with @, which names a moment')
   .refine(name => !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(name), 'must not look like a UUID')
 
 export const CreateSnapshot = knownObject('a snapshot', {
@@ -63,6 +64,9 @@ export const SnapshotRecord = z
       .string()
       .meta({ description: 'Id of the snapshot that the machine was on before; empty for a first one' }),
     size: z.int().meta({ description: 'Bytes that the snapshot took of the host when it was made' }),
+    schedule: z.string().optional().meta({
+      description: 'Name of the schedule that has made the snapshot, whose rules may delete it; left out for others',
+    }),
   })
   .meta({ id: 'Snapshot' })
 export type SnapshotRecord = z.infer<typeof SnapshotRecord>
@@ -82,5 +86,8 @@ export const SnapshotList = z.object({ snapshots: z.array(SnapshotNode) }).meta(
 
 /** The path of a snapshot. */
 export const SnapshotReference = MachineReference.extend({
-  snapshot: z.string().min(1).meta({ description: 'UUID or name of the snapshot, in any case' }),
+  snapshot: z.string().min(1).meta({
+    description:
+      'UUID or name of the snapshot, in any case. To read and to revert also `@` and a moment (`@2026-11-23T14:03:20Z`, `@14:03:20`): the newest one made until then',
+  }),
 })

@@ -2,7 +2,8 @@ import type { Principal } from '#lib/access/principal.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { assertMayEnter } from '../access.ts'
 import type { MachineContext } from '../context.ts'
-import { parseCondition } from './conditions.ts'
+import { assertMayUseSnapshots } from '../snapshots/access.ts'
+import { parseCondition, snapshotsEvent } from './conditions.ts'
 import type { WaitContext } from './context.ts'
 import type { WaitQuery, WaitReply } from './schemas.ts'
 import { waitFor } from './wait-for.ts'
@@ -12,7 +13,7 @@ import { watchRights } from './watch-rights.ts'
 export interface WaitCalls {
   /**
    * Waits for a condition (see `parseCondition`). Throws `invalid`, `not-found`, `forbidden` for serial output and ports of a machine
-   * that the caller may not enter, `unavailable` for too many waits, and what ends the session of the caller.
+   * that the caller may not enter and for events of snapshots that the caller may not list, `unavailable` for too many waits, and what ends the session of the caller.
    */
   wait(
     reference: string,
@@ -59,6 +60,7 @@ export const createWaitCalls = ({ driver, inventory, waiting, closing }: Options
       const authorize = (user: Principal): void => {
         const view = waiting.findView(id)
         if (view && (kind === 'serial' || kind === 'port')) assertMayEnter(user, view)
+        if (view && kind === 'event' && condition.message === snapshotsEvent) assertMayUseSnapshots(user, view, 'list')
         if (!user.superUser && !user.claims.has('LIST_VM'))
           throw new ServiceError('forbidden', `You have no right to see ${name} any more.`)
       }

@@ -21,8 +21,13 @@ const viewConditions: Readonly<Record<string, Condition>> = {
   agent: { kind: 'view', needsGuest: true, holds: ({ guest }) => guest !== undefined },
 }
 
+/** The event of which only those learn who may list the snapshots of the machine. */
+export const snapshotsEvent = 'VM_SNAPSHOTS_UPDATED'
 /** The events of machines (see `createPublisher`). */
-const eventMessages: ReadonlySet<string> = new Set(['VM_ADDED', 'VM_REMOVED', 'VM_STATE_CHANGED', 'VM_UPDATED'])
+const eventMessages: ReadonlySet<string> = new Set([
+  ...['VM_ADDED', 'VM_REMOVED', 'VM_STATE_CHANGED', 'VM_UPDATED'],
+  snapshotsEvent,
+])
 
 /** Characters of a pattern, and instructions of its program, which bound the time per byte of output. */
 const [maxPattern, maxSize] = [512, 200]

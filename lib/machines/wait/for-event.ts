@@ -6,8 +6,8 @@ import { createChanges } from './next-change.ts'
 const batchSize = 500
 
 /**
- * Waits for an event about a machine, after the cursor `since` or from now on. Those who may see a machine may see its events, so
- * the audience of an event is not asked again.
+ * Waits for an event about a machine, after the cursor `since` or from now on. The caller has checked the rights for events of this
+ * kind, so the audience of an event is not asked again.
  */
 export const waitForEvent = async (
   { events, findView, watchers, flushEvents }: WaitContext,

@@ -8,6 +8,7 @@ import { waitForView } from './for-view.ts'
 interface Options {
   readonly id: string
   readonly since?: string | undefined
+  /** Infinity for a job, which waits until somebody cancels it. */
   readonly milliseconds: number
   /** True if a stopped machine ends the wait whatever the condition, because the caller has started it. */
   readonly endsWhenStopped?: boolean
@@ -37,8 +38,10 @@ export const waitFor = async (
   condition: Condition,
   { id, since, milliseconds, endsWhenStopped = condition.needsGuest, signal: abandoned }: Options,
 ): Promise<WaitResult> => {
-  const timeout = AbortSignal.timeout(milliseconds)
-  const signal = abandoned ? AbortSignal.any([timeout, abandoned]) : timeout
+  const signal = AbortSignal.any([
+    ...(Number.isFinite(milliseconds) ? [AbortSignal.timeout(milliseconds)] : []),
+    ...(abandoned ? [abandoned] : []),
+  ])
   const findEnd = (): WaitEnd | undefined => {
     const view = context.findView(id)
     if (!view) return 'gone'

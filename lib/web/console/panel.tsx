@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Problem } from '../parts/problem.tsx'
 import { messageOf } from '../parts/text.ts'
+import type { MachineRow } from '../state/machines.ts'
 import { useStore } from '../state/store.ts'
 import { openSerial, type SerialConsole } from './serial.ts'
 
@@ -27,9 +28,10 @@ const Status = ({ serial }: { readonly serial: SerialConsole }): JSX.Element => 
 }
 
 /** The serial console of a machine. The terminal is loaded when the panel is opened. */
-export const ConsolePanel = ({ id, name }: { readonly id: string; readonly name: string }): JSX.Element => {
+export const ConsolePanel = ({ machine: { ID: id, Name: name } }: { readonly machine: MachineRow }): JSX.Element => {
   const frame = useRef<HTMLDivElement>(null)
-  const bar = useRef<HTMLDivElement>(null)
+  /** Behind the terminal, so that the tabulator goes on from there. */
+  const behind = useRef<HTMLSpanElement>(null)
   const [serial, setSerial] = useState<SerialConsole>()
   const [problem, setProblem] = useState<string>()
   useEffect(() => {
@@ -40,7 +42,7 @@ export const ConsolePanel = ({ id, name }: { readonly id: string; readonly name:
       if (isClosed || !frame.current) return
       const terminal = createTerminal(frame.current, {
         onInput: text => opened.send(text),
-        onLeave: () => bar.current?.focus(),
+        onLeave: () => behind.current?.focus(),
       })
       const opened = openSerial(id, bytes => terminal.write(bytes))
       close = () => {
@@ -57,7 +59,7 @@ export const ConsolePanel = ({ id, name }: { readonly id: string; readonly name:
   }, [id])
   return (
     <section class="console" aria-label="Serial console">
-      <div class="bar" ref={bar} tabIndex={-1}>
+      <div class="bar">
         {serial && <Status serial={serial} />}
         <span class="hint">
           <kbd>Ctrl</kbd>+<kbd>]</kbd> leaves the terminal. In a shell: <code>vmhost console {name}</code>
@@ -65,6 +67,7 @@ export const ConsolePanel = ({ id, name }: { readonly id: string; readonly name:
       </div>
       <Problem text={problem} />
       <div class="frame" ref={frame} />
+      <span ref={behind} tabIndex={-1} />
     </section>
   )
 }

@@ -1,4 +1,5 @@
 import { Terminal } from '@xterm/xterm'
+import { withConstructedStyles } from './constructed-styles.ts'
 
 export interface TerminalOptions {
   readonly onInput: (text: string) => void
@@ -24,7 +25,7 @@ export const createTerminal = (frame: HTMLElement, { onInput, onLeave }: Termina
     return false
   })
   terminal.onData(onInput)
-  terminal.open(frame)
+  withConstructedStyles(() => terminal.open(frame))
   terminal.focus()
   return terminal
 }

@@ -1,9 +1,11 @@
 import type { JSX } from 'preact'
+import { textOfField } from '../parts/form-text.ts'
 import { ListPage } from '../parts/list-page.tsx'
+import { tellError } from '../parts/notices.tsx'
 import type { Column } from '../parts/table.tsx'
 import { formatTime } from '../parts/text.ts'
 import type { LiveEvent } from '../state/live.ts'
-import { recentEvents } from '../state/recent-events.ts'
+import { readLog, recentEvents } from '../state/recent-events.ts'
 
 const mostDetails = 300
 
@@ -16,7 +18,13 @@ const columns: readonly Column<LiveEvent>[] = [
   { title: 'Details', kind: 'wide', cell: event => <code class="line">{describeBody(event)}</code> },
 ]
 
-/** What happens, as it happens. */
+const onSubmit = (event: SubmitEvent): void => {
+  event.preventDefault()
+  const cursor = textOfField(event.currentTarget as HTMLFormElement, 'cursor').trim()
+  readLog(cursor).catch(tellError)
+}
+
+/** What happens, as it happens, and what the log has of before. */
 export const EventsPage = (): JSX.Element => (
   <ListPage
     title="Events"
@@ -25,5 +33,10 @@ export const EventsPage = (): JSX.Element => (
     keyOf={({ id }) => id}
     textOf={event => `${event.event_type} ${event.message} ${describeBody(event)}`}
     empty="Nothing has happened since this page was opened. Events appear here at once."
-  />
+  >
+    <form class="bar" onSubmit={onSubmit}>
+      <input name="cursor" placeholder="Cursor; empty: the beginning" aria-label="Cursor" />
+      <button>Read the log</button>
+    </form>
+  </ListPage>
 )

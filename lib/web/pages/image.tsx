@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { Action } from '../parts/action.tsx'
 import { formatBytes } from '../parts/byte-size.ts'
 import { Facts } from '../parts/facts.tsx'
-import { Problem } from '../parts/problem.tsx'
+import { Missing } from '../parts/missing.tsx'
 import { formatTime } from '../parts/text.ts'
 import { images } from '../state/images.ts'
 import { goTo } from '../state/route.ts'
@@ -12,15 +12,9 @@ import type { PageProps } from './pages.ts'
 
 /** One image: where it is from, and machines of it. */
 export const ImagePage = ({ parts: [reference = ''] }: PageProps): JSX.Element => {
-  const { rows, isLoaded, problem } = useStore(images)
-  const image = rows.find(({ id, name }) => id === reference || name === reference)
-  if (!image)
-    return (
-      <section class="page">
-        <Problem text={problem} />
-        <p class="empty">{isLoaded ? 'This image does not exist any more.' : 'Loading…'}</p>
-      </section>
-    )
+  const list = useStore(images)
+  const image = list.rows.find(({ id, name }) => id === reference || name === reference)
+  if (!image) return <Missing what="image" list={list} />
   const { id, name } = image
   return (
     <section class="page">

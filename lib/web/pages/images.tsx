@@ -42,7 +42,6 @@ export const ImagesPage = (): JSX.Element => (
         body: { name, url, ...(sha256 && { sha256 }), ...(description && { description }) },
         async: true,
       })}
-      onDone={() => <a href={linkTo('jobs')}>The pull is a job.</a>}
     />
   </ListPage>
 )

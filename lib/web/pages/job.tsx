@@ -1,25 +1,21 @@
 import type { JSX } from 'preact'
 import { Action } from '../parts/action.tsx'
 import { Facts } from '../parts/facts.tsx'
+import { Missing } from '../parts/missing.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { StateBadge } from '../parts/state-badge.tsx'
 import { formatTime } from '../parts/text.ts'
 import { jobs } from '../state/jobs.ts'
 import { goTo } from '../state/route.ts'
+import { isMe } from '../state/session.ts'
 import { useStore } from '../state/store.ts'
 import type { PageProps } from './pages.ts'
 
 /** One job: how far it is, or how it ended. */
 export const JobPage = ({ parts: [id = ''] }: PageProps): JSX.Element => {
-  const { rows, isLoaded, problem } = useStore(jobs)
-  const job = rows.find(row => row.id === id)
-  if (!job)
-    return (
-      <section class="page">
-        <Problem text={problem} />
-        <p class="empty">{isLoaded ? 'This job does not exist any more.' : 'Loading…'}</p>
-      </section>
-    )
+  const list = useStore(jobs)
+  const job = list.rows.find(row => row.id === id)
+  if (!job) return <Missing what="job" list={list} />
   const isOver = job.state === 'completed' || job.state === 'failed'
   return (
     <section class="page">
@@ -33,12 +29,19 @@ export const JobPage = ({ parts: [id = ''] }: PageProps): JSX.Element => {
             <Action
               label="Remove"
               operation="jobs.delete"
+              isOwn={isMe(job.owner)}
               explanation="The record of this job is removed. What the job did stays."
               toCall={() => ({ params: { id } })}
               onDone={() => goTo('jobs')}
             />
           ) : (
-            <Action label="Cancel the job" kind="danger" operation="jobs.cancel" toCall={() => ({ params: { id } })} />
+            <Action
+              label="Cancel the job"
+              kind="danger"
+              operation="jobs.cancel"
+              isOwn={isMe(job.owner)}
+              toCall={() => ({ params: { id } })}
+            />
           )}
         </div>
       </header>

@@ -1,155 +1,71 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import { ConsolePanel } from '../console/panel.tsx'
-import { Action } from '../parts/action.tsx'
-import { Facts } from '../parts/facts.tsx'
-import { tellFailed } from '../parts/notices.tsx'
+import { MachineActions } from '../machine/actions.tsx'
+import { MachineFacts } from '../machine/facts.tsx'
+import { ForwardsPanel } from '../machine/forwards.tsx'
+import { SettingsPanel } from '../machine/settings.tsx'
+import { listVerbs, Verbs } from '../machine/verbs.tsx'
+import { Missing } from '../parts/missing.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { SameCall } from '../parts/same-call.tsx'
 import { StateBadge } from '../parts/state-badge.tsx'
-import { formatTime } from '../parts/text.ts'
-import { makeCall } from '../state/calls.ts'
-import { machines, type MachineRow } from '../state/machines.ts'
-import { goTo, linkTo } from '../state/route.ts'
-import { may } from '../state/session.ts'
-import { useStore } from '../state/store.ts'
+import { ScreenPanel } from '../screen/panel.tsx'
 import { SnapshotsPanel } from '../snapshots/panel.tsx'
+import { machines, type MachineRow } from '../state/machines.ts'
+import { linkTo } from '../state/route.ts'
+import { isMe, may, mayOn } from '../state/session.ts'
+import { useStore } from '../state/store.ts'
 import type { PageProps } from './pages.ts'
 
-/** What can be done with a machine in one click, and in which states. */
-const verbs = [
-  ['start', 'Start', ['stopped', 'paused', 'suspended']],
-  ['resume', 'Resume', ['paused', 'suspended']],
-  ['stop', 'Shut down', ['running']],
-  ['restart', 'Restart', ['running']],
-  ['pause', 'Pause', ['running']],
-  ['suspend', 'Suspend', ['running', 'paused']],
-  ['reset', 'Reset', ['running', 'paused']],
+/** What can be opened beside the facts of a machine, by its part of the address. */
+const views = [
+  { name: 'console', title: 'Console', operation: 'machines.console', panel: ConsolePanel },
+  { name: 'screen', title: 'Screen', operation: 'machines.screen', panel: ScreenPanel },
+  { name: 'settings', title: 'Settings', operation: 'machines.set', panel: SettingsPanel },
 ] as const
 
-const Verbs = ({ machine: { ID: id, State: state } }: { readonly machine: MachineRow }): JSX.Element => {
-  const [running, setRunning] = useState<string>()
-  const run = async (verb: string): Promise<void> => {
-    setRunning(verb)
-    try {
-      await makeCall({ operation: `machines.${verb}`, params: { id } })
-    } catch (error) {
-      tellFailed(error)
-    } finally {
-      setRunning(undefined)
-    }
-  }
-  const offered = verbs.filter(([verb]) => may(`machines.${verb}`))
-  return (
-    <>
-      {offered.map(([verb, label, states]) => (
-        <button
-          type="button"
-          key={verb}
-          class={verb === 'start' && state === 'stopped' ? 'primary' : ''}
-          disabled={!(states as readonly string[]).includes(state) || running !== undefined}
-          onClick={() => void run(verb)}
-        >
-          {running === verb ? `${label}…` : label}
-        </button>
-      ))}
-    </>
-  )
-}
-
-const listDevices = ({ Hardware }: MachineRow, kind: RegExp): readonly string[] =>
-  Object.entries(Hardware)
-    .filter(([name, device]) => kind.test(name) && (device as { enabled?: boolean }).enabled)
-    .map(([name, device]) => {
-      const { size, type, mac, image } = device as Record<string, string | undefined>
-      return [name, type, size, mac, image?.split('/').at(-1)].filter(Boolean).join(' · ')
-    })
-
-const showLines = (lines: readonly string[]): JSX.Element | undefined =>
-  lines.length > 0 ? (
-    <>
-      {lines.map(line => (
-        <div key={line}>{line}</div>
-      ))}
-    </>
-  ) : undefined
+const hasView = ({ Hardware }: MachineRow, name: string): boolean =>
+  name !== 'screen' || Hardware.video['adapter-type'] !== 'none'
 
 /** One machine: what it is, and what can be done with it. */
-export const MachinePage = ({ parts: [reference = '', view] }: PageProps): JSX.Element => {
-  const { rows, isLoaded, problem } = useStore(machines)
-  const machine = rows.find(({ ID, Name }) => ID === reference || Name === reference)
-  if (!machine)
-    return (
-      <section class="page">
-        <Problem text={problem} />
-        <p class="empty">{isLoaded ? 'This machine does not exist any more.' : 'Loading…'}</p>
-      </section>
-    )
+export const MachinePage = ({ parts: [reference = '', opened] }: PageProps): JSX.Element => {
+  const list = useStore(machines)
+  const machine = list.rows.find(({ ID, Name }) => ID === reference || Name === reference)
+  if (!machine) return <Missing what="machine" list={list} />
   const { ID: id, Name: name, State: state } = machine
-  const labels = Object.entries(machine.labels ?? {}).map(([key, value]) => (value ? `${key}=${value}` : key))
+  const isOwn = isMe(machine.owner)
+  const offered = views.filter(view => mayOn(view.operation, isOwn) && hasView(machine, view.name))
+  const Panel = offered.find(view => view.name === opened)?.panel
   return (
     <section class="page">
       <header>
         <h1>{name}</h1>
         <StateBadge state={state} />
-        <div class="actions">
-          {may('machines.console') && (
-            <a class="button" href={linkTo('machines', id, ...(view === 'console' ? [] : ['console']))}>
-              {view === 'console' ? 'Close the console' : 'Console'}
+        <nav class="actions" aria-label="Views">
+          {offered.map(view => (
+            <a
+              key={view.name}
+              class="button"
+              aria-current={view.name === opened ? 'true' : undefined}
+              href={linkTo('machines', id, ...(view.name === opened ? [] : [view.name]))}
+            >
+              {view.name === opened ? `Close the ${view.title.toLowerCase()}` : view.title}
             </a>
-          )}
+          ))}
+        </nav>
+        <div class="actions">
           <Verbs machine={machine} />
-          <Action
-            label="Clone"
-            operation="machines.clone"
-            fields={[
-              { name: 'name', label: 'Name of the clone', value: `${name}-clone`, isRequired: true },
-              { name: 'linked', label: 'Linked clone: shares the disks and stores only its changes', kind: 'checkbox' },
-            ]}
-            toCall={values => ({
-              params: { id },
-              ...(values['linked'] && { query: { linked: true } }),
-              body: { clone_name: values['name'] },
-            })}
-            onDone={() => 'The clone was made.'}
-          />
-          <Action
-            label="Power off"
-            kind="danger"
-            operation="machines.stop"
-            explanation="The guest is not asked. What it has not written to its disks is lost."
-            toCall={() => ({ params: { id }, query: { force: true } })}
-          />
-          <Action
-            label="Delete"
-            kind="danger"
-            operation="machines.delete"
-            explanation={`${name} and its disks are deleted. This cannot be undone.`}
-            toCall={() => ({ params: { id }, ...(state !== 'stopped' && { query: { force: true } }) })}
-            onDone={() => (goTo('machines'), `${name} was deleted.`)}
-          />
+          <MachineActions machine={machine} />
         </div>
       </header>
       <Problem text={machine.problem} />
-      {view === 'console' && may('machines.console') && <ConsolePanel id={id} name={name} />}
-      <Facts
-        facts={[
-          ['Description', machine.Description],
-          ['Address', machine.internal_ip_address],
-          ['Processors', machine.Hardware.cpu.cpus],
-          ['Memory', machine.Hardware.memory.size.replace('Mb', ' MB')],
-          ['Disks', showLines(listDevices(machine, /^hdd/))],
-          ['Drives', showLines(listDevices(machine, /^cdrom/))],
-          ['Networks', showLines(listDevices(machine, /^net/))],
-          ['Labels', labels.join(', ')],
-          ['Deleted at', machine.expires_at && formatTime(machine.expires_at)],
-          ['Ephemeral', machine.ephemeral && 'is deleted when it has stopped'],
-          ['Restart', machine.restart],
-          ['Id', <code>{id}</code>],
-        ]}
-      />
-      {may('machines.listSnapshots') && <SnapshotsPanel id={id} />}
-      <SameCall call={{ operation: state === 'running' ? 'machines.stop' : 'machines.start', params: { id: name } }} />
+      {Panel && <Panel key={opened} machine={machine} />}
+      <MachineFacts machine={machine} />
+      {mayOn('machines.listSnapshots', isOwn) && <SnapshotsPanel id={id} isOwn={isOwn} />}
+      {may('machines.listForwards') && <ForwardsPanel id={id} state={state} />}
+      {listVerbs(state).map(operation => (
+        <SameCall key={operation} call={{ operation, params: { id: name } }} />
+      ))}
       <p>
         <a href={linkTo('machines')}>All machines</a>
       </p>

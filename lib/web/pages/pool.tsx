@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { Action } from '../parts/action.tsx'
+import { Missing } from '../parts/missing.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { StateBadge } from '../parts/state-badge.tsx'
 import { Table } from '../parts/table.tsx'
@@ -11,15 +12,9 @@ import type { PageProps } from './pages.ts'
 
 /** One pool with its machines. */
 export const PoolPage = ({ parts: [reference = ''] }: PageProps): JSX.Element => {
-  const { rows, isLoaded, problem } = useStore(pools)
-  const pool = rows.find(({ name }) => name === reference)
-  if (!pool)
-    return (
-      <section class="page">
-        <Problem text={problem} />
-        <p class="empty">{isLoaded ? 'This pool does not exist any more.' : 'Loading…'}</p>
-      </section>
-    )
+  const list = useStore(pools)
+  const pool = list.rows.find(({ name }) => name === reference)
+  if (!pool) return <Missing what="pool" list={list} />
   const { name, members } = pool
   return (
     <section class="page list">

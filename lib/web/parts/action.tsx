@@ -1,11 +1,12 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { makeCall, type OperationCall } from '../state/calls.ts'
-import { may } from '../state/session.ts'
+import { mayOn } from '../state/session.ts'
 import { Field, type FieldOptions, readValues, type Values } from './field.tsx'
 import { tellDone } from './notices.tsx'
 import { Problem } from './problem.tsx'
 import { SameCall } from './same-call.tsx'
+import { JobLink, isJob } from './job-link.tsx'
 import { messageOf } from './text.ts'
 
 interface Props {
@@ -20,7 +21,22 @@ interface Props {
   readonly toCall: (values: Values) => Omit<OperationCall, 'operation'>
   /** What to tell when it is done. */
   readonly onDone?: (reply: unknown) => ComponentChildren | void
+  /** Whether what the action is about belongs to the user; left out where that does not matter. */
+  readonly isOwn?: boolean
+  /** What is told stays until it is dismissed. */
+  readonly keepsNotice?: boolean
 }
+
+/** The values as they are shown to others: a secret is not. */
+const hideSecrets = (fields: readonly FieldOptions[], values: Values): Values => ({
+  ...values,
+  ...Object.fromEntries(
+    fields.filter(({ kind, name }) => kind === 'password' && values[name]).map(({ name }) => [name, '…']),
+  ),
+})
+
+const describeDone = (label: string, reply: unknown): ComponentChildren =>
+  isJob(reply) ? <JobLink job={reply}>{label}: a job has begun.</JobLink> : `Done: ${label}.`
 
 interface DialogProps extends Props {
   readonly onClose: () => void
@@ -28,7 +44,7 @@ interface DialogProps extends Props {
 
 /** The form of an action. It stays open with the reason when the service refuses. */
 const ActionDialog = (props: DialogProps): JSX.Element => {
-  const { label, kind, operation, fields = [], explanation, toCall, onDone, onClose } = props
+  const { label, kind, operation, fields = [], explanation, toCall, onDone, keepsNotice = false, onClose } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const form = useRef<HTMLFormElement>(null)
   const [values, setValues] = useState<Values>(() =>
@@ -44,7 +60,7 @@ const ActionDialog = (props: DialogProps): JSX.Element => {
     try {
       const reply = await makeCall({ operation, ...toCall(values) })
       onClose()
-      tellDone(onDone?.(reply) ?? `Done: ${label}.`)
+      tellDone(onDone?.(reply) ?? describeDone(label, reply), keepsNotice)
     } catch (error) {
       setProblem(messageOf(error))
       setBusy(false)
@@ -59,7 +75,7 @@ const ActionDialog = (props: DialogProps): JSX.Element => {
           <Field key={field.name} {...field} />
         ))}
         <Problem text={problem} />
-        <SameCall call={{ operation, ...toCall(values) }} />
+        <SameCall call={{ operation, ...toCall(hideSecrets(fields, values)) }} />
         <footer>
           <button type="button" onClick={() => dialog.current?.close()}>
             Cancel
@@ -76,7 +92,7 @@ const ActionDialog = (props: DialogProps): JSX.Element => {
 /** A button for an action with a form, for who may do it. */
 export const Action = (props: Props): JSX.Element | null => {
   const [isOpen, setOpen] = useState(false)
-  if (!may(props.operation)) return null
+  if (!mayOn(props.operation, props.isOwn ?? true)) return null
   return (
     <>
       <button type="button" class={props.kind} onClick={() => setOpen(true)}>

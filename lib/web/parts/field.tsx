@@ -18,6 +18,8 @@ export interface FieldOptions {
   readonly min?: number
   readonly max?: number
   readonly pattern?: string
+  /** What the browser proposes while somebody types. */
+  readonly suggestions?: readonly string[]
 }
 
 /** The values of the fields in a form. A box that is not ticked has an empty text. */
@@ -32,10 +34,11 @@ interface ControlOptions {
 }
 
 const Control = ({ field, id, helpId }: ControlOptions): JSX.Element => {
-  const { kind = 'text', options = [], isRequired, value, name, min, max, pattern } = field
+  const { kind = 'text', options = [], isRequired, value, name, min, max, pattern, suggestions } = field
   const isSecret = kind === 'password'
   const common = { id, name, required: isRequired, 'aria-describedby': helpId }
-  const bounds = { min, max, pattern }
+  const list = suggestions && `${id}-list`
+  const bounds = { min, max, pattern, list }
   if (kind === 'select')
     return (
       <select {...common} defaultValue={value}>
@@ -61,11 +64,18 @@ const Control = ({ field, id, helpId }: ControlOptions): JSX.Element => {
 /** A field with its label and its help. */
 export const Field = (field: FieldOptions): JSX.Element => {
   const id = useId()
-  const { label, help, kind } = field
+  const { label, help, kind, suggestions } = field
   return (
     <div class={`field ${kind === 'checkbox' ? 'box' : ''}`}>
       <label for={id}>{label}</label>
       <Control field={field} id={id} helpId={help && `${id}-help`} />
+      {suggestions && (
+        <datalist id={`${id}-list`}>
+          {suggestions.map(text => (
+            <option key={text} value={text} />
+          ))}
+        </datalist>
+      )}
       {help && (
         <small id={`${id}-help`} class="hint">
           {help}

@@ -4,7 +4,7 @@ import { connection } from '../state/live.ts'
 import { linkTo, route } from '../state/route.ts'
 import { session, signOut } from '../state/session.ts'
 import { useStore } from '../state/store.ts'
-import { Notices, tellFailed } from './notices.tsx'
+import { Notices, tellError } from './notices.tsx'
 
 const connectionTexts = { connecting: 'Connecting…', live: 'Live', offline: 'Offline, trying again…' } as const
 
@@ -28,16 +28,19 @@ export const Layout = ({ children }: { readonly children: ComponentChildren }): 
         <a class="brand" href={linkTo()}>
           vmhost
         </a>
-        <ul>
-          {pages.map(({ name, title }) => (
-            <li key={name}>
-              <a href={linkTo(name)} aria-current={name === current ? 'page' : undefined}>
-                {title}
-              </a>
-            </li>
-          ))}
-        </ul>
+        {[...Map.groupBy(pages, ({ group }) => group)].map(([group, inGroup]) => (
+          <ul key={group} aria-label={group}>
+            {inGroup.map(({ name, title }) => (
+              <li key={name}>
+                <a href={linkTo(name)} aria-current={name === current ? 'page' : undefined}>
+                  {title}
+                </a>
+              </li>
+            ))}
+          </ul>
+        ))}
         <footer>
+          <a href="/docs">Documents</a>
           <a href="/docs/api">API reference</a>
           <span class={`connection ${state}`} role="status">
             {connectionTexts[state]}
@@ -45,12 +48,14 @@ export const Layout = ({ children }: { readonly children: ComponentChildren }): 
           <span class="user" title={user?.email}>
             {user?.username}
           </span>
-          <button type="button" onClick={() => void signOut().catch(tellFailed)}>
+          <button type="button" onClick={() => void signOut().catch(tellError)}>
             Sign out
           </button>
         </footer>
       </nav>
-      <main tabIndex={-1}>{children}</main>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
       <Notices />
     </div>
   )

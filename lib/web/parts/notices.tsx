@@ -17,18 +17,19 @@ const mostNotices = 4
 
 const remove = (id: number): void => notices.set(notices.get().filter(notice => notice.id !== id))
 
-/** Tells the user that something was done. */
-export const tellDone = (content: ComponentChildren): void => {
+/** Tells the user that something was done. A kept notice stays until it is dismissed. */
+export const tellDone = (content: ComponentChildren, isKept = false): void => {
   const id = ++count
   notices.set([...notices.get(), { id, kind: 'done' as const, content }].slice(-mostNotices))
-  setTimeout(() => remove(id), shownFor)
+  if (!isKept) setTimeout(() => remove(id), shownFor)
 }
 
-/** Tells the user that something failed, and why. */
-export const tellFailed = (error: unknown): void =>
-  notices.set(
-    [...notices.get(), { id: ++count, kind: 'failed' as const, content: messageOf(error) }].slice(-mostNotices),
-  )
+/** Tells the user that something failed: an error, or what the page says about it. */
+export const tellFailed = (content: ComponentChildren): void =>
+  notices.set([...notices.get(), { id: ++count, kind: 'failed' as const, content }].slice(-mostNotices))
+
+/** Tells the user why something failed. */
+export const tellError = (error: unknown): void => tellFailed(messageOf(error))
 
 /** What was told last, in a corner. */
 export const Notices = (): JSX.Element => (

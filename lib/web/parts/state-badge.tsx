@@ -10,6 +10,13 @@ const tones: Readonly<Record<string, 'good' | 'idle' | 'bad'>> = {
   paused: 'idle',
   suspended: 'idle',
   pending: 'idle',
+  reachable: 'good',
+  new: 'idle',
+  drained: 'idle',
+  skipped: 'idle',
+  done: 'good',
+  refused: 'bad',
+  unreachable: 'bad',
   failed: 'bad',
   invalid: 'bad',
 }

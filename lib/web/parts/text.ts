@@ -8,3 +8,6 @@ export const formatTime = (text: string): string => {
   const time = Date.parse(text)
   return Number.isNaN(time) ? text : timeFormat.format(time)
 }
+
+/** Names in one text. */
+export const joinNames = (names: readonly string[]): string => names.join(', ')

@@ -8,11 +8,13 @@ import { useSnapshots } from './use-snapshots.ts'
 
 interface TreeProps {
   readonly machine: string
+  /** Whether the machine belongs to the user. */
+  readonly isOwn: boolean
   readonly nodes: readonly SnapshotNode[]
 }
 
 /** Snapshots with those that were made on top of them. */
-const Tree = ({ machine, nodes }: TreeProps): JSX.Element => (
+const Tree = ({ machine, isOwn, nodes }: TreeProps): JSX.Element => (
   <ul class="snapshots">
     {nodes.map(({ id, name, description, created_at: time, size, current, state, children = [] }) => (
       <li key={id}>
@@ -27,14 +29,29 @@ const Tree = ({ machine, nodes }: TreeProps): JSX.Element => (
             <Action
               label="Revert"
               operation="machines.revertToSnapshot"
+              isOwn={isOwn}
               explanation={`What the machine has written since ${name} is lost, unless another snapshot has it.`}
               toCall={() => ({ params: { id: machine, snapshot: id } })}
               onDone={() => `The machine is as it was at ${name}.`}
             />
             <Action
+              label="Change"
+              operation="machines.updateSnapshot"
+              isOwn={isOwn}
+              fields={[
+                { name: 'name', label: 'Name', value: name, isRequired: true },
+                { name: 'description', label: 'Description', value: description },
+              ]}
+              toCall={values => ({
+                params: { id: machine, snapshot: id },
+                body: { snapshot_name: values['name'], snapshot_description: values['description'] },
+              })}
+            />
+            <Action
               label="Delete"
               kind="danger"
               operation="machines.deleteSnapshot"
+              isOwn={isOwn}
               explanation={`The snapshot ${name} is deleted. The machine keeps its present state.`}
               fields={
                 children.length > 0
@@ -49,14 +66,14 @@ const Tree = ({ machine, nodes }: TreeProps): JSX.Element => (
             />
           </span>
         </div>
-        {children.length > 0 && <Tree machine={machine} nodes={children} />}
+        {children.length > 0 && <Tree machine={machine} isOwn={isOwn} nodes={children} />}
       </li>
     ))}
   </ul>
 )
 
 /** The snapshots of a machine as trees, and how to make one. */
-export const SnapshotsPanel = ({ id }: { readonly id: string }): JSX.Element => {
+export const SnapshotsPanel = ({ id, isOwn }: { readonly id: string; readonly isOwn: boolean }): JSX.Element => {
   const { roots, problem } = useSnapshots(id)
   return (
     <section aria-label="Snapshots">
@@ -66,6 +83,7 @@ export const SnapshotsPanel = ({ id }: { readonly id: string }): JSX.Element => 
           <Action
             label="Make a snapshot"
             operation="machines.createSnapshot"
+            isOwn={isOwn}
             fields={[
               { name: 'name', label: 'Name', help: 'Snapshot 1, 2, … if left out.' },
               { name: 'description', label: 'Description' },
@@ -81,11 +99,21 @@ export const SnapshotsPanel = ({ id }: { readonly id: string }): JSX.Element => 
             })}
             onDone={() => 'The snapshot was made.'}
           />
+          {roots && roots.length > 0 && (
+            <Action
+              label="Delete all"
+              kind="danger"
+              operation="machines.deleteSnapshots"
+              isOwn={isOwn}
+              explanation="All snapshots of the machine are deleted. The machine keeps its present state."
+              toCall={() => ({ params: { id } })}
+            />
+          )}
         </div>
       </header>
       <Problem text={problem} />
       {roots?.length === 0 && !problem && <p class="hint">There are no snapshots.</p>}
-      {roots && <Tree machine={id} nodes={roots} />}
+      {roots && <Tree machine={id} isOwn={isOwn} nodes={roots} />}
     </section>
   )
 }

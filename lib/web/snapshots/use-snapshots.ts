@@ -1,6 +1,7 @@
 import type { SnapshotNode } from '#lib/client/api.gen.ts'
 import { useEffect, useState } from 'preact/hooks'
 import { messageOf } from '../parts/text.ts'
+import { lastCall } from '../state/calls.ts'
 import { follow } from '../state/live.ts'
 import { client } from '../state/service.ts'
 
@@ -33,9 +34,14 @@ export const useSnapshots = (id: string): Snapshots => {
         if (message === 'VM_SNAPSHOTS_UPDATED' && body?.['vm_id'] === id) void load()
       },
     })
+    // Who has the rights for own machines alone gets no event of them.
+    const stopCalls = lastCall.subscribe(() => {
+      if (lastCall.get()?.area === 'machines') void load()
+    })
     return () => {
       latest = -1
       stop()
+      stopCalls()
     }
   }, [id])
   return snapshots

@@ -1,5 +1,6 @@
 import { readTable, type Row } from '#lib/client/table.ts'
 import { client } from './service.ts'
+import { createStore } from './store.ts'
 
 /** A call of one operation, as data: the page can make it, and show how others make it. */
 export interface OperationCall {
@@ -16,51 +17,24 @@ type Operations = Record<string, Record<string, (request: unknown) => Promise<un
 
 const rows = new Map(readTable().map(row => [`${row.area}.${row.name}`, row]))
 
-const findRow = (operation: string): Row => {
+/** The row of an operation in the table of the client. */
+export const findRow = (operation: string): Row => {
   const row = rows.get(operation)
   if (!row) throw new Error(`There is no operation ${operation}.`)
   return row
 }
 
+/**
+ * The area of the last call of this page that has succeeded. Lists of it are read again, since not every user gets the events of every
+ * change that they make.
+ */
+export const lastCall = createStore<{ readonly area: string } | undefined>(undefined)
+
 /** Makes a call, and gives the reply. Throws the refusal of the service. */
 export const makeCall = async ({ operation, ...request }: OperationCall): Promise<unknown> => {
   const { area, name } = findRow(operation)
   // The names are those of the client's table.
-  return (client.api as unknown as Operations)[area]![name]!(request)
-}
-
-const quote = (text: string): string => (/^[\w./:@=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
-
-/** The path of a call with its query, as it is served. */
-const formatPath = ({ operation, params = {}, query = {} }: OperationCall): string => {
-  const path = findRow(operation).path.replace(/\/\{(\w+)\??\}/g, (_, name: string) =>
-    params[name] === undefined ? '' : `/${encodeURIComponent(params[name])}`,
-  )
-  const given = Object.entries(query).filter(([, value]) => value !== undefined)
-  return given.length > 0 ? `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}` : path
-}
-
-/** The same call with curl. The token is in a variable, so that it is in no history. */
-export const formatCurl = (call: OperationCall): string => {
-  const { method } = findRow(call.operation)
-  const parts = [
-    'curl',
-    ...(method === 'GET' ? [] : ['-X', method]),
-    '-H "Authorization: Bearer $TOKEN"',
-    ...(call.async ? ["-H 'Prefer: respond-async'"] : []),
-    ...(call.body === undefined ? [] : ["-H 'Content-Type: application/json'", '-d', quote(JSON.stringify(call.body))]),
-    quote(location.origin + formatPath(call)),
-  ]
-  return parts.join(' ')
-}
-
-const formatValue = (value: unknown): string =>
-  JSON.stringify(value, undefined, 1)
-    .replace(/\n\s*/g, ' ')
-    .replace(/"(\w+)":/g, '$1:')
-
-/** The same call with the typed client, in TypeScript. */
-export const formatClient = ({ operation, ...request }: OperationCall): string => {
-  const given = Object.entries(request).filter(([, value]) => value !== undefined)
-  return `await client.api.${operation}(${given.length > 0 ? formatValue(Object.fromEntries(given)) : ''})`
+  const reply = await (client.api as unknown as Operations)[area]![name]!(request)
+  lastCall.set({ area })
+  return reply
 }

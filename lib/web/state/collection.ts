@@ -1,4 +1,5 @@
 import { messageOf } from '../parts/text.ts'
+import { lastCall } from './calls.ts'
 import { follow, type LiveEvent } from './live.ts'
 import { createStore, type Store } from './store.ts'
 
@@ -69,4 +70,24 @@ export const createCollection = <T>({ load, onEvent }: Options<T>): Store<Rows<T
       return store.subscribe(onChange)
     },
   }
+}
+
+interface ReloadedOptions<T> {
+  readonly load: () => Promise<readonly T[]>
+  /** The area of the API whose calls change the list. */
+  readonly area: string
+  /** The messages of the events after which the list is another one. */
+  readonly messages: RegExp
+}
+
+/** Creates a list that is read again after each event about it, and after each call of this page that changes it. */
+export const createReloadedCollection = <T>({ load, area, messages }: ReloadedOptions<T>): Store<Rows<T>> => {
+  const collection = createCollection<T>({
+    load,
+    onEvent: (rows, { message }) => (messages.test(message) ? 'reload' : rows),
+  })
+  lastCall.subscribe(() => {
+    if (lastCall.get()?.area === area) collection.reload()
+  })
+  return collection
 }

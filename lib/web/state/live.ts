@@ -3,6 +3,7 @@ import { getBody } from '#lib/client/body.ts'
 import { expectSuccess } from '#lib/client/error.ts'
 import { backOff, pause, throwUnlessPassing } from '#lib/client/retry.ts'
 import { readMessages } from '#lib/client/sse.ts'
+import { findRow } from './calls.ts'
 import { client } from './service.ts'
 import { createStore } from './store.ts'
 
@@ -47,7 +48,7 @@ const readConnection = async (since: string | undefined, signal: AbortSignal, on
   }
   const ended = AbortSignal.any([silence.signal, signal])
   try {
-    const sent = client.send({ path: '/api/v1/events/stream', query: { since }, signal: ended })
+    const sent = client.send({ path: findRow('events.stream').path, query: { since }, signal: ended })
     const reader = getBody(await withinTime(expectSuccess(sent))).getReader()
     for await (const { id, event, data } of readMessages(() => withinTime(reader.read()))) {
       // The first message has the cursor alone. What is read after it is newer, so no change is lost between.

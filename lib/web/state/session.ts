@@ -1,7 +1,7 @@
 import { VmhostError } from '#lib/client/client.ts'
 import type { Session } from '#lib/client/api.gen.ts'
-import { operationAccess } from './access.ts'
-import { startLive, stopLive } from './live.ts'
+import { follow, startLive, stopLive } from './live.ts'
+import { operationAccess } from './operations.ts'
 import { client, refusal } from './service.ts'
 import { createStore } from './store.ts'
 
@@ -22,9 +22,26 @@ const begin = (next: Session): void => {
   if (owner !== undefined && owner !== next.user_id) return location.reload()
   owner = next.user_id
   refusal.set(undefined)
+  const isNew = !session.get()
   session.set(next)
-  startLive()
+  if (isNew) startLive()
 }
+
+const refreshSession = async (): Promise<void> => {
+  try {
+    begin(await client.api.auth.showSession())
+  } catch {
+    // The service checks every call, so what the page offers may be older than what the user may do.
+  }
+}
+
+/** Rights that were given or taken meanwhile change what the page offers. */
+follow({
+  reset: () => {},
+  onEvent({ event_type: type, body }) {
+    if (type === 'auth' && body?.['user_id'] === owner) void refreshSession()
+  },
+})
 
 /** Looks whether the browser has a session from before. */
 export const loadSession = async (): Promise<void> => {
@@ -59,4 +76,19 @@ export const may = (operation: string): boolean => {
   if (user.super_user) return true
   const holds = (claim: string): boolean => user.claims.includes(claim)
   return (access.claims ?? []).every(holds) && (access.anyClaim?.some(holds) ?? true)
+}
+
+/** Whether an id is that of the present user. */
+export const isMe = (userId: string | undefined): boolean => userId !== undefined && userId === session.get()?.user_id
+
+/**
+ * Whether the present user may call an operation on one thing. Where one of several claims is enough, the first one is for all things
+ * and the others are for those that are the user's own.
+ */
+export const mayOn = (operation: string, isOwn: boolean): boolean => {
+  const user = session.get()
+  const access = operationAccess[operation]
+  if (!user || access === undefined || !may(operation)) return false
+  const [general] = typeof access === 'string' ? [] : (access.anyClaim ?? [])
+  return isOwn || user.super_user || general === undefined || user.claims.includes(general)
 }

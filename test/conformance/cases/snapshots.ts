@@ -1,4 +1,4 @@
-import type { Area, Effect } from '../case.ts'
+import type { Area, Case, Effect } from '../case.ts'
 import { audited, gone, published, shows } from './effects.ts'
 
 const machines = '/v1/machines'
@@ -10,11 +10,139 @@ const listed = (query: string, list: readonly object[]): Effect => ({
   status: 202,
 })
 
+const push = { catalog_id: 'box', version: '1', uuid: 'box', connection: '{connection}', snapshot: 'BASE' }
+
+const copies: readonly Case[] = [
+  {
+    name: 'clone a snapshot',
+    request: ['PUT', `${machines}/box/clone`, { clone_name: 'copy', snapshot: 'Base' }],
+    status: 200,
+    saves: { copy: 'id' },
+    effects: [
+      shows(`${machines}/copy`, [{ ID: '{copy}', State: 'stopped' }]),
+      listed('', [{ name: 'base' }, { name: 'Snapshot 1' }]),
+      audited('machines/clone', { details: { clone_name: 'copy', snapshot: 'Base' } }),
+    ],
+  },
+  {
+    name: 'make a linked clone of a snapshot',
+    request: ['PUT', `${machines}/box/clone?linked=true`, { clone_name: 'linked', snapshot: '{clean}' }],
+    status: 200,
+    effects: [shows(`${machines}/linked/status`, { status: 'stopped' })],
+  },
+  {
+    name: 'clone a snapshot that there is not',
+    request: ['PUT', `${machines}/box/clone`, { clone_name: 'none', snapshot: 'x' }],
+    status: 404,
+  },
+  {
+    name: 'an operator clones a snapshot of a machine of others',
+    as: 'operator',
+    request: ['PUT', `${machines}/box/clone`, { clone_name: 'none', snapshot: 'base' }],
+    status: 403,
+  },
+  {
+    name: 'push a snapshot',
+    request: ['POST', '/v1/catalog/push', push],
+    status: 200,
+    reply: [{ catalog_id: 'box', version: '1', type: 'qemu' }],
+    effects: [audited('catalog/push', { details: { uuid: 'box', snapshot: 'BASE' } })],
+  },
+  {
+    name: 'pull it',
+    request: ['PUT', '/v1/catalog/pull', { catalog_id: 'box', version: '1', machine_name: 'pulled' }],
+    status: 200,
+    effects: [shows(`${machines}/pulled/status`, { status: 'stopped' })],
+  },
+  { name: 'push no snapshot', request: ['POST', '/v1/catalog/push', { ...push, snapshot: 'x' }], status: 404 },
+  {
+    name: 'push a snapshot and suspend the machine',
+    request: ['POST', '/v1/catalog/push', { ...push, suspend: true }],
+    status: 400,
+  },
+]
+
+const schedules = `${machines}/box/snapshot-schedules`
+const nightly = { at: ['03:00'], keep: { daily: 7, weekly: 4 } }
+const ofControl = 'a host cannot look up the rights of a user of its control when a schedule runs'
+
+const scheduling: readonly Case[] = [
+  {
+    name: 'set a schedule',
+    request: ['PUT', `${schedules}/nightly`, nightly],
+    status: 200,
+    differs: { workerd: { reason: ofControl, parts: ['status', 'body'], status: 403 } },
+  },
+  {
+    name: 'list schedules',
+    request: ['GET', schedules],
+    status: 200,
+    differs: { workerd: { reason: ofControl, parts: ['body'] } },
+  },
+  { name: 'set a schedule without a time', request: ['PUT', `${schedules}/x`, { keep: { last: 1 } }], status: 400 },
+  { name: 'set one that keeps nothing', request: ['PUT', `${schedules}/x`, { every: 60, keep: {} }], status: 400 },
+  { name: 'set one with a bad name', request: ['PUT', `${schedules}/-x`, nightly], status: 400 },
+  { name: 'set one of no machine', request: ['PUT', `${machines}/x/snapshot-schedules/x`, nightly], status: 404 },
+  {
+    name: 'an operator sets a schedule for a machine of others',
+    as: 'operator',
+    request: ['PUT', `${schedules}/x`, nightly],
+    status: 403,
+  },
+  { name: 'an operator lists schedules there', as: 'operator', request: ['GET', schedules], status: 403 },
+  {
+    name: 'delete a schedule',
+    request: ['DELETE', `${schedules}/Nightly`],
+    status: 202,
+    differs: { workerd: { reason: ofControl, parts: ['status', 'body'], status: 404 } },
+  },
+  { name: 'delete no schedule', request: ['DELETE', `${schedules}/nightly`], status: 404 },
+  {
+    name: 'show the snapshot of a moment',
+    request: ['GET', `${snapshots}/@2100-01-01T00:00:00Z`],
+    status: 200,
+    reply: { name: 'Snapshot 1' },
+  },
+  { name: 'show one of a moment before all', request: ['GET', `${snapshots}/@2000-01-01T00:00:00Z`], status: 404 },
+  { name: 'show one of no moment', request: ['GET', `${snapshots}/@noon`], status: 400 },
+]
+
+/** Schedules at a host. The area of snapshots has what a control says of them. */
+export const snapshotScheduleArea: Area = {
+  name: 'schedules of snapshots',
+  leftOut: { workerd: ofControl },
+  withHost: true,
+  driver: 'qemu',
+  needs: ['qemu'],
+  cases: [
+    {
+      name: 'create a machine with schedules',
+      request: ['POST', machines, { name: 'box', memory: 32, disks: [{ size: 1 }] }],
+      status: 201,
+      saves: { box: 'id' },
+    },
+    {
+      name: 'set its schedule',
+      request: ['PUT', `${schedules}/nightly`, nightly],
+      status: 200,
+      effects: [{ request: ['GET', schedules], reply: { schedules: [{ name: 'nightly', ...nightly }] } }],
+    },
+    {
+      name: 'delete its schedule',
+      request: ['DELETE', `${schedules}/Nightly`],
+      status: 202,
+      effects: [{ request: ['GET', schedules], reply: { schedules: [] } }],
+    },
+  ],
+}
+
 /** Snapshots of a machine that does not run. The contract suite of drivers has those of running guests. */
 export const snapshotArea: Area = {
   name: 'snapshots',
-  people: { operator: { claims: ['LIST_VM', 'LIST_OWN_VM_SNAPSHOT', 'CREATE_OWN_VM_SNAPSHOT'] } },
-  needs: ['qemu'],
+  people: {
+    operator: { claims: ['LIST_VM', 'LIST_OWN_VM_SNAPSHOT', 'CREATE_OWN_VM_SNAPSHOT', 'CREATE_VM'] },
+  },
+  needs: ['qemu', 'bucket'],
   withHost: true,
   driver: 'qemu',
   cases: [
@@ -76,6 +204,8 @@ export const snapshotArea: Area = {
       request: ['POST', `${snapshots}/base/revert`, { skip_resume: 'maybe' }],
       status: 400,
     },
+    ...copies,
+    ...scheduling,
     {
       name: 'an operator lists those of a machine of others',
       as: 'operator',

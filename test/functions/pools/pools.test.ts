@@ -1,7 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { ServiceError } from '#lib/errors.ts'
+import type { MachineView } from '#lib/hypervisor/driver.ts'
+import { createStoppedView } from '#lib/hypervisor/machine-views.ts'
+import type { SnapshotDriver } from '#lib/hypervisor/snapshot.ts'
 import { type Answer, type Call, test } from '../../support/harness.ts'
 import { until } from '../../support/waiting.ts'
 
@@ -248,5 +252,79 @@ describe('a definition', () => {
     const as = ['other', 'CREATE_VM', 'LIST_VM']
     expect((await call('POST', '/api/v1/pools', { as, body })).status).toBe(403)
     expect((await call('POST', '/api/v1/pools', { as: [...as, 'EXECUTE_COMMAND_VM'], body })).status).toBe(201)
+  })
+})
+
+describe('the machines that a pool makes', () => {
+  const start = async (call: Call): Promise<string> => {
+    const id = await makeSource(call)
+    await call('PUT', '/api/v1/machines/base/start')
+    return id
+  }
+
+  test('are forks of a machine that runs, and ready when they have a connection', async ({ call, driver }) => {
+    const id = await start(call)
+    const card = ['net0']
+    const fork: NonNullable<typeof driver.fork> = async (source, forks) => {
+      const { definition, home } = (await driver.get(source))!
+      const views = forks.map(({ id: own = '', name }): MachineView => {
+        const view = createStoppedView({ ...definition, id: own, name }, home)
+        return { ...view, state: 'running', disconnectedCards: card }
+      })
+      for (const view of views) driver.simulateView(view)
+      return { source: (await driver.get(source))!, forks: views }
+    }
+    Object.assign(driver, { fork })
+    // A fork has no boot whose output could match.
+    const body = { until: 'serial:READY', min: 1, max: 1, template: { labels: { team: 'build' } } }
+    expect((await define(call, body)).status).toBe(201)
+    const findMember = async (): Promise<MachineView> => (await driver.list()).find(view => view.id !== id)!
+    await until(async () => expect((await findMember()).definition.labels).toEqual({ team: 'build' }))
+    expect(await statesOf(call)).toEqual(['preparing'])
+    const { disconnectedCards: _, ...connected } = await findMember()
+    driver.simulateView(connected)
+    await comesTo(call, 'ready')
+    expect((await membersOf(call))[0]!.id).toBe(connected.id)
+  })
+
+  test('are copies of a machine that runs and cannot fork', async ({ call, driver }) => {
+    await start(call)
+    const fork = async (): Promise<never> => {
+      throw new ServiceError('unsupported', 'Forks of base are unsupported.')
+    }
+    Object.assign(driver, { fork, features: { ...driver.features, cloneRunning: true } })
+    await define(call, { min: 1, max: 1 })
+    await comesTo(call, 'ready')
+  })
+
+  test('are copies of a snapshot', async ({ call, driver }) => {
+    const id = await makeSource(call)
+    const snapshot = { id: randomUUID(), name: 'clean', description: '', created_at: '', layers: {}, size: 0 }
+    const cloned: string[] = []
+    const snapshots = {
+      async clone(...[source, of, name, options]: Parameters<SnapshotDriver['clone']>) {
+        cloned.push(of)
+        return driver.clone(source, name, options)
+      },
+    }
+    Object.assign(driver, { snapshots })
+    const view = (await driver.get(id))!
+    const { definition } = view
+    driver.simulateView({ ...view, snapshots: { snapshots: [{ ...snapshot, definition, state: 'stopped' }] } })
+    const from = { machine: 'base', snapshot: 'CLEAN' }
+    expect((await define(call, { from, min: 1, max: 1 })).body).toMatchObject({ from })
+    await comesTo(call, 'ready')
+    expect(cloned).toEqual([snapshot.id])
+  })
+
+  test.for([
+    [{ machine: 'base', snapshot: 'none' }, 404],
+    [{ snapshot: 'clean' }, 400],
+    [{ image: 'debian', snapshot: 'clean' }, 400],
+    [{ image: 'debian', machine: 'base' }, 400],
+  ] as const)('are not made of %j', async ([from, status], { call, driver }) => {
+    await makeSource(call)
+    Object.assign(driver, { snapshots: {} })
+    expect((await define(call, { from })).status).toBe(status)
   })
 })

@@ -56,6 +56,7 @@ describe.for(commandGroups)('vmhost $name', group => {
     const route = findRoute(definition)
     expect(route).toBeDefined()
     expect(inputs.map(input => findFault(input, route!, path)).filter(Boolean)).toEqual([])
+    if (definition.asJob) expect(route!.endpoint.job, 'its endpoint runs as a job').toBeDefined()
     const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, param]) => `params.${param}`)
     expect(inputs.map(({ to }) => to)).toEqual(expect.arrayContaining(params))
     const called: string[] = []

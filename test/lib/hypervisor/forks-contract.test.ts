@@ -23,6 +23,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'on QEMU', () => {
         await waitForSerial((await view())!, /GUEST:READY/)
         await until(async () => expect((await view())?.guest).toBeDefined())
       },
+      waitForReady: view => until(async () => expect(await view()).toMatchObject({ forkReady: true })),
       run: async (view, command) => (await runOnSerialLine(view, command)).output,
       close: () => rm(folder, { recursive: true }),
     }

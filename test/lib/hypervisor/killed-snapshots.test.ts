@@ -25,7 +25,7 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'services t
   /** Runs a driver that is killed before this step. Returns false if it was done before. */
   const killAt = async (folder: string, id: string, what: string, step: number): Promise<boolean> => {
     const program = resolve('test/support/killed-snapshot.ts')
-    const child = spawn(process.execPath, [program, join(folder, 'machines'), id, what, String(step)], {
+    const child = spawn(process.execPath, [program, 'qemu', join(folder, 'machines'), id, what, String(step)], {
       stdio: ['ignore', 'ignore', 'inherit'],
     })
     const [code, signal] = await once(child, 'exit')

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { restoreStore } from '#lib/storage/restore.ts'
+import { restoreStore } from '#lib/storage/copies/restore.ts'
 import { newFolder } from '../../support/folder.ts'
 import { bothKinds, copyState, fillKept, openKept, readKept } from '../../support/kept-store.ts'
 import { seededRandom } from '../../support/random.ts'

@@ -2,7 +2,7 @@ import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, wr
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { restoreStore } from '#lib/storage/restore.ts'
+import { restoreStore } from '#lib/storage/copies/restore.ts'
 import { firstSealed, firstSecrets } from '../../support/first-version.ts'
 import { newFolder } from '../../support/folder.ts'
 import { fillKept, openKept, readKept, storeSecrets as seal } from '../../support/kept-store.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { lockFolder } from '#lib/storage/lock.ts'
-import { restoreStore } from '#lib/storage/restore.ts'
+import { restoreStore } from '#lib/storage/copies/restore.ts'
 import { newFolder } from '../../support/folder.ts'
 import { openKept } from '../../support/kept-store.ts'
 

@@ -21,9 +21,9 @@ export const readPatterns = async (disk: string, places: readonly number[]): Pro
   return [...text.matchAll(/^[0-9a-f]{8}: +([0-9a-f]{2})/gm)].map(([, byte]) => Number.parseInt(byte!, 16))
 }
 
-/** How many images a disk is made of. */
+/** How many images a disk is made of, also if a machine runs with it. */
 export const imageLayers = async (disk: string): Promise<number> =>
-  JSON.parse(await run('qemu-img', 'info', '--output=json', '--backing-chain', disk)).length
+  JSON.parse(await run('qemu-img', 'info', '-U', '--output=json', '--backing-chain', disk)).length
 
 /** One more layer on the disk of a machine, as earlier versions made one for each linked clone. */
 export const freezeByHand = async (home: string): Promise<void> => {

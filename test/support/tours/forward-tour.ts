@@ -13,6 +13,9 @@ export const forwardEndpoints = [
   'machines/revert-to-snapshot',
   'machines/delete-snapshot',
   'machines/delete-snapshots',
+  'snapshot-schedules/set',
+  'snapshot-schedules/list',
+  'snapshot-schedules/delete',
 ] as const
 
 /** Calls each endpoint that only machines on QEMU have once; `keep` gets what it was asked and what it answered. */
@@ -39,6 +42,10 @@ export const takeForwardTour = async (keep: (id: string, body: unknown, reply: u
   await take('machines/list-snapshots', 'GET', '/web/snapshots?group=true')
   await take('machines/show-snapshot', 'GET', '/web/snapshots/installed')
   await take('machines/revert-to-snapshot', 'POST', '/web/snapshots/installed/revert', { skip_resume: false })
+  const nightly = { at: ['03:00'], memory: false, keep: { daily: 7, weekly: 4 } }
+  await take('snapshot-schedules/set', 'PUT', '/web/snapshot-schedules/nightly', nightly)
+  await take('snapshot-schedules/list', 'GET', '/web/snapshot-schedules')
+  await take('snapshot-schedules/delete', 'DELETE', '/web/snapshot-schedules/nightly')
   await take('machines/delete-snapshot', 'DELETE', '/web/snapshots/tools', { delete_children: true })
   await take('machines/delete-snapshots', 'DELETE', '/web/snapshots')
   await take('', 'PUT', '/web/start')

@@ -1,5 +1,6 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createKeyCounts } from '#lib/async/key-counts.ts'
 import { createKeyedMutex } from '#lib/async/keyed-mutex.ts'
 import { exists, renameSynced, syncFile } from '#lib/platform/files.ts'
 import type { MachineView } from '../../driver.ts'
@@ -13,12 +14,17 @@ import type { MachineDisk } from './machine-disk.ts'
  */
 export interface DiskBases {
   /**
-   * Runs `work` with the name of a base image that has the content of the machine's disk. The image is not deleted while `work`
-   * runs. Throws `no-space`, and the reason of the signal.
+   * Returns a base image that has the content of the machine's disk, and its name. The image is not deleted before the handle is
+   * disposed of. Throws `no-space`, and the reason of the signal.
    */
-  withBase<T>(view: MachineView, disk: MachineDisk, signal: AbortSignal, work: (name: string) => Promise<T>): Promise<T>
+  hold(view: Pick<MachineView, 'id' | 'home'>, disk: MachineDisk, signal: AbortSignal): Promise<HeldBase>
   /** Deletes the base images of a machine that no linked clone uses. */
   deleteUnused(id: string): Promise<void>
+}
+
+/** A base image that is not deleted before it is disposed of. */
+export interface HeldBase extends AsyncDisposable {
+  readonly name: string
 }
 
 interface Options {
@@ -48,29 +54,37 @@ const createBase = async (disk: MachineDisk, home: string, path: string, signal:
 
 export const createDiskBases = ({ getHome, listUsed }: Options): DiskBases => {
   const withLock = createKeyedMutex()
+  /** The base images that somebody holds, by their paths. */
+  const held = createKeyCounts()
   const deleteUnusedNow = async (id: string): Promise<void> => {
     const used = listUsed(id)
     if (!used) return
-    const names = await readdir(getHome(id))
-    for (const name of names)
-      if (basePattern.test(name) && !used.includes(name)) await rm(join(getHome(id), name), { force: true })
+    const home = getHome(id)
+    for (const name of await readdir(home)) {
+      const isUsed = used.includes(name) || held.get(join(home, name)) > 0
+      if (basePattern.test(name) && !isUsed) await rm(join(home, name), { force: true })
+    }
   }
+  const deleteUnused = (id: string): Promise<void> => withLock(id, () => deleteUnusedNow(id))
   return {
-    withBase: ({ id, home }, disk, signal, work) =>
+    hold: ({ id, home }, disk, signal) =>
       withLock(
         id,
         async () => {
           const name = `base-${await hashContent(disk, signal)}.img`
           if (!(await exists(join(home, name)))) await createBase(disk, home, join(home, name), signal)
-          try {
-            return await work(name)
-          } finally {
-            // The disk had another content before, or the clone has failed. What cannot be deleted now is deleted later.
-            await deleteUnusedNow(id).catch(() => {})
+          const holding = held.add(join(home, name))
+          return {
+            name,
+            async [Symbol.asyncDispose]() {
+              holding[Symbol.dispose]()
+              // The disk had another content before, or nothing was made of it. What cannot be deleted now is deleted later.
+              await deleteUnused(id).catch(() => {})
+            },
           }
         },
         signal,
       ),
-    deleteUnused: id => withLock(id, () => deleteUnusedNow(id)),
+    deleteUnused,
   }
 }

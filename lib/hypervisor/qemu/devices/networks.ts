@@ -20,8 +20,8 @@ import type { Step } from './step.ts'
 
 /** Takes the back ends of a card from QEMU. A machine of an older version has only that with the name of the card. */
 const removeNetdevs = async (qmp: Qmp, name: string, { mode }: Network): Promise<void> => {
-  const { socket, port } = nameSocketParts(name)
-  if (mode === 'nat') for (const id of [port, socket]) await qmp.execute('netdev_del', { id }).catch(() => undefined)
+  const parts = mode === 'nat' ? nameSocketParts(name).flatMap(({ socket, port }) => [port, socket]) : []
+  for (const id of parts) await qmp.execute('netdev_del', { id }).catch(() => undefined)
   await qmp.execute('netdev_del', { id: name })
 }
 

@@ -28,7 +28,11 @@ export const assertForkable = (view: MachineView): void => {
 }
 
 /** Returns the definition of a fork. `overlays` are those of the source's disks: the fork builds on what is below them. */
-export const describeFork = (source: Definition, fork: NewFork, overlays: readonly PreparedOverlay[]): Definition => {
+export const describeFork = (
+  source: Definition,
+  fork: NewFork & Pick<Definition, 'id'>,
+  overlays: readonly PreparedOverlay[],
+): Definition => {
   const { labels, ephemeral, expires_at } = fork
   return {
     ...cloneDefinition(source, fork),

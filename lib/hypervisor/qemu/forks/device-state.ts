@@ -65,15 +65,25 @@ const openSocket = (path: string): Promise<Socket> =>
     socket.once('error', reject)
   })
 
-/** Has a QEMU that waits for it take the state of the devices of another one. Resolves when the state is sent. */
-export const sendDeviceState = async (qmp: Qmp, home: string, state: Buffer): Promise<void> => {
+/** A QEMU that waits for the state of the devices of another one. Disposing closes the way to it. */
+export interface IncomingState extends Disposable {
+  /** Sends the state. Resolves when QEMU has taken all of it; QEMU says itself what is wrong with it. */
+  send(state: Buffer): Promise<void>
+}
+
+/** Has a QEMU that was started for it wait for the state of the devices of another one. */
+export const openDeviceState = async (qmp: Qmp, home: string): Promise<IncomingState> => {
   await qmp.execute('migrate-set-capabilities', { capabilities: [{ capability: 'x-ignore-shared', state: true }] })
   await qmp.execute('migrate-incoming', { uri: `unix:${fileNames.forkSocket}` })
   const socket = await connectIn(home, fileNames.forkSocket, openSocket)
   const closed = new Promise<void>(resolve => socket.once('close', () => resolve()))
-  // QEMU says itself what is wrong with the state.
   socket.on('error', () => {})
   socket.resume()
-  socket.end(state)
-  await closed
+  return {
+    async send(state) {
+      socket.end(state)
+      await closed
+    },
+    [Symbol.dispose]: () => socket.destroy(),
+  }
 }

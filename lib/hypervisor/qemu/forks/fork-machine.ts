@@ -1,129 +1,76 @@
-import { join } from 'node:path'
-import { Readable } from 'node:stream'
-import { forEachConcurrent } from '#lib/async/for-each-concurrent.ts'
-import type { Logger } from '#lib/platform/log.ts'
+import { abortable } from '#lib/async/abortable.ts'
 import type { Definition } from '../../definition.ts'
-import type { MachineView } from '../../driver.ts'
 import type { ForkedMachines, NewFork } from '../../fork.ts'
-import type { MachineFolders } from '../../files/machine-folders.ts'
 import { copySeed } from '../../seed/seed-files.ts'
-import type { Attachments } from '../attached-files.ts'
-import { copyOwnFiles } from '../disks.ts'
 import { assertSameParts } from '../hardware/same-parts.ts'
-import type { Images } from '../images.ts'
-import { createOverlay } from '../layers.ts'
-import { endPause, listOverlayDisks } from '../layers/pause.ts'
-import { discardOverlays, type PreparedOverlay, prepareOverlays, switchToOverlays } from '../layers/put-overlays.ts'
+import { endPause } from '../layers/pause.ts'
+import { switchToOverlays } from '../layers/put-overlays.ts'
 import type { MachineOperation, QemuMachine } from '../machine.ts'
+import type { ForkContext } from './context.ts'
 import { assertForkable, describeFork } from './describe-fork.ts'
 import { saveDeviceState } from './device-state.ts'
-import type { ForkJournal } from './journal.ts'
-import { copyMemory, createMemoryFiles, openMemoryFiles } from './memory-files.ts'
+import { copyMemory } from './memory-files.ts'
+import type { PreparedForks } from './prepare-forks.ts'
 import { renewIdentity } from './renew-identity.ts'
-import { type StartingFork, startFork } from './start-fork.ts'
-
-export interface ForkContext {
-  readonly folders: Pick<MachineFolders, 'create' | 'home'>
-  readonly journal: ForkJournal
-  readonly images: Images
-  readonly attachments: Attachments
-  readonly createMachine: (definition: Definition) => QemuMachine
-  readonly register: (machine: QemuMachine) => void
-  /** Ends the QEMU of a machine that is not registered, and removes all that there is of the machine. */
-  readonly discard: (id: string) => Promise<void>
-  readonly log: Logger
-}
-
-/** QEMUs that are started at the same time. */
-const concurrency = 4
-
-/** Makes the folder of a fork, with disks that build on what is below the overlays of the source. */
-const makeFolder = async (
-  source: QemuMachine,
-  fork: NewFork,
-  overlays: readonly PreparedOverlay[],
-  { folders, images, attachments }: ForkContext,
-  deadline: AbortSignal,
-): Promise<Definition> => {
-  const { definition, home } = source.view()
-  return folders.create(fork.id, async folder => {
-    const described = describeFork(definition, fork, overlays)
-    for (const [at, { base }] of overlays.entries())
-      await createOverlay(base, join(folder, described.disks[at]!.path), images)
-    const copy = { source: definition, attachments, home, folder, images, deadline, onProgress: () => {} }
-    await copyOwnFiles(definition, copy)
-    await copySeed(home, folder, described)
-    return described
-  })
-}
+import type { WaitingForks } from './waiting-forks.ts'
 
 /** Halts the guest for as long as `work` takes. It continues in any case, if it ran. */
 const pauseDuring = async <T>(
-  { machine, control, journal, pauseGuest, continueGuest }: MachineOperation,
+  { machine, control, pauseGuest, continueGuest }: MachineOperation,
   work: () => Promise<T>,
 ): Promise<T> => {
   const { state } = machine.view()
   const { qmp } = await control.connect()
-  await journal.writeOperation({ verb: 'fork', from: state })
+  if (state === 'running') await pauseGuest(qmp)
   try {
-    if (state === 'running') await pauseGuest(qmp)
-    try {
-      return await work()
-    } finally {
-      await endPause(qmp, state).catch(() => continueGuest(qmp))
-    }
+    return await work()
   } finally {
-    await journal.writeOperation(undefined).catch(machine.warn)
+    await endPause(qmp, state).catch(() => continueGuest(qmp))
   }
 }
 
-/** Forks a machine within an operation of it. Returns the forks, which run. */
-const forkWithin = async (
+/** Gives machines whose QEMUs wait the names and the other properties that forks were asked for with. */
+const describeForks = async (
+  source: QemuMachine,
+  prepared: PreparedForks,
+  forks: readonly NewFork[],
+  { folders }: ForkContext,
+): Promise<void> => {
+  const { definition, home } = source.view()
+  await Promise.all(
+    forks.map(async (fork, at) => {
+      const { machine } = prepared.forks[at]!
+      const { id, networks } = machine.view().definition
+      const described: Definition = { ...describeFork(definition, { ...fork, id }, prepared.overlays), networks }
+      await folders.writeDefinition(described)
+      await copySeed(home, machine.view().home, described)
+      machine.setDefinition(described)
+    }),
+  )
+}
+
+/** Copies disks, memory and devices of the source, all as they are in one moment, and has the forks run. */
+const copyToForks = async (
   operation: MachineOperation,
   source: QemuMachine,
-  forks: readonly NewFork[],
-  context: ForkContext,
+  prepared: PreparedForks,
   deadline: AbortSignal,
-): Promise<readonly QemuMachine[]> => {
-  const { images, attachments, createMachine } = context
-  const view = source.view()
-  const running = await operation.control.connect()
-  const { pid, qmp } = running
-  await assertSameParts(qmp, view.definition)
-  await using memory = await openMemoryFiles(pid, view.definition)
-  await using template = await createMemoryFiles(running, view.definition)
-  const overlays = await prepareOverlays(await listOverlayDisks(view), { qmp, images, account: attachments.account })
-  let isSwitched = false
-  const starting: StartingFork[] = []
-  try {
-    const warmUp = copyMemory(pid, memory, template, { isPaused: false })
-    warmUp.catch(() => {})
-    const start = async (fork: NewFork): Promise<void> => {
-      const machine = createMachine(await makeFolder(source, fork, overlays, context, deadline))
-      const one = startFork(machine, template, deadline)
-      starting.push(one)
-      await one.ready
+): Promise<void> => {
+  const { pid, qmp } = await operation.control.connect()
+  const { home } = source.view()
+  const state = await pauseDuring(operation, async () => {
+    const saveDisksAndDevices = async (): Promise<Buffer> => {
+      prepared.markSwitched()
+      await switchToOverlays(qmp, prepared.overlays)
+      return saveDeviceState(qmp, home, deadline)
     }
-    await forEachConcurrent(Readable.from(forks), concurrency, start)
-    await warmUp
-    const state = await pauseDuring(operation, async () => {
-      isSwitched = true
-      await switchToOverlays(qmp, overlays)
-      const [saved] = await Promise.all([
-        saveDeviceState(qmp, view.home, deadline),
-        copyMemory(pid, memory, template, { isPaused: true }),
-      ])
-      return saved
-    })
-    await Promise.all(starting.map(one => one.load(state)))
-    const order = new Map(forks.map(({ id }, at) => [id, at]))
-    const place = ({ id }: MachineView): number => order.get(id) ?? 0
-    return starting.map(({ machine }) => machine).toSorted((a, b) => place(a.view()) - place(b.view()))
-  } catch (error) {
-    if (!isSwitched) await discardOverlays(overlays)
-    await Promise.all(starting.map(one => one.abandon()))
-    throw error
-  }
+    const [saved] = await Promise.all([
+      saveDisksAndDevices(),
+      copyMemory(pid, prepared.memory, prepared.template, { isPaused: true }),
+    ])
+    return saved
+  })
+  await abortable(Promise.all(prepared.forks.map(one => one.load(state))), deadline)
 }
 
 /**
@@ -133,28 +80,31 @@ const forkWithin = async (
 export const forkMachine = async (
   source: QemuMachine,
   forks: readonly NewFork[],
-  context: ForkContext,
+  context: ForkContext & { readonly waiting: WaitingForks },
   deadline: AbortSignal,
 ): Promise<ForkedMachines> => {
-  const { journal, register, discard, log } = context
+  const { register, waiting, log } = context
   assertForkable(source.view())
   const hasAgent = source.agentPort.current() !== undefined
-  const ids = forks.map(({ id }) => id)
-  const commit = await journal.begin(ids)
   let machines: readonly QemuMachine[] = []
-  try {
-    await source.operate(deadline, async operation => {
-      machines = await forkWithin(operation, source, forks, context, deadline)
-    })
-  } catch (error) {
-    for (const id of ids) await discard(id)
-    await commit()
-    throw error
-  }
-  await commit()
-  for (const machine of machines) {
-    register(machine)
-    void renewIdentity(machine, { hasAgent, log })
-  }
+  await source.operate(deadline, async operation => {
+    const { journal, machine, control } = operation
+    await assertSameParts((await control.connect()).qmp, source.view().definition)
+    await using prepared = await waiting.take(operation, source, forks, deadline)
+    try {
+      await Promise.all([
+        describeForks(source, prepared, forks, context),
+        journal.writeOperation({ verb: 'fork', from: source.view().state }),
+      ])
+      await copyToForks(operation, source, prepared, deadline)
+    } finally {
+      await journal.writeOperation(undefined).catch(machine.warn)
+    }
+    await prepared.commit()
+    machines = prepared.forks.map(one => one.machine)
+    for (const one of machines) register(one)
+  })
+  for (const machine of machines) void renewIdentity(machine, { hasAgent, log })
+  waiting.renew(source)
   return { source: source.view(), forks: machines.map(machine => machine.view()) }
 }

@@ -1,10 +1,12 @@
 import { dirname, join } from 'node:path'
 import type { ForkDriver, NewFork } from '../../fork.ts'
 import type { MachineFolders } from '../../files/machine-folders.ts'
+import { createForkJournal } from '../../forks/journal.ts'
 import type { QemuMachine } from '../machine.ts'
 import { findLivingPid, killUnrecorded, waitForExit } from '../pid.ts'
-import { type ForkContext, forkMachine } from './fork-machine.ts'
-import { createForkJournal } from './journal.ts'
+import type { ForkContext } from './context.ts'
+import { forkMachine } from './fork-machine.ts'
+import { createWaitingForks, type WaitingForks } from './waiting-forks.ts'
 
 /** Forks machines, and removes what a killed service has left of forks. */
 export interface Forks {
@@ -12,6 +14,10 @@ export interface Forks {
   fork(source: QemuMachine, forks: readonly NewFork[], deadline: AbortSignal): ReturnType<ForkDriver['fork']>
   /** Called at the start of the service, before it looks for machines. */
   removeInterrupted(): Promise<void>
+  /** Ends the process that waits for the next fork of a machine. Resolves when nothing of it is left. */
+  readonly endWaiting: WaitingForks['end']
+  /** Ends all processes that wait for forks. */
+  close(): Promise<void>
 }
 
 interface Options extends Omit<ForkContext, 'journal' | 'discard'> {
@@ -32,8 +38,12 @@ export const createForks = ({ folder, folders, release, ...others }: Options): F
     await folders.remove(id)
     await release(id)
   }
+  const context: ForkContext = { ...others, folders, journal, discard }
+  const waiting = createWaitingForks(context)
   return {
-    fork: (source, forks, deadline) => forkMachine(source, forks, { ...others, folders, journal, discard }, deadline),
+    fork: (source, forks, deadline) => forkMachine(source, forks, { ...context, waiting }, deadline),
+    endWaiting: waiting.end,
+    close: waiting.close,
     async removeInterrupted() {
       const { ids, end } = await journal.readInterrupted()
       for (const id of ids) await discard(id)

@@ -1,9 +1,8 @@
 import { abortable } from '#lib/async/abortable.ts'
-import { ServiceError } from '#lib/errors.ts'
 import { getCardName } from '../../parts.ts'
 import type { QemuMachine } from '../machine.ts'
 import { waitForLoad } from '../saved-memory.ts'
-import { sendDeviceState } from './device-state.ts'
+import { openDeviceState } from './device-state.ts'
 import { writeForkMarker } from './marker.ts'
 import type { MemoryFiles } from './memory-files.ts'
 
@@ -14,44 +13,54 @@ export interface StartingFork {
   readonly ready: Promise<void>
   /** Gives the fork the state of the devices of its source. Resolves when it runs. */
   load(state: Buffer): Promise<void>
-  /** Gives it up. Resolves when nothing works on it any more; its QEMU may still be there. */
-  abandon(): Promise<void>
+  /** Resolves when QEMU has ended, or was given up. */
+  readonly failed: Promise<void>
+  /** Settles when nothing works on the start any more. QEMU may still be there. */
+  readonly running: Promise<unknown>
 }
 
 /**
- * Starts the QEMU of a fork, which maps the template as its memory. Neither is read before `load`: until then the template may be
- * written.
+ * Starts the QEMU of a fork, which maps the template as its memory. The template is not read before `load`: until then it may be
+ * written. `life` ends the wait for `load`.
  */
-export const startFork = (machine: QemuMachine, template: MemoryFiles, deadline: AbortSignal): StartingFork => {
+export const startFork = (machine: QemuMachine, template: MemoryFiles, life: AbortSignal): StartingFork => {
   const ready = Promise.withResolvers<void>()
   const state = Promise.withResolvers<Buffer>()
+  const loaded = Promise.withResolvers<void>()
+  const failed = Promise.withResolvers<void>()
+  const fail = (error: unknown): void => {
+    failed.resolve()
+    for (const { reject } of [ready, state, loaded]) reject(error)
+  }
   // Nobody may wait for these any more when they are rejected.
-  for (const { promise } of [ready, state]) promise.catch(() => {})
-  const running = machine.operate(deadline, async ({ machine: { view, setView, changeState }, bootFork }) => {
-    const { pid, qmp } = await bootFork(template.handles, deadline)
-    ready.resolve()
+  for (const { promise } of [ready, state, loaded]) promise.catch(() => {})
+  const running = machine.operate(life, async ({ machine: { view, setView, changeState }, bootFork }) => {
+    const { pid, qmp } = await bootFork(template.handles, life)
+    void qmp.closed.then(fail)
     const { home, definition } = view()
-    await sendDeviceState(qmp, home, await abortable(state.promise, deadline))
-    await waitForLoad(qmp, deadline)
     await writeForkMarker(home, pid)
-    // The guest still has the card of the source, with its MAC address.
-    const disconnectedCards = definition.networks.map(getCardName)
-    for (const name of disconnectedCards) await qmp.execute('set_link', { name, up: false })
-    await qmp.execute('cont')
-    await changeState('running', { booted: true })
-    if (disconnectedCards.length > 0) setView({ ...view(), disconnectedCards })
+    using incoming = await openDeviceState(qmp, home)
+    ready.resolve()
+    await incoming.send(await abortable(state.promise, life))
+    await waitForLoad(qmp, life)
+    // The guest still has the card of the source, with its MAC address. QEMU runs commands in the order in which they come.
+    const cards = definition.networks.map(getCardName)
+    const disconnecting = cards.map(name => qmp.execute('set_link', { name, up: false }))
+    await Promise.all([...disconnecting, qmp.execute('cont')])
+    const persisted = changeState('running', { booted: true })
+    if (cards.length > 0) setView({ ...view(), disconnectedCards: cards })
+    loaded.resolve()
+    await persisted
   })
-  running.catch(ready.reject)
+  running.catch(fail)
   return {
     machine,
     ready: ready.promise,
     async load(bytes) {
       state.resolve(bytes)
-      await running
+      await loaded.promise
     },
-    async abandon() {
-      state.reject(new ServiceError('conflict', 'The fork was given up.'))
-      await running.catch(() => {})
-    },
+    failed: failed.promise,
+    running,
   }
 }

@@ -32,6 +32,24 @@ export const findDiskNode = async (qmp: Qmp, name: string): Promise<DiskNode> =>
   return { node: image['node-name'], file: basename(image.file) }
 }
 
+/** The used part of QEMU's reply to `x-debug-query-block-graph`. */
+const Graph = z.object({
+  nodes: z.array(z.object({ id: z.number(), name: z.string() })),
+  edges: z.array(z.object({ parent: z.number(), child: z.number(), name: z.string() })),
+})
+
+/** Returns the nodes of a disk, the uppermost first. Throws as `findDiskNode`. */
+export const listDiskNodes = async (qmp: Qmp, disk: string): Promise<readonly string[]> => {
+  const { nodes, edges } = await qmp.query('x-debug-query-block-graph', Graph)
+  const listFrom = (node: string): readonly string[] => {
+    const parent = nodes.find(({ name }) => name === node)?.id
+    const below = edges.find(edge => edge.parent === parent && edge.name === 'backing')?.child
+    const next = nodes.find(({ id }) => id === below)?.name
+    return next === undefined ? [node] : [node, ...listFrom(next)]
+  }
+  return listFrom((await findDiskNode(qmp, disk)).node)
+}
+
 /** Returns the name of a new node for an overlay of a disk. */
 export const generateNodeName = (disk: string): string => `${disk}-${crypto.randomUUID().slice(0, 8)}`
 

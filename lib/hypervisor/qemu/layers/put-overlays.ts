@@ -30,6 +30,11 @@ export interface PreparedOverlay extends RunningDisk {
   readonly base: string
   /** The path of the overlay as QEMU knows it. */
   readonly file: string
+  /**
+   * A second name of the overlay, which becomes that of the disk. It is of this preparation alone, because a fork keeps prepared
+   * overlays while other operations put theirs. It looks like a base, so that it is deleted if a kill leaves it.
+   */
+  readonly replacement: string
 }
 
 const isSameFile = async (a: string, b: string): Promise<boolean> => {
@@ -48,10 +53,7 @@ const keepImage = async (path: string, knownName: string): Promise<string> => {
 
 /** Deletes overlays that were not put over their disks. */
 export const discardOverlays = async (overlays: readonly PreparedOverlay[]): Promise<void> => {
-  for (const { path, file } of overlays) {
-    await rm(getUnfinishedPath(path), { force: true })
-    await rm(file, { force: true })
-  }
+  for (const { file } of overlays) await rm(file, { force: true })
 }
 
 /** Creates the files of new overlays, while the guest may run. Throws `no-space` and what qemu-img refuses. */
@@ -64,13 +66,11 @@ export const prepareOverlays = async (
     for (const { name, path } of disks) {
       const { node, file: knownName } = await findDiskNode(qmp, name)
       const base = await keepImage(path, knownName)
-      const file = generateBasePath(dirname(path))
-      overlays.push({ name, path, below: node, node: generateNodeName(name), base, file })
+      const [file, replacement] = [generateBasePath(dirname(path)), generateBasePath(dirname(path))]
+      overlays.push({ name, path, below: node, node: generateNodeName(name), base, file, replacement })
       await createOverlay(base, file, images)
       if (account) await setFileOwner(file, account)
       await syncFile(file)
-      await rm(getUnfinishedPath(path), { force: true })
-      await link(file, getUnfinishedPath(path))
     }
     for (const folder of new Set(disks.map(({ path }) => dirname(path)))) await syncFolder(folder)
     return overlays
@@ -88,7 +88,8 @@ export const switchToOverlays = async (qmp: Qmp, overlays: readonly PreparedOver
   if (overlays.length === 0) return
   const added: string[] = []
   try {
-    for (const { node, file } of overlays) {
+    for (const { replacement, node, file } of overlays) {
+      await link(file, replacement)
       const image = { driver: 'qcow2', discard: 'unmap', backing: null }
       const opened = { 'node-name': node, file: { driver: 'file', filename: basename(file) } }
       await qmp.execute('blockdev-add', { ...image, ...opened })
@@ -101,11 +102,12 @@ export const switchToOverlays = async (qmp: Qmp, overlays: readonly PreparedOver
     await qmp.execute('transaction', { actions })
   } catch (error) {
     for (const node of added) await qmp.execute('blockdev-del', { 'node-name': node }).catch(() => {})
+    for (const { replacement } of overlays) await rm(replacement, { force: true })
     await discardOverlays(overlays)
     throw error
   }
   // A rename works on a full disk.
-  for (const { path } of overlays) await rename(getUnfinishedPath(path), path)
+  for (const { replacement, path } of overlays) await rename(replacement, path)
   for (const folder of new Set(overlays.map(({ path }) => dirname(path)))) await syncFolder(folder)
 }
 

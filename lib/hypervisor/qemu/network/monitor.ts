@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
 import type { Forward } from '../../machine-parts.ts'
@@ -48,10 +49,31 @@ export const listConnectionStates = async (qmp: Qmp, address: string, port: numb
     return state !== undefined && state !== 'HOST_FORWARD' && from === address && Number(at) === port ? [state] : []
   })
 
-/** Returns the names of the sockets of cards whose other end is gone: QEMU names no address for them. */
-export const listDisconnectedSockets = async (qmp: Qmp): Promise<readonly string[]> =>
+/** Returns the names of the sockets of cards that are not connected: QEMU names no address for them, or an error. */
+const listUnconnectedSockets = async (qmp: Qmp): Promise<readonly string[]> =>
   // A line is "NAME: index=0,type=stream,unix:PATH", with the names of hubs and backslashes before it.
   (await runCommand(qmp, 'info network')).split('\n').flatMap(line => {
-    const [, name] = /(\S+): index=\d+,type=stream,\s*$/.exec(line) ?? []
+    const [, name] = /(\S+): index=\d+,type=stream,\s*(?:error: .*)?$/.exec(line) ?? []
     return name ?? []
   })
+
+/** Milliseconds within which QEMU connects a new socket to a program that listens. */
+const connectTimeout = 3_000
+
+/**
+ * Returns the sockets of cards, of those that `isAwaited` holds for, whose other end is gone. QEMU shows one that it is about to
+ * connect in the same way, and QEMU 7.2 crashes if such a socket is removed: so they have some time to connect first.
+ */
+const awaitSockets = async (qmp: Qmp, isAwaited: (socket: string) => boolean): Promise<readonly string[]> => {
+  for (const end = performance.now() + connectTimeout; ; await wait(20)) {
+    const sockets = (await listUnconnectedSockets(qmp)).filter(isAwaited)
+    if (sockets.length === 0 || performance.now() > end) return sockets
+  }
+}
+
+/** Returns the names of the sockets of cards whose other end is gone. */
+export const listDisconnectedSockets = (qmp: Qmp): Promise<readonly string[]> => awaitSockets(qmp, () => true)
+
+/** Whether a socket of a card is connected, or is so in time. */
+export const isConnected = async (qmp: Qmp, socket: string): Promise<boolean> =>
+  (await awaitSockets(qmp, one => one === socket)).length === 0

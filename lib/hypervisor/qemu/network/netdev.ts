@@ -25,24 +25,31 @@ export const formatRule = (forward: Forward): string => `${formatHostEnd(forward
 /** The hub of a card has the number of the card. */
 const getHub = (card: string): number => Number(card.replace(/^\D+/, ''))
 
-/** The names in QEMU of what leads from a card to its socket, beside the back end that has the name of the card. */
-export const nameSocketParts = (card: string): { readonly socket: string; readonly port: string } => ({
-  socket: `${card}-socket`,
-  port: `${card}-port`,
-})
+/** The names in QEMU of what leads from a card to a socket, beside the back end that has the name of the card. */
+export interface SocketParts {
+  readonly socket: string
+  readonly port: string
+}
+
+/** The names for the two sockets that a card can have at the same time: a dead one, and the one that takes its place. */
+export const nameSocketParts = (card: string): readonly [SocketParts, SocketParts] => [
+  { socket: `${card}-socket`, port: `${card}-port` },
+  { socket: `${card}-socket-2`, port: `${card}-port-2` },
+]
 
 /**
  * Returns what leads from a card to its socket, in the order in which QEMU takes it. The card and the socket are ports of a hub,
  * because QEMU 7.2 does not connect a socket again, and gives a card no other back end: a new socket takes the place of the old
  * one at the hub, and the guest notices nothing.
  */
-export const buildSocketParts = (card: string, path: string): readonly [Netdev, Netdev] => {
-  const { socket, port } = nameSocketParts(card)
-  return [
-    { type: 'stream', id: socket, server: false, addr: { type: 'unix', path } },
-    { type: 'hubport', id: port, hubid: getHub(card), netdev: socket },
-  ]
-}
+export const buildSocketParts = (
+  card: string,
+  path: string,
+  { socket, port }: SocketParts = nameSocketParts(card)[0],
+): readonly [Netdev, Netdev] => [
+  { type: 'stream', id: socket, server: false, addr: { type: 'unix', path } },
+  { type: 'hubport', id: port, hubid: getHub(card), netdev: socket },
+]
 
 /**
  * Returns the back ends of a card in the order in which QEMU takes them; the last one has the name of the card. `forwards` are

@@ -7,8 +7,8 @@ import { getCardName } from '../../parts.ts'
 import type { Qmp, QmpEvent } from '../qmp.ts'
 import { createThrottle } from '../throttle.ts'
 import type { HostNetwork } from './host-network.ts'
-import { listDisconnectedSockets } from './monitor.ts'
-import { buildSocketParts, nameSocketParts } from './netdev.ts'
+import { isConnected, listDisconnectedSockets } from './monitor.ts'
+import { buildSocketParts, nameSocketParts, type SocketParts } from './netdev.ts'
 
 /** Watches the cards of a machine that lead to a passt, and starts another passt in place of one that has ended. */
 export interface LinkWatch {
@@ -42,31 +42,40 @@ export const createLinkWatch = ({ home, network, view, onChange, log }: Options)
   const findCard = (netdev: string): string | undefined =>
     view()
       .definition.networks.flatMap((card, at) => (card.mode === 'nat' ? [getCardName(card, at)] : []))
-      .find(card => netdev === nameSocketParts(card).socket || netdev === card)
+      .find(card => netdev === card || nameSocketParts(card).some(({ socket }) => netdev === socket))
 
-  /** Starts a passt and puts it in the place of the former one. */
-  const connect = async (qmp: Qmp, card: string): Promise<void> => {
+  const remove = async (qmp: Qmp, { socket, port }: SocketParts): Promise<void> => {
+    for (const id of [port, socket]) await qmp.execute('netdev_del', { id }).catch(() => undefined)
+  }
+  /**
+   * Starts a passt and puts it in the place of the former one, whose socket is `former`. That one goes last: a hub without another port
+   * takes nothing from the card, and QEMU 7.2 never tells the card that it takes something again.
+   */
+  const connect = async (qmp: Qmp, card: string, former: string): Promise<void> => {
     const { links, abandon } = await network.prepare(view().definition, home, card)
     try {
       const link = links.get(card)
       if (link?.kind !== 'socket') throw new Error(`${card} is no card of passt any more`)
-      const parts = buildSocketParts(card, link.path)
-      // A try before this one may have removed them.
-      for (const { id } of parts.toReversed()) await qmp.execute('netdev_del', { id }).catch(() => undefined)
-      for (const part of parts) await qmp.execute('netdev_add', part)
+      const [first, second] = nameSocketParts(card)
+      const [next, old] = former === first.socket ? [second, first] : [first, second]
+      // A try before this one may have left them.
+      await remove(qmp, next)
+      for (const part of buildSocketParts(card, link.path, next)) await qmp.execute('netdev_add', part)
+      if (!(await isConnected(qmp, next.socket))) throw new Error('QEMU did not connect to its passt')
+      await remove(qmp, old)
     } catch (error) {
       abandon()
       throw error
     }
   }
-  const connectAgain = async (qmp: Qmp, card: string): Promise<void> => {
+  const connectAgain = async (qmp: Qmp, card: string, former: string): Promise<void> => {
     const { id } = view()
     const isLost = (): boolean => current === qmp && lost.has(card) && findCard(card) !== undefined
     for (let reported = ''; isLost();) {
       await wait(reserveStart(), undefined, { ref: false })
       if (!isLost()) return
       try {
-        await connect(qmp, card)
+        await connect(qmp, card, former)
         lost.delete(card)
         onChange([...lost])
         return log.info('{id}: the network card {card} is connected again', { id, card })
@@ -85,7 +94,7 @@ export const createLinkWatch = ({ home, network, view, onChange, log }: Options)
     lost.add(card)
     onChange([...lost])
     log.warning('{id}: the network card {card} is disconnected, because its passt has ended', { id, card })
-    if (netdev !== card) return void connectAgain(qmp, card)
+    if (netdev !== card) return void connectAgain(qmp, card, netdev)
     log.warning('{id}: the machine was started by an older version; restart it to connect {card}', { id, card })
   }
 

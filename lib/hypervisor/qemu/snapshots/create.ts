@@ -15,7 +15,9 @@ import type { MachineOperation, QemuMachine } from '../machine.ts'
 import { buildHeader } from '../memory-file.ts'
 import type { Qmp } from '../qmp.ts'
 import { assertSuspendable, sendMemory } from '../saved-memory.ts'
-import { deleteUnlistedFiles, getMemoryFile, getVariablesFile } from './files.ts'
+import { deleteUnlistedFiles } from '../../snapshots/snapshots-file.ts'
+import { addToTree } from '../../snapshots/tree.ts'
+import { getMemoryFile, getVariablesFile } from './files.ts'
 import { assertLayerable, endPause, listOverlayDisks } from '../layers/pause.ts'
 
 interface Options {
@@ -23,6 +25,8 @@ interface Options {
   readonly account: Account | undefined
   /** Returns the path of a base image with the present content of a disk of a machine that does not run. */
   readonly freeze: (view: MachineView, disk: string) => Promise<string>
+  /** Makes room for one more overlay on each disk of a machine that runs or is paused. */
+  readonly makeRoom: (operation: MachineOperation, signal: AbortSignal) => Promise<void>
   readonly writeSnapshots: (view: MachineView, tree: SnapshotTree) => Promise<void>
 }
 
@@ -56,19 +60,21 @@ const saveSnapshotMemory = async (
  * guest continues.
  */
 const keepRunning = async (
-  { machine, control, journal, pauseGuest, continueGuest }: MachineOperation,
+  operation: MachineOperation,
   { agentPort }: Pick<QemuMachine, 'agentPort'>,
   { id, withMemory }: NewSnapshot,
-  { images, account }: Options,
+  { images, account, makeRoom }: Options,
   finish: (parts: Parts) => Promise<void>,
   deadline: AbortSignal,
 ): Promise<void> => {
+  const { machine, control, journal, pauseGuest, continueGuest } = operation
   const view = machine.view()
   const { qmp } = await control.connect()
   if (withMemory) {
     assertSuspendable(view)
     await assertSameParts(qmp, view.definition)
   }
+  await makeRoom(operation, deadline)
   const overlays = await prepareOverlays(await listOverlayDisks(view), { qmp, images, account })
   let isPut = false
   const keep = async (): Promise<void> => {
@@ -137,16 +143,16 @@ export const createSnapshot = async (
     const view = machine.view()
     const { home, state, definition, snapshots: tree } = view
     assertLayerable(view, { what: 'Snapshots', advice: 'the clone can have snapshots' })
-    const { id, name, description } = wanted
+    const { id, name, description, schedule } = wanted
     const finish = async (parts: Parts): Promise<void> => {
-      const snapshot: Snapshot = {
+      const snapshot = {
         ...{ id, name, description, definition, ...parts },
         created_at: new Date().toISOString(),
         state: state as Snapshot['state'],
-        ...(tree?.current !== undefined && { parent: tree.current }),
         size: await measureSize(home, parts),
+        ...(schedule !== undefined && { schedule }),
       }
-      await options.writeSnapshots(view, { snapshots: [...(tree?.snapshots ?? []), snapshot], current: id })
+      await options.writeSnapshots(view, addToTree(tree, snapshot))
     }
     try {
       if (state === 'running' || state === 'paused')

@@ -1,53 +1,13 @@
-import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ServiceError } from '#lib/errors.ts'
-import { readStateFile } from '#lib/platform/open-file.ts'
-import { describeFirstMistake } from '#lib/schema-errors.ts'
-import { SnapshotTree } from '../../snapshot.ts'
-import { fileNames } from '../file-names.ts'
+import type { SnapshotTree } from '../../snapshot.ts'
+import { getSnapshotFile } from '../../snapshots/snapshots-file.ts'
 
 /** Returns the name of the file with the memory of a snapshot. */
-export const getMemoryFile = (snapshot: string): string => `snapshot-${snapshot}.mem`
+export const getMemoryFile = (snapshot: string): string => getSnapshotFile(snapshot, 'mem')
 
 /** Returns the name of the file with the firmware variables of a snapshot. */
-export const getVariablesFile = (snapshot: string): string => `snapshot-${snapshot}.fd`
-
-const ownPattern = /^snapshot-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(?:mem|fd)$/
-
-/** More than the snapshots of one machine can need. */
-const maxBytes = 64 * 2 ** 20
-
-/**
- * Reads the snapshots of the machine in a folder; undefined if it has never had one. Throws `conflict` for a damaged file: without it
- * nobody knows which images belong to snapshots.
- */
-export const readSnapshots = async (home: string): Promise<SnapshotTree | undefined> => {
-  const path = join(home, fileNames.snapshots)
-  const text = await readStateFile(path, maxBytes)
-  if (text === undefined) return undefined
-  const refuse = (why: string, cause?: unknown): never => {
-    throw new ServiceError('conflict', `${path} cannot be read: ${why}. Put the right file back.`, { cause })
-  }
-  const parse = (): unknown => {
-    try {
-      return JSON.parse(text)
-    } catch (error) {
-      return refuse('it is no JSON', error)
-    }
-  }
-  const { data, error } = SnapshotTree.safeParse(parse())
-  return data ?? refuse(describeFirstMistake(error))
-}
+export const getVariablesFile = (snapshot: string): string => getSnapshotFile(snapshot, 'fd')
 
 /** Returns the paths of the base images in a folder that are the disks of these snapshots. */
 export const listSnapshotLayers = (home: string, tree: SnapshotTree | undefined): readonly string[] =>
   (tree?.snapshots ?? []).flatMap(({ layers }) => Object.values(layers)).map(name => join(home, name))
-
-/** Deletes the files of snapshots that the machine does not have: of deleted ones, and of those that were not completed. */
-export const deleteUnlistedFiles = async (home: string, tree: SnapshotTree | undefined): Promise<void> => {
-  const listed = new Set(tree?.snapshots.map(({ id }) => id))
-  for (const name of await readdir(home)) {
-    const id = ownPattern.exec(name)?.[1]
-    if (id !== undefined && !listed.has(id)) await rm(join(home, name), { force: true })
-  }
-}

@@ -1,12 +1,12 @@
 import { copyFile, link, realpath, rename, rm } from 'node:fs/promises'
-import { isAbsolute, join } from 'node:path'
-import { ServiceError } from '#lib/errors.ts'
+import { join } from 'node:path'
 import { syncFile, syncFolder } from '#lib/platform/files.ts'
 import type { Definition } from '../../definition.ts'
 import type { MachineView } from '../../driver.ts'
 import { firmwareFile } from '../../files/machine-files.ts'
-import { pickHardware } from '../../parts.ts'
 import type { Snapshot, SnapshotTree } from '../../snapshot.ts'
+import { revertDefinition } from '../../snapshots/view-snapshot.ts'
+import { requireSnapshot } from '../../snapshots/tree.ts'
 import { fileNames } from '../file-names.ts'
 import type { Images } from '../images.ts'
 import { createOverlay, getUnfinishedPath } from '../layers.ts'
@@ -26,13 +26,6 @@ export interface RevertContext {
   readonly images: Images
   readonly writeDefinition: (definition: Definition) => Promise<void>
   readonly writeSnapshots: (view: Pick<MachineView, 'id'>, tree: SnapshotTree) => Promise<void>
-}
-
-/** Returns a snapshot of a machine. Throws `not-found`. */
-export const requireSnapshot = ({ name, snapshots }: Pick<MachineView, 'name' | 'snapshots'>, id: string): Snapshot => {
-  const snapshot = snapshots?.snapshots.find(one => one.id === id)
-  if (snapshot) return snapshot
-  throw new ServiceError('not-found', `${name} has no snapshot ${id}.`)
 }
 
 /** Makes the new files of a revert beside the present ones. Throws `no-space` and `conflict`; the machine is unchanged then. */
@@ -57,21 +50,6 @@ const prepareFiles = async (
   await rm(join(home, fileNames.unfinishedState), { force: true })
   // Nobody writes to the file of a snapshot, so both names can have the same file.
   await link(join(home, getMemoryFile(id)), join(home, fileNames.unfinishedState))
-}
-
-/** Returns the definition of a machine that is reverted. Its own disks that the snapshot does not have are detached. */
-const revertDefinition = (present: Definition, { definition }: Snapshot): Definition => {
-  const { forwards, limits, disks, detached_disks = [] } = present
-  const paths = new Set(definition.disks.map(({ path }) => path))
-  const detached = [...detached_disks, ...disks].filter(({ path }) => !isAbsolute(path) && !paths.has(path))
-  const { forwards: _, limits: __, detached_disks: ___, ...reverted } = pickHardware(present, definition)
-  return {
-    ...reverted,
-    // The ports and the limits of the host are those of today.
-    ...(forwards && { forwards }),
-    ...(limits && { limits }),
-    ...(detached.length > 0 && { detached_disks: detached }),
-  }
 }
 
 /** Does the second part of a revert. The machine must not run. */

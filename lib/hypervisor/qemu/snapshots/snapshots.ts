@@ -4,22 +4,23 @@ import type { Logger } from '#lib/platform/log.ts'
 import type { MachineView } from '../../driver.ts'
 import type { MachineFolders, ValidMachine } from '../../files/machine-folders.ts'
 import type { SnapshotDriver, SnapshotTree } from '../../snapshot.ts'
-import type { CloneSources } from '../clone-sources.ts'
-import { fileNames } from '../file-names.ts'
+import { deleteUnlistedFiles, readSnapshots, snapshotsFile } from '../../snapshots/snapshots-file.ts'
+import { removeFromTree, requireSnapshot, updateInTree } from '../../snapshots/tree.ts'
+import { type CloneContext, cloneMachine } from '../clone-machine.ts'
 import type { Images } from '../images.ts'
 import type { QemuMachine } from '../machine.ts'
 import { createJournal } from '../operation-journal.ts'
 import { findLivingPid, waitForExit } from '../pid.ts'
+import { exportQemuMachine } from '../qemu-export.ts'
 import { createSnapshot } from './create.ts'
-import { deleteUnlistedFiles, readSnapshots } from './files.ts'
-import { finishRevert, requireSnapshot, revertMachine } from './revert.ts'
-import { removeFromTree } from './tree.ts'
+import { finishRevert, revertMachine } from './revert.ts'
 
 interface Options {
   readonly folders: MachineFolders
   readonly images: Images
   readonly account: Account | undefined
-  readonly sources: CloneSources
+  /** What clones and exports need. */
+  readonly copying: CloneContext
   readonly requireMachine: (id: string) => QemuMachine
   readonly log: Logger
 }
@@ -35,9 +36,10 @@ export interface QemuSnapshots extends SnapshotDriver {
 }
 
 /** Creates the snapshots of QEMU machines: the port, and the recovery. */
-export const createSnapshots = ({ folders, images, account, sources, requireMachine, log }: Options): QemuSnapshots => {
+export const createSnapshots = ({ folders, images, account, copying, requireMachine, log }: Options): QemuSnapshots => {
+  const { sources } = copying
   const writeTree = ({ id }: Pick<MachineView, 'id'>, tree: SnapshotTree): Promise<void> =>
-    folders.writeJson(id, fileNames.snapshots, tree)
+    folders.writeJson(id, snapshotsFile, tree)
   const writeSnapshots = async (view: Pick<MachineView, 'id'>, tree: SnapshotTree): Promise<void> => {
     await writeTree(view, tree)
     requireMachine(view.id).setSnapshots(tree)
@@ -52,23 +54,15 @@ export const createSnapshots = ({ folders, images, account, sources, requireMach
       await readSnapshots(machine.view().home)
       const freeze = (view: MachineView, disk: string): Promise<string> =>
         sources.freeze(view, disk, { signal: deadline, onProgress: ignoreProgress, keepsLayers: true })
-      return createSnapshot(machine, snapshot, { images, account, freeze, writeSnapshots }, deadline)
+      const { makeRoom } = sources
+      return createSnapshot(machine, snapshot, { images, account, freeze, makeRoom, writeSnapshots }, deadline)
     },
     revert: (id, snapshot, options) => revertMachine(requireMachine(id), snapshot, reverting, options),
-    async update(id, snapshot, { name, description }) {
-      const machine = requireMachine(id)
-      const { snapshots: tree } = machine.view()
-      const before = requireSnapshot(machine.view(), snapshot)
-      const after = {
-        ...before,
-        ...(name !== undefined && { name }),
-        ...(description !== undefined && { description }),
-      }
-      await writeSnapshots(machine.view(), {
-        ...tree,
-        snapshots: tree!.snapshots.map(one => (one === before ? after : one)),
-      })
-      return machine.view()
+    async update(id, snapshot, change) {
+      const view = requireMachine(id).view()
+      requireSnapshot(view, snapshot)
+      await writeSnapshots(view, updateInTree(view.snapshots!, snapshot, change))
+      return requireMachine(id).view()
     },
     async delete(id, snapshots, deadline) {
       const machine = requireMachine(id)
@@ -80,6 +74,14 @@ export const createSnapshots = ({ folders, images, account, sources, requireMach
       )
       await sources.onSnapshotsDeleted(machine.view(), deadline)
       return machine.view()
+    },
+    async clone(id, snapshot, name, options) {
+      const machine = requireMachine(id)
+      return cloneMachine(machine, name, options, copying, requireSnapshot(machine.view(), snapshot))
+    },
+    async export(id, snapshot, options) {
+      const view = requireMachine(id).view()
+      return exportQemuMachine(view, options, copying, requireSnapshot(view, snapshot))
     },
     async recover(machine) {
       const { id, home, definition } = machine

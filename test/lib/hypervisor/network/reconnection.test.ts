@@ -20,13 +20,16 @@ describe.skipIf(withoutPasst !== undefined)(withoutPasst ?? 'a passt that ends a
     const waitUntilConnected = (): Promise<void> =>
       waitUntilGuestReads(machine, `${outside.address}:${outside.port}`, 'outside')
     await waitUntilConnected()
+    const listReports = () =>
+      bench.events
+        .flatMap(event => (event !== 'gap' && 'view' in event ? [event.view] : []))
+        .filter((view: MachineView) => view.disconnectedCards?.includes('net1'))
+    // QEMU shows a socket that it is about to connect like one that has lost its other end.
+    expect(listReports()).toEqual([])
 
     const [first] = await listPassts(id)
     process.kill(first!, 'SIGKILL')
-    await until(() => {
-      const reported = bench.events.flatMap(event => (event !== 'gap' && 'view' in event ? [event.view] : []))
-      expect(reported.map((view: MachineView) => view.disconnectedCards)).toContainEqual(['net1'])
-    })
+    await until(() => expect(listReports()).not.toEqual([]))
     await until(async () => expect(await bench.get(id)).not.toHaveProperty('disconnectedCards'))
     expect(await listPassts(id)).not.toEqual([])
     await waitUntilConnected()

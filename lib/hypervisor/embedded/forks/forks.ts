@@ -1,0 +1,31 @@
+import { dirname, join } from 'node:path'
+import type { ForkDriver, NewFork } from '../../fork.ts'
+import { createForkJournal } from '../../forks/journal.ts'
+import type { Machine } from '../machine.ts'
+import { type ForkContext, forkMachine } from './fork-machine.ts'
+
+/** Forks machines, and removes what a killed service has left of forks. */
+export interface Forks {
+  /** See `ForkDriver`. */
+  fork(source: Machine, forks: readonly NewFork[], deadline: AbortSignal): ReturnType<ForkDriver['fork']>
+  /** Called at the start of the service, before it looks for machines. Returns whether there was something to remove. */
+  removeInterrupted(): Promise<boolean>
+}
+
+interface Options extends Omit<ForkContext, 'journal'> {
+  /** Contains the machines. */
+  readonly folder: string
+}
+
+export const createForks = ({ folder, ...others }: Options): Forks => {
+  const journal = createForkJournal(join(dirname(folder), 'forks'))
+  return {
+    fork: (source, forks, deadline) => forkMachine(source, forks, { ...others, journal }, deadline),
+    async removeInterrupted() {
+      const { ids, end } = await journal.readInterrupted()
+      for (const id of ids) await others.folders.remove(id)
+      await end()
+      return ids.length > 0
+    },
+  }
+}

@@ -1,0 +1,4 @@
+import { snapshotScheduleArea } from './cases/snapshots.ts'
+import { conform } from './conform.ts'
+
+conform(snapshotScheduleArea)
