@@ -9,6 +9,8 @@ export type Requirement =
       readonly roles?: readonly RoleName[]
       readonly claims?: readonly ClaimName[]
       readonly anyClaim?: readonly ClaimName[]
+      /** False: an API key is refused, whatever the rights of its owner are. */
+      readonly apiKeys?: false
     }
 
 /** The right that a principal lacks, in words; undefined when the requirement is met. A super user holds every claim. */
@@ -17,6 +19,8 @@ export const findMissingRight = (
   principal: Principal,
 ): { readonly missing: string } | undefined => {
   if (typeof access === 'string') return undefined
+  if (access.apiKeys === false && principal.apiKeyId !== undefined)
+    return { missing: 'a sign-in with a password in place of an API key' }
   const role = access.roles?.find(name => !principal.roles.includes(name))
   if (role) return { missing: `the role ${role}` }
   if (principal.superUser) return undefined

@@ -4769,7 +4769,7 @@ export interface Api {
     changePassword(request: AuthChangePasswordRequest): Promise<Accepted>
     /** Create an API key; only this reply shows its credential. Needs role SUPER_USER and claim CREATE_API_KEY and claim LIST. The reply holds a secret that is shown once. `POST /api/v1/auth/api_keys` */
     createApiKey(request: AuthCreateApiKeyRequest): Promise<ApiKey>
-    /** Issue a link with which you set a new password of your own in a browser, once, within 24 hours. An earlier link of yours ends. A change of your password ends the link too. API keys cannot make links. The command `vmhost link` issues one for root. Needs role SUPER_USER. The reply holds a secret that is shown once. `POST /api/v1/auth/links` */
+    /** Issue a link with which you set a new password of your own in a browser, once, within 24 hours. An earlier link of yours ends. A change of your password ends the link too. The command `vmhost link` issues one for root. Needs role SUPER_USER. API keys are refused. The reply holds a secret that is shown once. `POST /api/v1/auth/links` */
     createLink(request?: AuthCreateLinkRequest): Promise<SignInLink>
     /** Issue a ticket for a WebSocket. Browsers cannot set headers of a WebSocket. The ticket goes into its query in place of a token. It is for exactly this path and query, once, within 30 seconds, with the rights that you have then. For every signed-in caller. The reply holds a secret that is shown once. `POST /api/v1/auth/tickets` */
     createTicket(request: AuthCreateTicketRequest): Promise<Ticket>

@@ -16,7 +16,7 @@ export interface Links {
    * Issues a link for a user. An earlier one of the same user ends. Throws `forbidden` for an API key, whose holder may not set the
    * password of its owner, and for a user of another service.
    */
-  issue(user: Pick<Principal, 'id' | 'apiKeyId'>): Promise<IssuedLink>
+  issue(user: Pick<Principal, 'id'>): Promise<IssuedLink>
   /**
    * Uses up a link: sets the password of its user, who is returned. Throws `unauthenticated` for a link that is unknown or has ended,
    * and `invalid` for a password that is too weak, which leaves the link as it is.
@@ -47,12 +47,7 @@ const createRefusal = (): ServiceError => {
 export const createLinks = ({ store, accounts, rules, sha256 }: Options): Links => {
   const links = store.collection('sign-in-links', StoredLink, { unique: { digest: link => link.digest } })
   return {
-    async issue({ id, apiKeyId }) {
-      if (apiKeyId !== undefined)
-        throw new ServiceError(
-          'forbidden',
-          'An API key cannot make a link. Sign in with your password, or run `vmhost link`.',
-        )
+    async issue({ id }) {
       const user = await accounts.get(id)
       if (!user) throw new ServiceError('forbidden', 'A link sets a password, and you have none at this service.')
       const secret = randomBytes(32).toString('base64url')

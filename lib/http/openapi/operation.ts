@@ -13,7 +13,10 @@ export interface Example {
 /** Examples by the id of their route. */
 export type Examples = Readonly<Record<string, Example>>
 
-const describeAccess = ({ access }: Endpoint): string => {
+const allowsApiKeys = ({ access }: Endpoint): boolean => typeof access === 'string' || access.apiKeys !== false
+
+const describeAccess = (endpoint: Endpoint): string => {
+  const { access } = endpoint
   if (access === 'public') return 'Open to everybody.'
   if (access === 'signed-in') return 'For every signed-in caller.'
   const parts = [
@@ -21,7 +24,7 @@ const describeAccess = ({ access }: Endpoint): string => {
     ...(access.claims ?? []).map(claim => `claim ${claim}`),
     ...(access.anyClaim ? [`one of the claims ${access.anyClaim.join(', ')}`] : []),
   ]
-  return `Needs ${parts.join(' and ')}.`
+  return `Needs ${parts.join(' and ')}.${allowsApiKeys(endpoint) ? '' : ' API keys are refused.'}`
 }
 
 /** The description of the contract, followed by sentences about its other fields as far as they concern this method. */
@@ -70,7 +73,7 @@ export const buildOperation = (
     tags: [id.split('/')[0]],
     summary: endpoint.summary,
     description: describeEndpoint(endpoint, method),
-    security: endpoint.access === 'public' ? [] : [{ bearer: [] }, { apiKey: [] }],
+    security: endpoint.access === 'public' ? [] : [{ bearer: [] }, ...(allowsApiKeys(endpoint) ? [{ apiKey: [] }] : [])],
     parameters: describeParameters(endpoint, path, components),
     ...(requestBody && { requestBody }),
     responses: describeResponses(endpoint, { done: example?.reply, job: examples['jobs/show']?.reply }, components),
