@@ -73,7 +73,8 @@ export const buildOperation = (
     tags: [id.split('/')[0]],
     summary: endpoint.summary,
     description: describeEndpoint(endpoint, method),
-    security: endpoint.access === 'public' ? [] : [{ bearer: [] }, ...(allowsApiKeys(endpoint) ? [{ apiKey: [] }] : [])],
+    security:
+      endpoint.access === 'public' ? [] : [{ bearer: [] }, ...(allowsApiKeys(endpoint) ? [{ apiKey: [] }] : [])],
     parameters: describeParameters(endpoint, path, components),
     ...(requestBody && { requestBody }),
     responses: describeResponses(endpoint, { done: example?.reply, job: examples['jobs/show']?.reply }, components),
