@@ -1,11 +1,12 @@
 import { rmSync } from 'node:fs'
-import { load, percentile, type Target } from './load.ts'
+import { type Load, type LoadResult, openLoad, percentile, type Target } from './load.ts'
 import { type Server, startBare, startBareHono, startVmhost } from './processes.ts'
 import { stateWith } from './state.ts'
 import { ratioRow, type Row } from './table.ts'
 
-const rounds = 15
-const milliseconds = 500
+// Many short turns: a machine that others share changes its speed within seconds, and a case and its floor must see the same speed.
+const rounds = 100
+const milliseconds = 100
 const password = 'Correct-Horse-9-Battery'
 
 const signIn = async ({ port }: Server): Promise<Response> =>
@@ -19,22 +20,22 @@ interface Case {
   readonly target: Target
 }
 
-type Load = Awaited<ReturnType<typeof load>>
-
 /**
  * Measures every case in each round. A case and its floor are compared within a round, where both see the same noise: the result is
- * the round whose ratio is the median. The first round only warms up.
+ * the round whose ratio is the median. The first rounds only warm up.
  */
 const measure = async (cases: Readonly<Record<string, Case>>) => {
-  const seen: Readonly<Record<string, Load>>[] = []
-  for (let round = 0; round <= rounds; round += 1) {
-    const loads: Record<string, Load> = {}
-    for (const [name, { server, target }] of Object.entries(cases))
-      loads[name] = await load(server, target, milliseconds)
-    if (round > 0) seen.push(loads)
+  const loads: [string, Load][] = []
+  for (const [name, { server, target }] of Object.entries(cases)) loads.push([name, await openLoad(server, target)])
+  const seen: Readonly<Record<string, LoadResult>>[] = []
+  for (let round = -10; round < rounds; round += 1) {
+    const results: Record<string, LoadResult> = {}
+    for (const [name, load] of loads) results[name] = await load.run(milliseconds)
+    if (round >= 0) seen.push(results)
   }
-  return (name: string, floorName: string, figure: keyof Load) => {
-    const pairs = seen.map(loads => ({ measured: loads[name]![figure], floor: loads[floorName]![figure] }))
+  for (const [, load] of loads) load.close()
+  return (name: string, floorName: string, figure: keyof LoadResult) => {
+    const pairs = seen.map(results => ({ measured: results[name]![figure], floor: results[floorName]![figure] }))
     pairs.sort((a, b) => a.measured / a.floor - b.measured / b.floor)
     return pairs[Math.floor(pairs.length / 2)]!
   }

@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
-import { processorTime, type Server } from './processes.ts'
+import { threadsTime, type Server } from './processes.ts'
 
 export interface Target {
   readonly method?: 'GET' | 'POST'
@@ -30,36 +31,81 @@ const replySize = (port: number, target: Target): Promise<number> =>
     setTimeout(() => socket.destroy(), 300)
   })
 
-const connections = 32
+const connectionCount = 32
 
-/** Keeps 32 connections busy for some milliseconds; gives requests per second and the server's processor µs for each. */
-export const load = async ({ pid, port }: Server, target: Target, milliseconds: number) => {
-  const size = await replySize(port, target)
-  const request = textOf(target)
-  let replies = 0
-  const before = processorTime(pid)
-  const begun = performance.now()
-  await Promise.all(
-    Array.from({ length: connections }, () => {
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const socket = connect(port, '127.0.0.1')
-      let received = 0
-      socket.once('error', reject)
-      socket.on('data', chunk => {
-        received += chunk.length
-        if (received < size) return
-        received -= size
+/** What a target was seen to cost in some milliseconds. */
+export interface LoadResult {
+  readonly perSecond: number
+  /** The server's processor time for each request. */
+  readonly microseconds: number
+}
+
+/** 32 open connections to a server, which all send the same request. */
+export interface Load {
+  /** Keeps every connection busy for some milliseconds. */
+  run(milliseconds: number): Promise<LoadResult>
+  close(): void
+}
+
+/** A connection that sends a request again and again. */
+const openRequester = async (port: number, request: string, size: number) => {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  let received = 0
+  let onReply = (): void => undefined
+  let onLoss = (_: Error): void => undefined
+  socket.on('data', chunk => {
+    received += chunk.length
+    if (received < size) return
+    received -= size
+    onReply()
+  })
+  socket.on('error', error => onLoss(error))
+  socket.on('close', () => onLoss(new Error('a server of the benchmark closed its connection')))
+  return {
+    close: () => socket.destroy(),
+    /** Gives the number of replies until `end`, in milliseconds of the clock of `performance`. */
+    async repeat(end: number): Promise<number> {
+      const { promise, resolve, reject } = Promise.withResolvers<number>()
+      let replies = 0
+      onLoss = reject
+      onReply = () => {
         replies += 1
-        if (performance.now() - begun < milliseconds) socket.write(request)
-        else socket.end()
-      })
-      socket.once('close', () => resolve())
+        if (performance.now() < end) socket.write(request)
+        else resolve(replies)
+      }
       socket.write(request)
       return promise
-    }),
+    },
+  }
+}
+
+export const openLoad = async ({ pid, port }: Server, target: Target): Promise<Load> => {
+  const size = await replySize(port, target)
+  const requesters = await Promise.all(
+    Array.from({ length: connectionCount }, () => openRequester(port, textOf(target), size)),
   )
-  const elapsed = performance.now() - begun
-  return { perSecond: (replies / elapsed) * 1000, microseconds: (processorTime(pid) - before) / replies }
+  return {
+    async run(milliseconds) {
+      const before = threadsTime(pid)
+      const begun = performance.now()
+      const replies = await Promise.all(requesters.map(({ repeat }) => repeat(begun + milliseconds)))
+      const elapsed = performance.now() - begun
+      const count = replies.reduce((sum, number) => sum + number, 0)
+      return { perSecond: (count / elapsed) * 1000, microseconds: (threadsTime(pid) - before) / count }
+    },
+    close: () => requesters.forEach(({ close }) => close()),
+  }
+}
+
+/** One run over connections of its own. */
+export const load = async (server: Server, target: Target, milliseconds: number): Promise<LoadResult> => {
+  const opened = await openLoad(server, target)
+  try {
+    return await opened.run(milliseconds)
+  } finally {
+    opened.close()
+  }
 }
 
 export const median = (values: readonly number[]): number => {
