@@ -5,6 +5,9 @@ export interface FileResult {
   /** The file, absolute. */
   readonly name: string
   readonly status: 'passed' | 'failed'
+  /** When its first test began and its last one ended, in milliseconds since 1970. */
+  readonly startTime: number
+  readonly endTime: number
   readonly assertionResults: readonly { readonly status: 'passed' | 'failed' | 'pending' | 'skipped' | 'todo' }[]
 }
 
