@@ -39,7 +39,10 @@ const prepareProgram = async (): Promise<Readonly<Record<string, string>>> => {
     (await fetch(`${service.url}/api/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json()
   // The second time it is there.
   await post('/machines', { name: 'demo', memory: 16, kernel: service.env['KERNEL'] })
-  const { encoded } = await post('/auth/api_keys', { name: `builds-${crypto.randomUUID()}`, claims: ['LIST_VM', 'UPDATE_VM_STATES'] })
+  const { encoded } = await post('/auth/api_keys', {
+    name: `builds-${crypto.randomUUID()}`,
+    claims: ['LIST_VM', 'UPDATE_VM_STATES'],
+  })
   return { VMHOST_URL: service.url, VMHOST_API_KEY: encoded }
 }
 
