@@ -6,6 +6,7 @@ import { buildIso } from '#lib/hypervisor/seed/iso9660.ts'
 import { withoutQemu } from '../support/drivers/qemu.ts'
 import { newFolder } from '../support/folder.ts'
 import { findDebian } from '../support/guests/debian.ts'
+import { createPackage, testServiceInGuest } from '../support/guests/service-in-guest.ts'
 import { createSshClient } from '../support/guests/ssh.ts'
 import { openCountingServer } from '../support/network/counting-server.ts'
 import { rangesOf, startFileServer } from '../support/servers/file-server.ts'
@@ -28,10 +29,12 @@ const findFreePort = async (): Promise<number> => {
 const describeDigest = (bytes: Uint8Array): string => `sha-256=:${createHash('sha256').update(bytes).digest('base64')}:`
 
 describe.skipIf(missing !== undefined)(missing ?? 'a real Debian, booted once', () => {
-  test('is made of an image, reached by ssh, and takes commands, files and disks', async () => {
+  test('is made of an image, reached by ssh, and takes commands, files, disks and the service itself', async () => {
     if (typeof debian === 'string') throw new Error(debian)
     using state = newState()
     using folder = newFolder()
+    // Before the service runs: no connection survives a test that does nothing else for seconds.
+    const packages = [createPackage('0.1.0'), createPackage('0.1.1')] as const
     await using server = await startFileServer()
     server.serve('/debian.qcow2', rangesOf(readFileSync(debian.disk)))
     const service = await startService({
@@ -140,7 +143,14 @@ describe.skipIf(missing !== undefined)(missing ?? 'a real Debian, booted once', 
     const readMedium = 'mount -o ro LABEL=MEDIUM /mnt && cat /mnt/readme && umount /mnt'
     await until(async () => expect(await execute(readMedium)).toBe('on a medium\n'), 200)
     await changeDevice('disconnect', 'cdrom0')
-    await execute('! blkid -c /dev/null -L MEDIUM')
+    // The guest learns it when it asks its drive the next time.
+    await until(() => execute('! blkid -c /dev/null -L MEDIUM'), 200)
+
+    const writeFile = async (path: string, content: Buffer<ArrayBuffer>): Promise<void> => {
+      const written = await sendFile('PUT', path, content, { 'repr-digest': describeDigest(content) })
+      expect(written.status).toBe(200)
+    }
+    await testServiceInGuest({ execute, writeFile }, packages)
     expect(await findBoot()).toBe(boot)
 
     await ask('PUT', '/machines/web/stop')

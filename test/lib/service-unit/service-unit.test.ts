@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { Parser } from 'htmlparser2'
 import { expect, test } from 'vitest'
 import { findProgram } from '#lib/hypervisor/qemu/programs.ts'
 import type { Host } from '#lib/service-unit/host.ts'
@@ -91,59 +90,22 @@ test.runIf((await findProgram('systemd-analyze')) !== undefined)('systemd accept
   expect(readFileSync(file, 'utf8')).toContain('--state "/srv/a \\"b\\" 100%% $$HOME"')
 })
 
-interface Element {
-  readonly name: string
-  readonly children: Element[]
-  text: string
-}
+/** Reads a property list with another program's parser, and prints it as JSON. */
+const readPlist = 'import json, plistlib, sys; json.dump(plistlib.loads(sys.stdin.buffer.read()), sys.stdout)'
 
-/** Reads the elements of an XML document. */
-const readXml = (text: string): Element => {
-  const top: Element = { name: '', children: [], text: '' }
-  const open = [top]
-  const parser = new Parser(
-    {
-      onopentagname(name) {
-        const element: Element = { name, children: [], text: '' }
-        open.at(-1)!.children.push(element)
-        open.push(element)
-      },
-      ontext: data => void (open.at(-1)!.text += data),
-      onclosetag: () => void open.pop(),
-    },
-    { xmlMode: true },
-  )
-  parser.end(text)
-  return top
-}
-
-/** Reads a value of a property list. */
-const readValue = ({ name, children, text }: Element): unknown => {
-  if (name === 'plist') return children.map(readValue)[0]
-  if (name === 'array') return children.map(readValue)
-  if (name === 'true' || name === 'false') return name === 'true'
-  if (name === 'integer') return Number(text)
-  if (name !== 'dict') return text
-  const keys = children.filter((_, at) => at % 2 === 0).map(child => child.text)
-  const values = children.filter((_, at) => at % 2 === 1).map(readValue)
-  return Object.fromEntries(keys.map((key, at) => [key, values[at]]))
-}
-
-test('the property list of launchd says the same', () => {
-  const state = '/Users/Shared/a & <b>'
-  const { children } = readXml(formatPlist({ ...options, state }, '/Library/Logs/vmhost.log'))
-  expect(children.map(readValue)).toEqual([
-    {
-      Label: 'vmhost',
-      ProgramArguments: ['/usr/local/bin/vmhost', 'serve', '--config', options.config, '--state', state],
-      UserName: 'vmhost',
-      RunAtLoad: true,
-      KeepAlive: { SuccessfulExit: false },
-      AbandonProcessGroup: true,
-      ExitTimeOut: 30,
-      Umask: 0o77,
-      StandardOutPath: '/Library/Logs/vmhost.log',
-      StandardErrorPath: '/Library/Logs/vmhost.log',
-    },
-  ])
+test.runIf((await findProgram('python3')) !== undefined)('the property list of launchd says the same', () => {
+  const state = '/Users/Shared/a & <b> "c"'
+  const input = formatPlist({ ...options, state }, '/Library/Logs/vmhost.log')
+  expect(JSON.parse(execFileSync('python3', ['-c', readPlist], { input, encoding: 'utf8' }))).toEqual({
+    Label: 'vmhost',
+    ProgramArguments: ['/usr/local/bin/vmhost', 'serve', '--config', options.config, '--state', state],
+    UserName: 'vmhost',
+    RunAtLoad: true,
+    KeepAlive: { SuccessfulExit: false },
+    AbandonProcessGroup: true,
+    ExitTimeOut: 30,
+    Umask: 0o77,
+    StandardOutPath: '/Library/Logs/vmhost.log',
+    StandardErrorPath: '/Library/Logs/vmhost.log',
+  })
 })

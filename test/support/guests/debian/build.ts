@@ -12,6 +12,8 @@ const packages = [
   ...['usr-is-merged', 'apt', 'systemd-sysv', 'udev', 'dbus', 'iproute2', 'procps', 'kmod', 'sudo'],
   ...['openssh-server', 'cloud-init', 'cloud-guest-utils', 'e2fsprogs', 'fdisk', 'qemu-guest-agent'],
   ...['linux-image-cloud-amd64', 'initramfs-tools', 'grub-pc-bin', 'grub-common'],
+  // What the package of the service depends on.
+  ...['libstdc++6', 'libatomic1'],
 ]
 /** What nobody reads in a guest of tests is not unpacked. */
 const excluded = ['doc', 'man', 'locale'].map(name => `--dpkgopt=path-exclude=/usr/share/${name}/*`)
