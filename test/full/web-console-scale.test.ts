@@ -44,19 +44,26 @@ describe.skipIf(withoutChromium !== undefined)(`a list of 1,000 machines (${with
     expect(await countRows()).toBeLessThanOrEqual(80)
 
     const table = page.getByRole('region', { name: 'Machines' })
-    let most = 0
+    /** Scrolls in one call, as what the page does for a debugger would count as its work. Gives the most rows that it had. */
+    const scroll = (pixels: number): Promise<number> =>
+      table.evaluate(
+        async (element, by) => {
+          let rows = 0
+          for (let step = 0; step < by.steps; step++) {
+            element.scrollBy(0, by.pixels)
+            // The page has drawn the step when the second frame begins. As with a wheel, the next step comes between two frames.
+            await new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve))))
+            rows = Math.max(rows, element.querySelectorAll('tbody tr').length)
+          }
+          return rows
+        },
+        { pixels, steps },
+      )
+    // The first steps compile the code.
+    let most = await scroll(600)
+    await scroll(-600)
     const busy = await measureTasks(browser, page, async () => {
-      for (let step = 0; step < steps; step++) {
-        // The page has drawn the step when the second frame begins.
-        await table.evaluate(
-          element =>
-            new Promise(resolve => {
-              element.scrollBy(0, 600)
-              requestAnimationFrame(() => requestAnimationFrame(resolve))
-            }),
-        )
-        most = Math.max(most, await countRows())
-      }
+      most = Math.max(most, await scroll(600))
     })
     expect(most).toBeLessThanOrEqual(80)
     process.stdout.write(`${(busy / steps).toFixed(1)} ms of the main thread for a step of 600 pixels\n`)

@@ -80,6 +80,8 @@ export const ManagerPage = ({ parts: [reference = '', catalogId, version, archit
       <Facts
         facts={[
           ['Address', manager.url],
+          ['State', manager.active ? 'in use' : 'not used'],
+          ['For', manager.global ? 'everybody' : 'its owner'],
           ['Signs in with', manager.authentication_method],
           ['Required claims', joinNames(manager.required_claims)],
           ['Id', <code>{id}</code>],

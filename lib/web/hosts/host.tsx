@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { Action } from '../parts/action.tsx'
 import { Facts } from '../parts/facts.tsx'
+import { HostMachines } from './host-machines.tsx'
 import { Missing } from '../parts/missing.tsx'
 import { formatPairs, parsePairs } from '../parts/pairs.ts'
 import { StateBadge } from '../parts/state-badge.tsx'
@@ -8,6 +9,7 @@ import { formatTime } from '../parts/text.ts'
 import type { PageProps } from '../pages/pages.ts'
 import { hosts } from '../state/hosts.ts'
 import { goTo } from '../state/route.ts'
+import { may } from '../state/session.ts'
 import { useStore } from '../state/store.ts'
 
 /** One host of a control. */
@@ -24,13 +26,19 @@ export const HostPage = ({ parts: [reference = ''] }: PageProps): JSX.Element =>
         <StateBadge state={host.state} />
         <div class="actions">
           {host.drained ? (
-            <Action label="Give it machines again" operation="hosts.undrain" toCall={toCall} />
+            <Action
+              label="Give it machines again"
+              operation="hosts.undrain"
+              toCall={toCall}
+              onDone={() => `${name} gets new machines again.`}
+            />
           ) : (
             <Action
               label="Drain"
               operation="hosts.drain"
               explanation="The host gets no new machines. Those that it has stay."
               toCall={toCall}
+              onDone={() => `${name} gets no new machines.`}
             />
           )}
           <Action
@@ -68,6 +76,7 @@ export const HostPage = ({ parts: [reference = ''] }: PageProps): JSX.Element =>
           ['Id', <code>{id}</code>],
         ]}
       />
+      {may('machines.list') && <HostMachines name={name} />}
     </section>
   )
 }

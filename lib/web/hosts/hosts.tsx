@@ -15,8 +15,8 @@ const columns: readonly Column<Host>[] = [
   { title: 'State', cell: ({ state, drained }) => <StateBadge state={drained ? 'drained' : state} /> },
   { title: 'Driver', kind: 'wide', cell: ({ driver }) => driver },
   { title: 'Machines', kind: 'number', cell: ({ machines }) => machines },
-  { title: 'CPUs', kind: 'number', cell: ({ capacity }) => capacity?.cpus },
-  { title: 'Free memory', kind: 'number', cell: ({ capacity }) => capacity && `${capacity.free_memory} MB` },
+  { title: 'CPUs', kind: 'wide number', cell: ({ capacity }) => capacity?.cpus },
+  { title: 'Free memory', kind: 'wide number', cell: ({ capacity }) => capacity && `${capacity.free_memory} MB` },
   { title: 'Last heartbeat', kind: 'wide', cell: ({ heard_at: time }) => time && formatTime(time) },
 ]
 

@@ -79,7 +79,7 @@ export const SettingsPanel = ({ machine }: { readonly machine: MachineRow }): JS
           keyOf={({ group, operation }) => `${group} ${operation}`}
         />
       )}
-      {operations.length > 0 && <SameCall call={call} />}
+      {operations.length > 0 && <SameCall calls={[call]} />}
     </section>
   )
 }

@@ -8,13 +8,26 @@ import { goTo } from '../state/route.ts'
 const leastMemory = 16
 const usualMemory = '1024'
 
-const toBody = ({ name = '', image = '', cpus, memory, network, key }: Values): MachinesCreateRequest['body'] => ({
+/** What cloud-init makes of it: the default user of the guest signs in with a password on the console, and not by SSH. */
+const formatUserData = (password: string): string =>
+  `#cloud-config\n${JSON.stringify({ password, chpasswd: { expire: false }, ssh_pwauth: false })}`
+
+const toBody = ({
+  name = '',
+  image = '',
+  cpus,
+  memory,
+  network,
+  key,
+  password,
+}: Values): MachinesCreateRequest['body'] => ({
   name: name.trim(),
   image,
   cpus: Number(cpus),
   memory: Number(memory),
   ...(network && { network }),
   ...(key?.trim() && { ssh_keys: [key.trim()] }),
+  ...(password && { user_data: formatUserData(password) }),
 })
 
 /** A button for a machine of an image, whose form is filled already. */
@@ -52,6 +65,12 @@ export const CreateMachine = ({ images }: { readonly images: readonly Image[] })
         },
         { name: 'network', label: 'Network', help: 'nat, bridge:NAME or network:NAME; isolated if left out' },
         { name: 'key', label: 'SSH public key', help: 'It may sign in as the default user of the guest (cloud-init).' },
+        {
+          name: 'password',
+          label: 'Console password',
+          kind: 'password',
+          help: 'With it the default user of the guest signs in on the console (cloud-init).',
+        },
         { name: 'start', label: 'Start the machine', kind: 'checkbox', value: 'true' },
       ]}
       toCall={values => ({

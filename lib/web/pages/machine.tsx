@@ -35,6 +35,7 @@ export const MachinePage = ({ parts: [reference = '', opened] }: PageProps): JSX
   const { ID: id, Name: name, State: state } = machine
   const isOwn = isMe(machine.owner)
   const offered = views.filter(view => mayOn(view.operation, isOwn) && hasView(machine, view.name))
+  const verbs = listVerbs(state)
   const Panel = offered.find(view => view.name === opened)?.panel
   return (
     <section class="page">
@@ -63,9 +64,7 @@ export const MachinePage = ({ parts: [reference = '', opened] }: PageProps): JSX
       <MachineFacts machine={machine} />
       {mayOn('machines.listSnapshots', isOwn) && <SnapshotsPanel id={id} isOwn={isOwn} />}
       {may('machines.listForwards') && <ForwardsPanel id={id} state={state} />}
-      {listVerbs(state).map(operation => (
-        <SameCall key={operation} call={{ operation, params: { id: name } }} />
-      ))}
+      {verbs.length > 0 && <SameCall calls={verbs.map(operation => ({ operation, params: { id: name } }))} />}
       <p>
         <a href={linkTo('machines')}>All machines</a>
       </p>

@@ -9,7 +9,7 @@ import { may } from '../state/session.ts'
 import { useStore } from '../state/store.ts'
 import { CreateMachine } from './create-machine.tsx'
 
-const columns: readonly Column<MachineRow>[] = [
+const ownColumns: readonly Column<MachineRow>[] = [
   {
     title: 'Name',
     cell: ({ ID, Name, problem }) => (
@@ -40,8 +40,16 @@ const columns: readonly Column<MachineRow>[] = [
   { title: 'Description', kind: 'wide', cell: ({ Description }) => Description },
 ]
 
-const textOf = ({ Name, State, Description, internal_ip_address: address, labels = {}, problem = '' }: MachineRow) =>
-  `${Name} ${State} ${Description} ${address} ${problem} ${JSON.stringify(labels)}`
+const [name, ...others] = ownColumns
+const hostColumn: Column<MachineRow> = {
+  title: 'Host',
+  cell: ({ host }) => host && <a href={linkTo('hosts', host)}>{host}</a>,
+}
+/** Those of a control, whose machines are on several hosts. */
+const controlColumns = [name!, hostColumn, ...others]
+
+const textOf = ({ Name, State, Description, internal_ip_address, labels = {}, problem = '', host }: MachineRow) =>
+  `${Name} ${State} ${Description} ${internal_ip_address} ${problem} ${host} ${JSON.stringify(labels)}`
 
 /** A button for a machine of any image. */
 const CreateFromImage = (): JSX.Element => <CreateMachine images={useStore(images).rows} />
@@ -51,7 +59,7 @@ export const MachinesPage = (): JSX.Element => (
   <ListPage
     title="Machines"
     collection={machines}
-    columns={columns}
+    columns={may('hosts.list') ? controlColumns : ownColumns}
     keyOf={({ ID }) => ID}
     textOf={textOf}
     empty={

@@ -75,7 +75,7 @@ const ActionDialog = (props: DialogProps): JSX.Element => {
           <Field key={field.name} {...field} />
         ))}
         <Problem text={problem} />
-        <SameCall call={{ operation, ...toCall(hideSecrets(fields, values)) }} />
+        <SameCall calls={[{ operation, ...toCall(hideSecrets(fields, values)) }]} />
         <footer>
           <button type="button" onClick={() => dialog.current?.close()}>
             Cancel

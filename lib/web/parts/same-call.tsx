@@ -4,15 +4,25 @@ import { formatCommand } from '../calls/format-command.ts'
 import { formatCurl } from '../calls/format-curl.ts'
 import type { OperationCall } from '../state/calls.ts'
 
-/** How the same is done without this page. */
-export const SameCall = ({ call }: { readonly call: OperationCall }): JSX.Element => (
+const ways = [
+  ['Command line', formatCommand],
+  ['curl', formatCurl],
+  ['TypeScript client', formatClient],
+] as const
+
+/** How the same is done without this page, for one call or several. */
+export const SameCall = ({ calls }: { readonly calls: readonly OperationCall[] }): JSX.Element => (
   <details class="same">
     <summary>The same in a shell or a program</summary>
-    <h3>Command line</h3>
-    <pre tabIndex={0}>{formatCommand(call)}</pre>
-    <h3>curl</h3>
-    <pre tabIndex={0}>{formatCurl(call)}</pre>
-    <h3>TypeScript client</h3>
-    <pre tabIndex={0}>{formatClient(call)}</pre>
+    {ways.map(([name, format]) => (
+      <section key={name}>
+        <h3>{name}</h3>
+        {calls.map(call => (
+          <pre key={call.operation} tabIndex={0}>
+            {format(call)}
+          </pre>
+        ))}
+      </section>
+    ))}
   </details>
 )

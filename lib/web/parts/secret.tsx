@@ -4,7 +4,7 @@ import type { JSX } from 'preact'
 export const Secret = ({ name, value }: { readonly name: string; readonly value: string }): JSX.Element => (
   <>
     <p>Copy it now. Nobody can see it again.</p>
-    <h3>{name}</h3>
+    <strong>{name}</strong>
     <pre tabIndex={0}>{value}</pre>
   </>
 )

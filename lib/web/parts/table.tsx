@@ -1,12 +1,14 @@
 import type { ComponentChildren, JSX } from 'preact'
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { session } from '../state/session.ts'
+import { useStore } from '../state/store.ts'
 
 /** A column of a table. */
 export interface Column<T> {
   readonly title: string
   readonly cell: (row: T) => ComponentChildren
   /** `wide`: is left out on narrow screens. `number`: is aligned on the right. */
-  readonly kind?: 'wide' | 'number'
+  readonly kind?: 'wide' | 'number' | 'wide number'
 }
 
 interface Props<T> {
@@ -19,9 +21,35 @@ interface Props<T> {
 /** Pixels of a row, as the style sheet says. */
 const rowHeight = 40
 /** Rows above and below the visible ones. */
-const margin = 10
+const margin = 8
+/** The rows in the page change after so many rows that were scrolled, so that a short way changes none. */
+const stride = 4
 /** The most rows that are in the page at a time. */
 const mostRows = 80
+
+interface RowProps<T> {
+  readonly row: T
+  /** Its place among all rows. */
+  readonly index: number
+  readonly columns: readonly Column<T>[]
+  /** Who looks at it: what cells offer depends on the rights of the user. */
+  readonly viewer: unknown
+}
+
+/** A row. The browser has to do nothing for one that was there before: the same element is not compared again. */
+const Row = <T,>({ row, index, columns, viewer }: RowProps<T>): JSX.Element =>
+  useMemo(
+    () => (
+      <tr aria-rowindex={index + 2}>
+        {columns.map(({ title, cell, kind }) => (
+          <td class={kind} key={title}>
+            {cell(row)}
+          </td>
+        ))}
+      </tr>
+    ),
+    [row, index, columns, viewer],
+  )
 
 const Spacer = ({ rows, span }: { readonly rows: number; readonly span: number }): JSX.Element | null =>
   rows > 0 ? (
@@ -32,20 +60,27 @@ const Spacer = ({ rows, span }: { readonly rows: number; readonly span: number }
 
 /** A table that holds only the rows that can be seen, however many there are. */
 export const Table = <T,>({ label, columns, rows, keyOf }: Props<T>): JSX.Element => {
+  const viewer = useStore(session)
   const frame = useRef<HTMLDivElement>(null)
-  const [view, setView] = useState({ first: 0, count: 40 })
-  const measure = (): void => {
-    const element = frame.current
-    if (!element) return
-    const first = Math.max(0, Math.floor(element.scrollTop / rowHeight) - margin)
-    const count = Math.min(mostRows - 2, Math.ceil(element.clientHeight / rowHeight) + 2 * margin)
-    if (first !== view.first || count !== view.count) setView({ first, count })
+  const [scrolled, setFirst] = useState(0)
+  const [count, setCount] = useState(30)
+  const onScroll = (): void => {
+    const passed = Math.floor(frame.current!.scrollTop / (rowHeight * stride)) * stride
+    setFirst(Math.max(0, passed - margin))
   }
-  useLayoutEffect(measure)
-  const first = Math.min(view.first, Math.max(0, rows.length - view.count))
-  const visible = rows.slice(first, first + view.count)
+  useEffect(() => {
+    // The height is told, and not asked for: that would have the browser lay out the page once more after each change.
+    const observer = new ResizeObserver(([entry]) => {
+      const visible = Math.ceil(entry!.contentRect.height / rowHeight)
+      setCount(Math.min(mostRows - 2, visible + 2 * margin + stride))
+    })
+    observer.observe(frame.current!)
+    return () => observer.disconnect()
+  }, [])
+  const first = Math.min(scrolled, Math.max(0, rows.length - count))
+  const visible = rows.slice(first, first + count)
   return (
-    <div class="table" ref={frame} onScroll={measure} tabIndex={0} role="region" aria-label={label}>
+    <div class="table" ref={frame} onScroll={onScroll} tabIndex={0} role="region" aria-label={label}>
       <table aria-rowcount={rows.length + 1}>
         <thead>
           <tr aria-rowindex={1}>
@@ -59,13 +94,7 @@ export const Table = <T,>({ label, columns, rows, keyOf }: Props<T>): JSX.Elemen
         <tbody>
           <Spacer rows={first} span={columns.length} />
           {visible.map((row, at) => (
-            <tr key={keyOf(row)} aria-rowindex={first + at + 2}>
-              {columns.map(({ title, cell, kind }) => (
-                <td class={kind} key={title}>
-                  {cell(row)}
-                </td>
-              ))}
-            </tr>
+            <Row key={keyOf(row)} row={row} index={first + at} columns={columns} viewer={viewer} />
           ))}
           <Spacer rows={rows.length - first - visible.length} span={columns.length} />
         </tbody>

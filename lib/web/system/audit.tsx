@@ -67,7 +67,7 @@ export const AuditPage = (): JSX.Element => {
       {entries && entries.length > 0 && (
         <Table label="Audit" columns={columns} rows={entries} keyOf={({ seq }) => String(seq)} />
       )}
-      <SameCall call={{ operation: 'audit.list', query: { ...filter } }} />
+      <SameCall calls={[{ operation: 'audit.list', query: { ...filter } }]} />
     </section>
   )
 }
