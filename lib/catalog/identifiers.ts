@@ -18,7 +18,8 @@ const aliases: Readonly<Record<string, Architecture>> = {
 /** Finds the architecture of a name or an alias, in any case; undefined for an unknown one. */
 export const parseArchitecture = (name: string): Architecture | undefined => {
   const wanted = name.trim().toLowerCase()
-  return architectures.find(architecture => architecture === wanted) ?? aliases[wanted]
+  const alias = Object.hasOwn(aliases, wanted) ? aliases[wanted] : undefined
+  return architectures.find(architecture => architecture === wanted) ?? alias
 }
 
 /** The types of machines that packs hold. */

@@ -2,6 +2,7 @@ import { toStatus } from '#lib/calls/statuses.ts'
 import { VmhostError } from '#lib/client/error.ts'
 import { ConfigError } from '#lib/compose/config-error.ts'
 import { isFault, messageOf, ServiceError } from '#lib/errors.ts'
+import { escapeControls } from './admin/text-table.ts'
 import { UsageError } from './usage-error.ts'
 
 /** What the exit codes of the program mean. */
@@ -26,11 +27,19 @@ const isOperatorError = (error: unknown): boolean =>
 const isWrongName = (error: unknown): boolean =>
   error instanceof TypeError && /^params\.\w+ is missing/.test(error.message)
 
-/** The message for what a command has thrown. The message of an expected error is enough; a defect needs its stack trace. */
+const escapeLines = (text: string): string => text.split('\n').map(escapeControls).join('\n')
+
+/**
+ * The message for what a command has thrown. The message of an expected error is enough; a defect needs its stack trace. Control
+ * characters are escaped: a message can have names that somebody else has chosen.
+ */
 export const describeFailure = (error: unknown): string => {
   if (isWrongName(error)) return 'The names . and .. are not possible, and no name is empty.'
-  const isExpected = [UsageError, ConfigError, VmhostError, ServiceError].some(expected => error instanceof expected)
-  return isExpected || isOperatorError(error) || !(error instanceof Error) ? messageOf(error) : `${error.stack}`
+  // What a service says is one line.
+  if (error instanceof VmhostError) return escapeControls(messageOf(error))
+  const isExpected = [UsageError, ConfigError, ServiceError].some(expected => error instanceof expected)
+  const isEnough = isExpected || isOperatorError(error) || !(error instanceof Error)
+  return escapeLines(isEnough ? messageOf(error) : `${error.stack}`)
 }
 
 /** The exit code for what a command has thrown. What the command line itself finds invalid is wrong usage. */

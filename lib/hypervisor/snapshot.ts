@@ -2,6 +2,9 @@ import * as z from 'zod'
 import { Definition } from './definition.ts'
 import type { ExportedMachine, HypervisorDriver, MachineView } from './driver.ts'
 
+/** The name of a file in the machine's folder, which leads nowhere else. */
+const FileName = z.string().regex(/^(?!\.{0,2}$)[^/\0]+$/, 'is no name of a file')
+
 /** A snapshot of a machine, as a driver stores it in the machine's folder. */
 export const Snapshot = z.object({
   id: z.uuid(),
@@ -15,8 +18,8 @@ export const Snapshot = z.object({
   parent: z.uuid().optional(),
   /** The machine as it was. */
   definition: Definition,
-  /** The read-only image of each disk, by the path of the disk in the definition. Both are relative to the machine's folder. */
-  layers: z.record(z.string(), z.string()),
+  /** The read-only image of each disk, by the file of the disk in the definition. Both are in the machine's folder. */
+  layers: z.record(FileName, FileName),
   /** Identifies the file with the memory of the guest. A snapshot without it starts as after a power cut. */
   memory: z.object({ suspension: z.uuid(), size: z.int().positive() }).optional(),
   /** Bytes that the snapshot took of the host when it was made: what its disks had of their own, and its memory. */
@@ -26,9 +29,19 @@ export const Snapshot = z.object({
 })
 export type Snapshot = z.infer<typeof Snapshot>
 
+/** True if each parent stands before its children, so that the way up from a snapshot ends. */
+const areParentsFirst = (snapshots: readonly Snapshot[]): boolean => {
+  const seen = new Set<string>()
+  return snapshots.every(({ id, parent }) => {
+    const isPlaced = (parent === undefined || seen.has(parent)) && !seen.has(id)
+    seen.add(id)
+    return isPlaced
+  })
+}
+
 /** The snapshots of a machine, oldest first. Their parents make them a tree. */
 export const SnapshotTree = z.object({
-  snapshots: z.array(Snapshot),
+  snapshots: z.array(Snapshot).refine(areParentsFirst, 'a parent must stand before its children, and an id only once'),
   /** The snapshot that the machine was last on: the parent of the next one. */
   current: z.uuid().optional(),
   /** The snapshot of a revert that has begun and is not complete. */

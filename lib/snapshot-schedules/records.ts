@@ -17,6 +17,9 @@ export const StoredSchedule = SnapshotSchedule.omit({ set_by: true, next_at: tru
 export type StoredSchedule = z.infer<typeof StoredSchedule>
 export type ScheduleRecord = StoredSchedule & Stored
 
+/** The most schedules of a machine. */
+const maxSchedules = 16
+
 /** The documents of schedules, in memory and in the store. A change is visible when it is durable. */
 export interface ScheduleRecords {
   /** All schedules, ordered by name. */
@@ -24,7 +27,10 @@ export interface ScheduleRecords {
   listOf(machine: string): readonly ScheduleRecord[]
   /** Finds a schedule of a machine by its name, in any case. Throws `not-found`. */
   find(machine: string, name: string): ScheduleRecord
-  /** Adds a schedule, or replaces that of the same name, and publishes the schedules of its machine. */
+  /**
+   * Adds a schedule, or replaces that of the same name in any case, and publishes the schedules of its machine. Throws `conflict`
+   * for one too many.
+   */
   set(schedule: Omit<StoredSchedule, 'id'>): Promise<ScheduleRecord>
   /** Stores how a run has ended. Does nothing for a schedule that was changed or removed meanwhile. */
   update(before: ScheduleRecord, after: ScheduleRecord): Promise<void>
@@ -73,8 +79,15 @@ export const openScheduleRecords = async (store: Store, publish: Publish): Promi
     },
     set: schedule =>
       withLock(schedule.machine, () => {
-        const { id = crypto.randomUUID(), rev } = findByName(schedule.machine, schedule.name) ?? {}
-        return put({ ...schedule, id, ...(rev !== undefined && { rev }) })
+        const found = findByName(schedule.machine, schedule.name)
+        if (!found && listOf(schedule.machine).length >= maxSchedules)
+          throw new ServiceError(
+            'conflict',
+            `The machine has ${maxSchedules} schedules of snapshots, which is the limit. Delete one of them.`,
+          )
+        // The snapshots of the schedule have its name as it was written first.
+        const { id = crypto.randomUUID(), name = schedule.name, rev } = found ?? {}
+        return put({ ...schedule, id, name, ...(rev !== undefined && { rev }) })
       }),
     update: (before, after) =>
       withLock(before.machine, async () => {

@@ -5,6 +5,9 @@ import { findNextRun } from './next-run.ts'
 import type { ScheduleRecord, ScheduleRecords } from './records.ts'
 import { type RunOptions, runSchedule, type ScheduledMachines } from './run-schedule.ts'
 
+/** Milliseconds after which the schedules of a machine that is missing go. Its folder may be restored later than the store. */
+const missingTime = 24 * 3_600_000
+
 /** Runs schedules that are due, one at a time for each machine. */
 export interface Runner {
   /** Starts what is due. A run that was missed, by whatever number, is made up once. */
@@ -28,6 +31,8 @@ const describeProblem = (error: unknown): string =>
 
 export const createRunner = ({ records, findUser, onFailed, ...calls }: RunnerOptions): Runner => {
   const running = new Map<string, Promise<void>>()
+  /** When a machine was first seen missing. */
+  const missingSince = new Map<string, number>()
   const closing = new AbortController()
 
   /** Runs a schedule. Returns why that has failed. */
@@ -60,9 +65,12 @@ export const createRunner = ({ records, findUser, onFailed, ...calls }: RunnerOp
       const now = Date.now()
       for (const schedule of records.list()) {
         const { machine, next } = schedule
-        const isGone = calls.machines.members.find(machine) === undefined
-        if (running.has(machine) || (!isGone && Date.parse(next.at) > now)) continue
-        const result = (isGone ? records.remove(schedule) : runOne(schedule))
+        const isMissing = calls.machines.members.find(machine) === undefined
+        if (!isMissing) missingSince.delete(machine)
+        else if (!missingSince.has(machine)) missingSince.set(machine, now)
+        const due = isMissing ? missingSince.get(machine)! + missingTime : Date.parse(next.at)
+        if (running.has(machine) || due > now) continue
+        const result = (isMissing ? records.remove(schedule) : runOne(schedule))
           .catch((error: unknown) => onFailed(schedule, error))
           .finally(() => running.delete(machine))
         running.set(machine, result)

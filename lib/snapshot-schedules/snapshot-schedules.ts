@@ -12,7 +12,10 @@ import type { SnapshotSchedule, SnapshotScheduleRules } from './schemas.ts'
 /** The schedules of snapshots of machines. `machine` is an id or a name, in any case. Each call throws `not-found` and `forbidden`. */
 export interface SnapshotSchedules {
   list(machine: string, caller: Principal): SnapshotSchedule[]
-  /** Adds a schedule, or replaces that of the same name. Throws `conflict` for rules that keep more than a machine may have. */
+  /**
+   * Adds a schedule, or replaces that of the same name. Throws `conflict` for one too many, and for rules that keep more
+   * snapshots than a machine may have.
+   */
   set(machine: string, name: string, rules: SnapshotScheduleRules, caller: Principal): Promise<SnapshotSchedule>
   /** Removes a schedule. The snapshots that it has made stay. */
   remove(machine: string, name: string, caller: Principal): Promise<void>

@@ -1,4 +1,5 @@
 import type { JobStep } from '#lib/jobs/schemas.ts'
+import { escapeControls } from './text-table.ts'
 import { formatEndedLine, formatEnd, formatProgress, createLayout, formatRunningLine } from './progress-line.ts'
 
 /** Shows the progress of a job. */
@@ -67,5 +68,11 @@ const createPipeProgress = (output: NodeJS.WriteStream): Progress => {
 }
 
 /** Creates the progress for a terminal or a pipe. */
-export const createProgress = (output: NodeJS.WriteStream): Progress =>
-  output.isTTY ? createTerminalProgress(output) : createPipeProgress(output)
+export const createProgress = (output: NodeJS.WriteStream): Progress => {
+  const { show, print } = output.isTTY ? createTerminalProgress(output) : createPipeProgress(output)
+  return {
+    // A title can have the name of a machine or a file, which somebody else has chosen.
+    show: steps => show(steps.map(step => ({ ...step, display_name: escapeControls(step.display_name) }))),
+    print,
+  }
+}

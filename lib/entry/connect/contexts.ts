@@ -30,17 +30,32 @@ export const localName = 'local'
 const getFile = (): string =>
   join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'vmhost', 'contexts.json')
 
-/** Reads the contexts of this user. There are none without the file. Throws `internal` for a file that is no JSON. */
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Whether a value is a context. It decides whom a token is sent to, so a file that somebody has damaged is not used in part. */
+const isContext = (value: unknown): boolean =>
+  isRecord(value) &&
+  Object.values(value).every(member => typeof member === 'string') &&
+  URL.canParse(String(value['url']))
+
+const isContexts = (value: unknown): value is Contexts =>
+  isRecord(value) &&
+  isRecord(value['contexts']) &&
+  Object.values(value['contexts']).every(isContext) &&
+  ['string', 'undefined'].includes(typeof value['current'])
+
+/** Reads the contexts of this user. There are none without the file. Throws `internal` for a damaged file. */
 export const readContexts = (): Contexts => {
   const file = getFile()
   try {
-    // Only this program writes the file.
-    return JSON.parse(readFileSync(file, 'utf8')) as Contexts
+    const contexts: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    if (isContexts(contexts)) return contexts
   } catch (error) {
     if (isSystemError(error, 'ENOENT')) return { contexts: {} }
     if (!(error instanceof SyntaxError)) throw error
-    throw new ServiceError('internal', `${file} is not JSON. Delete it, and sign in again with \`vmhost login\`.`)
   }
+  throw new ServiceError('internal', `${file} is damaged. Delete it, and sign in again with \`vmhost login\`.`)
 }
 
 /** Writes the contexts to a file that only this user can read, because it has tokens. */

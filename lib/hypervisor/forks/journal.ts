@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
+import type { Logger } from '#lib/platform/log.ts'
 import { writeFileAtomic } from '#lib/platform/files.ts'
 import { readStateFile } from '#lib/platform/open-file.ts'
 
@@ -8,8 +9,17 @@ import { readStateFile } from '#lib/platform/open-file.ts'
 export interface ForkJournal {
   /** Records machines, durably, before anything of them is made. */
   begin(ids: readonly string[]): Promise<ForkRecord>
-  /** Returns the machines whose fork a killed service has not completed, and what to call when nothing of them is left. */
-  readInterrupted(): Promise<{ readonly ids: readonly string[]; readonly end: () => Promise<void> }>
+  /** Returns what a killed service has not completed. */
+  readInterrupted(): Promise<InterruptedForks>
+}
+
+/** The records of forks that were not completed. */
+export interface InterruptedForks {
+  readonly ids: readonly string[]
+  /** Files that cannot be read as records. They stay, because nobody knows which machines they name. */
+  readonly damaged: readonly string[]
+  /** Deletes the records. It is called when nothing of their machines is left. */
+  end(): Promise<void>
 }
 
 /** Machines that come to exist together. */
@@ -22,6 +32,15 @@ export interface ForkRecord {
 }
 
 const Record = z.array(z.uuid())
+
+/** Returns the machines of a record; undefined for a damaged one. */
+const readRecord = async (path: string): Promise<readonly string[] | undefined> => {
+  try {
+    return Record.parse(JSON.parse((await readStateFile(path)) ?? '[]'))
+  } catch {
+    return undefined
+  }
+}
 
 /** Creates the journal in a folder of its own. */
 export const createForkJournal = (folder: string): ForkJournal => ({
@@ -43,11 +62,25 @@ export const createForkJournal = (folder: string): ForkJournal => ({
   async readInterrupted() {
     const names = await readdir(folder).catch((): string[] => [])
     const ids: string[] = []
-    for (const name of names.filter(one => one.endsWith('.json')))
-      ids.push(...Record.parse(JSON.parse((await readStateFile(join(folder, name))) ?? '[]')))
-    const end = async (): Promise<void> => {
-      for (const name of names) await rm(join(folder, name), { force: true })
+    const damaged: string[] = []
+    const read: string[] = []
+    for (const path of names.filter(one => one.endsWith('.json')).map(name => join(folder, name))) {
+      const recorded = await readRecord(path)
+      if (recorded) read.push(path)
+      else damaged.push(path)
+      ids.push(...(recorded ?? []))
     }
-    return { ids, end }
+    const end = async (): Promise<void> => {
+      for (const path of read) await rm(path, { force: true })
+    }
+    return { ids, damaged, end }
   },
 })
+
+/** Logs the records that cannot be read. The start goes on without them. */
+export const warnOfDamage = (damaged: readonly string[], log: Logger): void => {
+  for (const path of damaged)
+    log.error('{path} is damaged: the forks that it records may be incomplete. Delete them, and then the file.', {
+      path,
+    })
+}

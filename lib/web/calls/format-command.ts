@@ -1,6 +1,6 @@
 import { findRow, type OperationCall } from '../state/calls.ts'
 import { type OperationCommand, operationCommands } from '../state/operations.ts'
-import { formatPath, quote } from './format-path.ts'
+import { formatPath, hasOptionLike, quote } from './format-path.ts'
 
 type Values = ReadonlyMap<string, unknown>
 
@@ -51,8 +51,13 @@ const formatOwnCommand = (call: OperationCall): string | undefined => {
   const inputs = command.inputs.filter(([, to, kind = '']) => values.has(to) && !unwritten.has(kind))
   if (inputs.length < values.size) return undefined
   const isArgument = ([flag]: OperationCommand['inputs'][number]): boolean => !flag.startsWith('-')
-  const ordered = [...inputs.filter(isArgument), ...inputs.filter(input => !isArgument(input))]
-  return ['vmhost', command.words, ...ordered.flatMap(input => formatInput(input, values.get(input[1])))].join(' ')
+  const format = (chosen: typeof inputs): readonly string[] =>
+    chosen.flatMap(input => formatInput(input, values.get(input[1])))
+  const words = format(inputs.filter(isArgument))
+  const options = format(inputs.filter(input => !isArgument(input)))
+  // Words after `--` are no options, whatever they begin with.
+  const ordered = hasOptionLike(words) ? [...options, '--', ...words] : [...words, ...options]
+  return ['vmhost', command.words, ...ordered].join(' ')
 }
 
 /** The same call with the command line: with the command of the operation, or with `vmhost api`, which makes every call. */

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { hasOptionLike, quote } from '../calls/format-path.ts'
 import { Problem } from '../parts/problem.tsx'
 import { messageOf } from '../parts/text.ts'
 import type { MachineRow } from '../state/machines.ts'
@@ -62,7 +63,11 @@ export const ConsolePanel = ({ machine: { ID: id, Name: name } }: { readonly mac
       <div class="bar">
         {serial && <Status serial={serial} />}
         <span class="hint">
-          <kbd>Ctrl</kbd>+<kbd>]</kbd> leaves the terminal. In a shell: <code>vmhost console {name}</code>
+          <kbd>Ctrl</kbd>+<kbd>]</kbd> leaves the terminal. In a shell:{' '}
+          <code>
+            vmhost console {hasOptionLike([quote(name)]) && '-- '}
+            {quote(name)}
+          </code>
         </span>
       </div>
       <Problem text={problem} />

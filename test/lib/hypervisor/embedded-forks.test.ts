@@ -43,7 +43,7 @@ describe('forks of the embedded driver', () => {
   /** Returns what a fork leaves in the folder of its source, and the journal of forks. */
   const listLeftovers = async ({ home }: MachineView): Promise<string[]> => [
     ...(await readdir(home)).filter(name => /^fork|^base/.test(name)),
-    ...(await readdir(join(folder.path, 'forks')).catch(() => [])),
+    ...(await readdir(join(folder.path, 'forks/machines')).catch(() => [])),
   ]
 
   beforeEach(async () => {

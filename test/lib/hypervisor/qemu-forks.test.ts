@@ -49,7 +49,7 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'forks on Q
     expect(await bench.nextTick(source.id)).toBeGreaterThan(tick)
     expect(readdirSync(join(bench.folder, 'machines'))).toEqual([source.id])
     await until(() => expect(listProcesses(bench)).toHaveLength(1))
-    const journal = join(bench.folder, 'forks')
+    const journal = join(bench.folder, 'forks/machines')
     expect(existsSync(journal) ? readdirSync(journal) : []).toEqual([])
   }
 

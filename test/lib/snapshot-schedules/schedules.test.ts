@@ -269,6 +269,9 @@ describe('schedules of snapshots', () => {
     const before = service.events.head()
     await service.machines.remove(service.id, { force: true })
     service.look()
+    // A folder of machines may be restored a while after the store.
+    vi.setSystemTime(Date.now() + 24 * 3_600_000)
+    service.look()
     await until(() =>
       expect(service.events.entries(before, 100)).toContainEqual(
         expect.objectContaining({
@@ -277,6 +280,29 @@ describe('schedules of snapshots', () => {
         }),
       ),
     )
+  })
+
+  test('one that is replaced by its name in another case keeps its snapshots, and a machine has at most 16', async ({
+    service,
+  }) => {
+    await service.set('Nightly', { every: 60, keep: { last: 1 } })
+    await service.pass(60)
+    await service.create('by hand')
+    expect(await service.set('nightly', { every: 60, keep: { last: 1 } })).toMatchObject({ body: { name: 'Nightly' } })
+    await service.machines.run(service.id, 'stop', { force: true })
+    await service.machines.run(service.id, 'start')
+    await service.pass(60)
+    expect((await service.snapshots()).map((one: { schedule?: string }) => one.schedule)).toEqual([
+      undefined,
+      'Nightly',
+    ])
+    for (let at = 1; at < 16; at += 1)
+      expect(await service.set(`more-${at}`, { every: 3600, keep: { last: 1 } })).toMatchObject({ status: 200 })
+    expect(await service.set('more-16', { every: 3600, keep: { last: 1 } })).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('Delete one of them') },
+    })
+    expect(await service.set('MORE-15', { every: 7200, keep: { last: 1 } })).toMatchObject({ status: 200 })
   })
 
   test('the quota counts, and a refusal names what to delete', async ({ service }) => {

@@ -1,6 +1,6 @@
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { ForkDriver, NewFork } from '../../fork.ts'
-import { createForkJournal } from '../../forks/journal.ts'
+import { createForkJournal, warnOfDamage } from '../../forks/journal.ts'
 import type { Machine } from '../machine.ts'
 import { type ForkContext, forkMachine } from './fork-machine.ts'
 
@@ -18,11 +18,12 @@ interface Options extends Omit<ForkContext, 'journal'> {
 }
 
 export const createForks = ({ folder, ...others }: Options): Forks => {
-  const journal = createForkJournal(join(dirname(folder), 'forks'))
+  const journal = createForkJournal(join(dirname(folder), 'forks', basename(folder)))
   return {
     fork: (source, forks, deadline) => forkMachine(source, forks, { ...others, journal }, deadline),
     async removeInterrupted() {
-      const { ids, end } = await journal.readInterrupted()
+      const { ids, damaged, end } = await journal.readInterrupted()
+      warnOfDamage(damaged, others.log)
       for (const id of ids) await others.folders.remove(id)
       await end()
       return ids.length > 0

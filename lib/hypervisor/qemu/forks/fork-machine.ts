@@ -105,6 +105,7 @@ export const forkMachine = async (
     for (const one of machines) register(one)
   })
   for (const machine of machines) void renewIdentity(machine, { hasAgent, log })
-  waiting.renew(source)
+  // Forks with given ids cannot use it.
+  if (forks[0]?.id === undefined) waiting.renew(source)
   return { source: source.view(), forks: machines.map(machine => machine.view()) }
 }

@@ -1,7 +1,7 @@
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { ForkDriver, NewFork } from '../../fork.ts'
 import type { MachineFolders } from '../../files/machine-folders.ts'
-import { createForkJournal } from '../../forks/journal.ts'
+import { createForkJournal, warnOfDamage } from '../../forks/journal.ts'
 import type { QemuMachine } from '../machine.ts'
 import { findLivingPid, killUnrecorded, waitForExit } from '../pid.ts'
 import type { ForkContext } from './context.ts'
@@ -29,7 +29,7 @@ interface Options extends Omit<ForkContext, 'journal' | 'discard'> {
 }
 
 export const createForks = ({ folder, folders, release, ...others }: Options): Forks => {
-  const journal = createForkJournal(join(dirname(folder), 'forks'))
+  const journal = createForkJournal(join(dirname(folder), 'forks', basename(folder)))
   const discard = async (id: string): Promise<void> => {
     const home = folders.home(id)
     await killUnrecorded(home, id)
@@ -45,7 +45,8 @@ export const createForks = ({ folder, folders, release, ...others }: Options): F
     endWaiting: waiting.end,
     close: waiting.close,
     async removeInterrupted() {
-      const { ids, end } = await journal.readInterrupted()
+      const { ids, damaged, end } = await journal.readInterrupted()
+      warnOfDamage(damaged, others.log)
       for (const id of ids) await discard(id)
       await end()
     },

@@ -1,6 +1,7 @@
 import { type FileHandle, open, readdir, readlink, stat } from 'node:fs/promises'
 import { ServiceError } from '#lib/errors.ts'
 import type { Definition } from '../../definition.ts'
+import { resolveOpenPath } from '#lib/platform/open-file.ts'
 import { describeMemory } from '../arguments/machine.ts'
 import type { RunningQemu } from '../process.ts'
 import { copyRanges } from './copy-ranges.ts'
@@ -34,10 +35,18 @@ const listMemoryFiles = async (pid: number): Promise<readonly FoundFile[]> => {
   return [...found.values()].toSorted((a, b) => (a.inode < b.inode ? -1 : 1))
 }
 
+/** Opens a memory file of a process. Throws if the process has put another file in its place, which it may have no right to write to. */
+const openMemoryFile = async (path: string, flags: 'r' | 'r+'): Promise<FileHandle> => {
+  const handle = await open(path, flags)
+  if ((await resolveOpenPath(handle, path)) === memoryFileName) return handle
+  await handle.close()
+  throw new ServiceError('conflict', 'QEMU has changed its memory while it was opened. Try again.')
+}
+
 const openAll = async (files: readonly Pick<FoundFile, 'path'>[], flags: 'r' | 'r+'): Promise<MemoryFiles> => {
   await using stack = new AsyncDisposableStack()
   const handles: FileHandle[] = []
-  for (const { path } of files) handles.push(stack.use(await open(path, flags)))
+  for (const { path } of files) handles.push(stack.use(await openMemoryFile(path, flags)))
   const opened = stack.move()
   return { handles, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }

@@ -66,6 +66,8 @@ const replaceFiles = async (
   for (const name of replaced) await rename(getUnfinishedPath(join(home, name)), join(home, name))
   if (memory) {
     await rename(join(home, fileNames.unfinishedState), join(home, fileNames.stateFile))
+    // A rename does nothing if both names have the same file, which a killed service has then put in its place already.
+    await rm(join(home, fileNames.unfinishedState), { force: true })
     await journal.writeMemory(memory)
   } else await deleteMemory(home)
   await syncFolder(home)

@@ -85,8 +85,9 @@ export const createSnapshots = ({ folders, images, account, copying, requireMach
     },
     async recover(machine) {
       const { id, home, definition } = machine
+      let tree: SnapshotTree | undefined
       try {
-        const tree = await readSnapshots(home)
+        tree = await readSnapshots(home)
         await deleteUnlistedFiles(home, tree)
         if (tree?.reverting === undefined) return { ...machine, ...(tree && { snapshots: tree }) }
         const pid = await findLivingPid(home, id)
@@ -98,8 +99,10 @@ export const createSnapshots = ({ folders, images, account, copying, requireMach
         })
         return { ...machine, ...reverted }
       } catch (error) {
-        log.error('{id}: its snapshots cannot be used: {reason}', { id, reason: messageOf(error) })
-        return machine
+        const what = tree ? 'its revert is finished later' : 'its snapshots cannot be used'
+        log.error('{id}: {what}: {reason}', { id, what, reason: messageOf(error) })
+        // With the tree the next operation knows of the revert.
+        return { ...machine, ...(tree && { snapshots: tree }) }
       }
     },
     async finishRevert(id, deadline) {
