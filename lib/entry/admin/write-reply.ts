@@ -19,7 +19,8 @@ const openSource = (reply: unknown): Readable =>
 /** Writes all bytes to a file, or leaves it as it was. A device or a pipe is written into: a rename would replace it. */
 const writeToFile = async (reply: unknown, file: string): Promise<void> => {
   const present = await stat(file).catch(ignoreMissing)
-  if (present && !present.isFile() && !present.isDirectory()) return pipeline(openSource(reply), createWriteStream(file))
+  if (present && !present.isFile() && !present.isDirectory())
+    return pipeline(openSource(reply), createWriteStream(file))
   // The file that a link names is replaced, and the link stays.
   const path = (await realpath(file).catch(ignoreMissing)) ?? file
   // Nobody else knows the name, and a file or link that is there already is not written to.
