@@ -53,7 +53,7 @@ const openRequester = async (port: number, request: string, size: number) => {
   await once(socket, 'connect')
   let received = 0
   let onReply = (): void => undefined
-  let onLoss = (_: Error): void => undefined
+  let onLoss: (error: Error) => void = () => undefined
   socket.on('data', chunk => {
     received += chunk.length
     if (received < size) return

@@ -27,7 +27,9 @@ test.skipIf(withoutQemu)(
     const second = await createQemu(machines)
     await second.open(() => {})
     expect((await second.get(id))?.snapshots).toMatchObject({ reverting: snapshot.id })
-    await expect(second.run(id, 'start', { force: false, deadline: deadline() })).rejects.toThrow()
+    await expect(second.run(id, 'start', { force: false, deadline: deadline() })).rejects.toThrow(
+      /nothing at that path/,
+    )
 
     await rename(`${image}.away`, image)
     const { state, snapshots } = await second.run(id, 'start', { force: false, deadline: deadline() })
