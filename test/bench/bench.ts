@@ -1,7 +1,8 @@
 /**
  * Prints what the service costs beside a floor that is measured in the same run: `npm run bench`, on Linux. With names of groups,
- * only their rows: `npm run bench -- guests idle-guests`.
+ * only their rows: `npm run bench -- guests idle-guests`. With `--record` it writes them into docs/performance.md too.
  */
+import { parseArgs } from 'node:util'
 import { findQemu } from '#lib/hypervisor/qemu/programs.ts'
 import { catalogRows } from './catalog.ts'
 import { chunkRow } from './chunks.ts'
@@ -17,6 +18,8 @@ import { startRows } from './start.ts'
 import { storeRows } from './store.ts'
 import { poolRows } from './pools.ts'
 import { forkRows } from './forks.ts'
+import { describeRun } from '../support/measured/describe-run.ts'
+import { document, recordRows } from './record.ts'
 import { printTable, type Row } from './table.ts'
 import { usageRow } from './usage.ts'
 
@@ -44,10 +47,16 @@ const groups: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   'idle-guests': withQemu(idleGuestRows),
 }
 
-const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(groups)
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { record: { type: 'boolean' } } })
+const names = positionals.length > 0 ? positionals : Object.keys(groups)
 const unknown = names.find(name => !Object.hasOwn(groups, name))
 if (unknown !== undefined)
   throw new Error(`There are no rows called ${unknown}; the groups are ${Object.keys(groups).join(', ')}.`)
 const rows: Row[] = []
-for (const name of names) rows.push(...(await groups[name]!()))
+for (const name of names) {
+  const run = describeRun(document)
+  const measured = await groups[name]!()
+  rows.push(...measured)
+  if (values.record && measured.length > 0) recordRows(name, run, measured)
+}
 printTable(rows)
