@@ -20,6 +20,7 @@ import { poolRows } from './pools.ts'
 import { forkRows } from './forks.ts'
 import { describeRun } from '../support/measured/describe-run.ts'
 import { document, recordRows } from './record.ts'
+import { writeSummary } from './summary.ts'
 import { printTable, type Row } from './table.ts'
 import { usageRow } from './usage.ts'
 
@@ -57,6 +58,8 @@ for (const name of names) {
   const run = describeRun(document)
   const measured = await groups[name]!()
   rows.push(...measured)
-  if (values.record && measured.length > 0) recordRows(name, run, measured)
+  if (!values.record || measured.length === 0) continue
+  recordRows(name, run, measured)
+  writeSummary()
 }
 printTable(rows)
