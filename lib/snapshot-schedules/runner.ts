@@ -5,7 +5,7 @@ import { findNextRun } from './next-run.ts'
 import type { ScheduleRecord, ScheduleRecords } from './records.ts'
 import { type RunOptions, runSchedule, type ScheduledMachines } from './run-schedule.ts'
 
-/** Milliseconds after which the schedules of a machine that is missing go. Its folder may be restored later than the store. */
+/** Milliseconds after which the schedules of a machine that is missing on end go. Its folder may be restored later than the store. */
 const missingTime = 24 * 3_600_000
 
 /** Runs schedules that are due, one at a time for each machine. */

@@ -29,9 +29,14 @@ const levels: Readonly<Record<string, number>> = {
   default: -1,
 }
 
+const parseLevel = (text: string): number => {
+  const word = text.trim().toLowerCase()
+  return (Object.hasOwn(levels, word) ? levels[word] : undefined) ?? balanced
+}
+
 /** A level of gzip: a number, or a word that other services accept too. A number out of range becomes the nearest one. */
 const Level = z
-  .union([z.number().int(), Text(64).transform(word => levels[word.trim().toLowerCase()] ?? balanced)])
+  .union([z.number().int(), Text(64).transform(parseLevel)])
   .transform(level => Math.min(9, Math.max(-1, level)))
 
 /** Says what happens to a transfer whose caller goes away. */

@@ -216,15 +216,21 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
     get: base.get,
     async run(id, verb, options) {
       const machine = base.requireMachine(id)
-      if (machine.view().snapshots?.reverting !== undefined) await snapshots.finishRevert(id, options.deadline)
+      await snapshots.finishRevert(id, options.deadline)
       if (verb === 'start' || verb === 'stop') await forks.endWaiting(id)
       if (verb === 'start') await sources.prepareStart(machine.view(), options.deadline)
       return machine.run(verb, options)
     },
     create: async machine => base.createPrepared(await prepareMachine(machine, { images, attachments, network })),
     createDemo: async () => base.createPrepared(await prepareDemo({ images, attachments })),
-    clone: (from, name, options) => cloneMachine(base.requireMachine(from), name, options, copying),
-    export: async (id, options) => exportQemuMachine(base.requireMachine(id).view(), options, copying),
+    async clone(from, name, options) {
+      await snapshots.finishRevert(from, options.deadline)
+      return cloneMachine(base.requireMachine(from), name, options, copying)
+    },
+    async export(id, options) {
+      await snapshots.finishRevert(id, options.deadline)
+      return exportQemuMachine(base.requireMachine(id).view(), options, copying)
+    },
     import: (machine, populate) => base.import(machine, populate, createImportValidator(images)),
     openAgent: async id => base.requireMachine(id).agentPort.require(),
     checkChange: (view, next) => planChange({ view, next, images, attachments, network, running: refuseToRun }).effect,

@@ -13,8 +13,8 @@ const chooseKind =
   (name: string): Setting =>
   (operation, current, images) => {
     const kind = operation.value.replace(/[0-9]+$/, '')
-    const settings = kinds[kind]
-    const setting = settings?.[name]
+    const settings = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
+    const setting = settings && Object.hasOwn(settings, name) ? settings[name] : undefined
     if (setting) return setting(operation, current, images)
     const advice = settings
       ? `${kind} has ${joinWords(Object.keys(settings), 'and')}`

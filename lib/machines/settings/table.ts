@@ -48,12 +48,15 @@ export const isLifecycleSetting = ({ group }: SetOperation): boolean => Object.h
 export const readSetting = (operation: SetOperation, current: Definition, images: NamedImages): Change => {
   const { group, operation: name } = operation
   const operations = Object.hasOwn(settings, group) ? settings[group] : undefined
-  const setting = operations?.[name]
+  const setting = operations && Object.hasOwn(operations, name) ? operations[name] : undefined
   if (setting) {
     const change = setting(operation, nameParts(current), images)
     return { ...change, apply: definition => change.apply(nameParts(definition)) }
   }
-  const inGroup = [...Object.keys(operations ?? {}), ...(actionGroups[group] ?? [])]
+  const inGroup = [
+    ...Object.keys(operations ?? {}),
+    ...(Object.hasOwn(actionGroups, group) ? actionGroups[group]! : []),
+  ]
   const supported =
     inGroup.length > 0
       ? `the group has only ${inGroup.join(', ')}`

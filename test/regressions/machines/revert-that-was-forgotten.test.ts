@@ -31,6 +31,15 @@ test.skipIf(withoutQemu)(
       /nothing at that path/,
     )
 
+    // What would put the new snapshot in a tree without the revert.
+    const another = { ...snapshot, id: crypto.randomUUID(), name: 'another' }
+    for (const attempt of [
+      () => second.snapshots!.create(id, another, deadline()),
+      () => second.snapshots!.delete(id, [snapshot.id], deadline()),
+    ])
+      await expect(attempt()).rejects.toThrow(/nothing at that path/)
+    expect((await second.get(id))?.snapshots).toMatchObject({ reverting: snapshot.id })
+
     await rename(`${image}.away`, image)
     const { state, snapshots } = await second.run(id, 'start', { force: false, deadline: deadline() })
     expect([state, snapshots?.reverting, snapshots?.current]).toEqual(['running', undefined, snapshot.id])

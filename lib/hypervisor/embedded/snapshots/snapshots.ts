@@ -29,7 +29,7 @@ export interface EmbeddedSnapshots extends SnapshotDriver {
    * revert that was interrupted. Returns the machine as it is then. A damaged file is logged; the machine has no snapshots then.
    */
   recover(machine: ValidMachine): Promise<ValidMachine & { readonly snapshots?: SnapshotTree }>
-  /** Finishes the revert that a machine is in the middle of, because the host had no space then. */
+  /** Finishes the revert that a machine is in the middle of, because the host had no space then. Does nothing without one. */
   finishRevert(id: string, deadline: AbortSignal): Promise<void>
 }
 
@@ -105,7 +105,7 @@ export const createSnapshots = ({ folders, loadProgram, copying, requireMachine,
         }
         if (tree) await discardFiles(home, tree.snapshots)
       } catch (error) {
-        warn(id, tree ? 'its revert is finished later' : 'its snapshots cannot be used')(error)
+        warn(id, tree?.reverting ? 'its revert is finished later' : 'its snapshots cannot be used')(error)
       }
       return { ...machine, ...(tree && { snapshots: tree }) }
     },

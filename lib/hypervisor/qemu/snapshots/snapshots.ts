@@ -31,7 +31,7 @@ export interface QemuSnapshots extends SnapshotDriver {
    * revert that was interrupted. Returns the machine as it is then. A damaged journal is logged; the machine has no snapshots then.
    */
   recover(machine: ValidMachine): Promise<ValidMachine & { readonly snapshots?: SnapshotTree }>
-  /** Finishes the revert that a machine is in the middle of, because the host had no space then. */
+  /** Finishes the revert that a machine is in the middle of, because the host had no space then. Does nothing without one. */
   finishRevert(id: string, deadline: AbortSignal): Promise<void>
 }
 
@@ -46,12 +46,24 @@ export const createSnapshots = ({ folders, images, account, copying, requireMach
   }
   const reverting = { images, writeDefinition: folders.writeDefinition, writeSnapshots }
   const ignoreProgress = (): void => {}
+  const finish = async (id: string, deadline: AbortSignal): Promise<void> => {
+    const machine = requireMachine(id)
+    if (machine.view().snapshots?.reverting === undefined) return
+    await machine.operate(deadline, async ({ machine: state, journal }) => {
+      const view = state.view()
+      const { definition } = await finishRevert(view, view.snapshots!, journal, reverting)
+      machine.setDefinition(definition)
+      const persisted = await journal.readState()
+      state.setView(state.viewIn(persisted?.state ?? 'stopped', { booted: true }))
+    })
+  }
 
   return {
     async create(id, snapshot, deadline) {
       const machine = requireMachine(id)
       // A damaged journal must not be replaced.
       await readSnapshots(machine.view().home)
+      await finish(id, deadline)
       const freeze = (view: MachineView, disk: string): Promise<string> =>
         sources.freeze(view, disk, { signal: deadline, onProgress: ignoreProgress, keepsLayers: true })
       const { makeRoom } = sources
@@ -65,6 +77,7 @@ export const createSnapshots = ({ folders, images, account, copying, requireMach
       return requireMachine(id).view()
     },
     async delete(id, snapshots, deadline) {
+      await finish(id, deadline)
       const machine = requireMachine(id)
       for (const one of snapshots) requireSnapshot(machine.view(), one)
       const tree = removeFromTree(machine.view().snapshots!, snapshots)
@@ -99,21 +112,12 @@ export const createSnapshots = ({ folders, images, account, copying, requireMach
         })
         return { ...machine, ...reverted }
       } catch (error) {
-        const what = tree ? 'its revert is finished later' : 'its snapshots cannot be used'
+        const what = tree?.reverting ? 'its revert is finished later' : 'its snapshots cannot be used'
         log.error('{id}: {what}: {reason}', { id, what, reason: messageOf(error) })
         // With the tree the next operation knows of the revert.
         return { ...machine, ...(tree && { snapshots: tree }) }
       }
     },
-    async finishRevert(id, deadline) {
-      const machine = requireMachine(id)
-      await machine.operate(deadline, async ({ machine: state, journal }) => {
-        const view = state.view()
-        const { definition } = await finishRevert(view, view.snapshots!, journal, reverting)
-        machine.setDefinition(definition)
-        const persisted = await journal.readState()
-        state.setView(state.viewIn(persisted?.state ?? 'stopped', { booted: true }))
-      })
-    },
+    finishRevert: finish,
   }
 }
