@@ -55,7 +55,7 @@ if (unknown !== undefined)
   throw new Error(`There are no rows called ${unknown}; the groups are ${Object.keys(groups).join(', ')}.`)
 const rows: Row[] = []
 for (const name of names) {
-  const run = describeRun(document)
+  const run = await describeRun(document)
   const measured = await groups[name]!()
   rows.push(...measured)
   if (!values.record || measured.length === 0) continue

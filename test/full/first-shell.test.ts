@@ -37,7 +37,7 @@ test.skipIf(why !== '')(`a newcomer gets from a release to a shell in a guest in
   server.serve('/debian.qcow2', rangesOf(readFileSync(guest.disk)))
   await using browser = await openBrowser()
 
-  const run = describeRun(document)
+  const run = await describeRun(document)
   const steps: (readonly [what: string, seconds: number])[] = []
   const time = async <T>(what: string, work: () => T | Promise<T>): Promise<T> => {
     const begun = performance.now()
