@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { isFault, messageOf, ServiceError } from '#lib/errors.ts'
+import { isFault, ServiceError } from '#lib/errors.ts'
 import type { Job } from '#lib/client/api.gen.ts'
 import type { Progress } from './job-progress.ts'
 import type { Client } from '#lib/client/types.ts'
+import { describeFailure } from '../exit-code.ts'
 
 /** Milliseconds between two requests for the job. They begin short, because small jobs end at once. */
 const [minInterval, maxInterval] = [100, 1_000]
@@ -50,7 +51,7 @@ const handleInterrupts = (
     clearTimeout(timer)
     isCancelling = true
     progress.print(`Cancelling the ${operation} …`)
-    client.api.jobs.cancel({ params: { id } }).catch((error: unknown) => progress.print(messageOf(error)))
+    client.api.jobs.cancel({ params: { id } }).catch((error: unknown) => progress.print(describeFailure(error)))
   }
   process.on('SIGINT', onInterrupt)
   return {
