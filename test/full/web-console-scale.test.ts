@@ -51,8 +51,8 @@ describe.skipIf(withoutChromium !== undefined)(`a list of 1,000 machines (${with
           let rows = 0
           for (let step = 0; step < by.steps; step++) {
             element.scrollBy(0, by.pixels)
-            // The page has drawn the step when the second frame begins. As with a wheel, the next step comes between two frames.
-            await new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve))))
+            // A task after the callbacks of a frame begins when the frame is drawn. As with a wheel, the next step comes between two frames.
+            await new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve)))
             rows = Math.max(rows, element.querySelectorAll('tbody tr').length)
           }
           return rows

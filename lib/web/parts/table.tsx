@@ -21,7 +21,7 @@ interface Props<T> {
 /** Pixels of a row, as the style sheet says. */
 const rowHeight = 40
 /** Rows above and below the visible ones. */
-const margin = 8
+const margin = 6
 /** The rows in the page change after so many rows that were scrolled, so that a short way changes none. */
 const stride = 4
 /** The most rows that are in the page at a time. */
