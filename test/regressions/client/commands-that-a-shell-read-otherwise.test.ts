@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { beforeAll, expect, test, vi } from 'vitest'
+import type { formatCommand as FormatCommand } from '#lib/web/calls/format-command.ts'
 
 /** The web console's own text of a command; the build puts the commands into its bundle. */
-let formatCommand: typeof import('#lib/web/calls/format-command.ts').formatCommand
+let formatCommand: typeof FormatCommand
 beforeAll(async () => {
   vi.stubGlobal('location', new URL('https://host.example.test'))
   vi.stubGlobal('OPERATION_ACCESS', {})
