@@ -3833,6 +3833,8 @@ export interface MachinesForkRequest extends ChangeOptions, WaitOptions {
     id: string
   }
   body: {
+    /** UUID or name of a snapshot of the machine, or `@` and a moment, which is forked in place of the present machine, in any state. Its forks go on with its memory; without memory they boot. Needs the right to list its snapshots too */
+    snapshot?: string | null | undefined
     /** The number of forks; 1 when left out */
     count?: number | null | undefined
     /** A name for each fork. Left out, they are that of the machine with `-fork-` and a number. */
@@ -5076,7 +5078,7 @@ export interface Api {
     execute(request: MachinesExecuteRequest & AsJob): Promise<JobOf<MachineExecuteResult>>
     /** Run a command in a running machine, by its guest agent. A caller without EXECUTE_COMMAND_VM may do it in the machines that they made. The reply is 200 whatever the exit code. When the caller disconnects, or cancels the job, the command is killed with all that it has started. Needs one of the claims EXECUTE_COMMAND_VM, LIST_VM. The reply holds a secret that is shown once. `PUT /api/v1/machines/{id}/execute` */
     execute(request: MachinesExecuteRequest): Promise<MachineExecuteResult>
-    /** Fork a machine: make copies of it that run on from its present moment. The machine runs or is paused. It has a short pause, in which its memory is copied; then it is as before, and all forks run. They share its disks and, on QEMU, that copy of its memory, and each keeps its own changes. A fork has its own id and MAC addresses, and no forwards; on QEMU it has its own `vmgenid` too. The reply names what each guest takes over when it answers, and what the forks have in common with the machine. Needs claim CREATE_VM. `POST /api/v1/machines/{id}/fork` */
+    /** Fork a machine: make copies of it that run on from its present moment, or from that of a snapshot. The machine runs or is paused. It has a short pause, in which its memory is copied; then it is as before, and all forks run. They share its disks and, on QEMU, that copy of its memory, and each keeps its own changes. A fork has its own id and MAC addresses, and no forwards; on QEMU it has its own `vmgenid` too. With `snapshot` the machine may be in any state and does not change: the forks go on with the memory of the snapshot, or boot if it has none. The reply names what each guest takes over when it answers, and what the forks have in common with the machine. Needs claim CREATE_VM. `POST /api/v1/machines/{id}/fork` */
     fork(request: MachinesForkRequest): Promise<ForkedMachines>
     /** List the machines of this host. Needs claim LIST_VM. `GET /api/v1/machines` */
     list(request?: MachinesListRequest): Promise<Machine[]>

@@ -238,8 +238,8 @@ export interface HypervisorDriver {
   openScreen?(id: string): Promise<Duplex>
   /** Drivers without snapshots do not have it. */
   readonly snapshots?: SnapshotDriver
-  /** See `ForkDriver`. Drivers without forks do not have it. */
-  readonly fork?: ForkDriver['fork']
+  /** Drivers without forks do not have it. */
+  readonly forks?: ForkDriver
   /** Deletes what the cloud-init of a stopped machine is told. Returns false if there is nothing of the kind. */
   deleteSeed(id: string): Promise<boolean>
   /** Deletes a machine that does not run, with all files in its folder. */

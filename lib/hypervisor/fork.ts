@@ -20,4 +20,15 @@ export interface ForkDriver {
    * Throws `conflict` and `unsupported` with what prevents it.
    */
   fork(id: string, forks: readonly NewFork[], deadline: AbortSignal): Promise<ForkedMachines>
+  /**
+   * Makes running machines of a snapshot of a machine, all or none. With memory they go on from the moment of the snapshot, with an
+   * identity of their own as in `fork`; without memory they boot. The machine may be in any state and does not change; other calls
+   * that only read it may run beside this one. Throws `conflict` and `unsupported` with what prevents it.
+   */
+  forkSnapshot(
+    id: string,
+    snapshot: string,
+    forks: readonly NewFork[],
+    deadline: AbortSignal,
+  ): Promise<ForkedMachines>
 }

@@ -20,10 +20,15 @@ export const meterDriver = (driver: HypervisorDriver, onCallEnd: (call: DriverCa
       onCallEnd({ call, outcome, milliseconds: performance.now() - startedAt })
     }
   }
-  const { fork } = driver
+  const { forks } = driver
   return {
     ...driver,
-    ...(fork && { fork: (...call: Parameters<typeof fork>) => measure('fork', () => fork(...call)) }),
+    ...(forks && {
+      forks: {
+        fork: (...call) => measure('fork', () => forks.fork(...call)),
+        forkSnapshot: (...call) => measure('fork', () => forks.forkSnapshot(...call)),
+      },
+    }),
     run: (id, verb, options) => measure(verb, () => driver.run(id, verb, options)),
     create: machine => measure('create', () => driver.create(machine)),
     clone: (id, name, options) => measure('clone', () => driver.clone(id, name, options)),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { ClaimName } from '#lib/access/claims.ts'
 import type { Principal } from '#lib/access/principal.ts'
 import { createApp } from '#lib/http/app.ts'
 import type { HypervisorDriver, MachineView } from '#lib/hypervisor/driver.ts'
@@ -31,16 +32,16 @@ export const countingForksContract = (name: string, make: () => Promise<Counting
     let machines: Machines
     let call: ReturnType<typeof callOf>
     let parent: string
-    const caller: Principal = {
+    const caller = {
       ...{
         id: randomUUID(),
         username: 'jane',
         email: '',
         roles: [],
-        claims: new Set(['CREATE_VM', 'EXECUTE_COMMAND_VM']),
+        claims: new Set<ClaimName>(),
       },
       superUser: false,
-    }
+    } satisfies Principal
     const view = async (id: string): Promise<MachineView> => (await driver.get(id))!
     const serial = async (id: string): Promise<string> => bench.serial(await view(id))
     /** Waits for a tick after the first `length` characters of the output, and returns the first one there. */
@@ -64,6 +65,7 @@ export const countingForksContract = (name: string, make: () => Promise<Counting
     const remove = (id: string): Promise<void> => machines.remove(id, { force: true })
 
     beforeEach(async () => {
+      caller.claims = new Set(['CREATE_VM', 'EXECUTE_COMMAND_VM', 'LIST_SNAPSHOT_VM'])
       bench = await make()
       driver = await bench.driver()
       const log = await newEventLog()
@@ -151,6 +153,60 @@ export const countingForksContract = (name: string, make: () => Promise<Counting
       const [child] = (await fork({}, id)).forks
       expect(await tickOnce(child.id)).toBeGreaterThan(before)
       expect(bootsOf(await serial(child.id))).toEqual([])
+    })
+
+    /** Makes a snapshot of the source. Returns the last tick before it. */
+    const keep = async (name: string, memory: boolean): Promise<number> => {
+      const request = { snapshot_name: name, snapshot_description: '', memory }
+      await machines.createSnapshot(parent, request, { caller: { ...caller, superUser: true } })
+      return ticksOf(await serial(parent)).at(-1)!
+    }
+
+    test('forks of a snapshot go on from its moment with its disk, whatever the machine does', async () => {
+      const kept = await keep('kept', true)
+      await until(async () => expect(await tickOnce(parent)).toBeGreaterThan(kept + 5))
+      const { forks, pending } = await fork({ snapshot: 'kept', names: ['one', 'two'], labels: { use: 'test' } })
+      expect(forks).toMatchObject([
+        { name: 'one', current_state: 'running' },
+        { name: 'two', current_state: 'running' },
+      ])
+      expect(pending.includes('mac_address')).toBe(driver.platform.networkCard !== '')
+      for (const { id } of forks) {
+        expect((await view(id)).definition).toMatchObject({ base: parent, owner: caller.id, labels: { use: 'test' } })
+        // What the guest had not written yet when the snapshot was made comes again.
+        expect(Math.abs((await firstTickAfter(id, 0)) - kept - 1)).toBeLessThan(5)
+        expect(bootsOf(await serial(id))).toEqual([])
+      }
+      await bootAgain(parent, [1, 2])
+      const [one] = forks
+      await bootAgain(one.id, [2])
+      // The memory of the snapshot is still there, and the disk is that of then.
+      await machines.run(parent, 'stop', { force: true })
+      const [three] = (await fork({ snapshot: 'kept' })).forks
+      expect(Math.abs((await firstTickAfter(three.id, 0)) - kept - 1)).toBeLessThan(5)
+      await bootAgain(three.id, [2])
+      await bootAgain(three.id, [2, 3])
+      expect((await view(parent)).state).toBe('stopped')
+      await expect(remove(parent)).rejects.toMatchObject({ fault: 'conflict' })
+    })
+
+    test('forks of a snapshot without memory boot', async () => {
+      await keep('disk', false)
+      const { forks, pending, unchanged } = await fork({ snapshot: 'DISK', names: ['one'] })
+      await until(async () => expect(bootsOf(await serial(forks[0].id))).toEqual([2]))
+      expect([pending, unchanged]).toEqual([[], ['hostname', 'machine_id', 'host_keys', 'content_of_disks']])
+      await tickOnce(forks[0].id)
+    })
+
+    test('a fork of a snapshot needs the snapshot, and the right to list those of the machine', async () => {
+      await keep('kept', true)
+      const refuse = async (body: object): Promise<number> =>
+        (await call('POST', `/api/v1/machines/${parent}/fork`, { body })).status
+      expect(await refuse({ snapshot: 'other' })).toBe(404)
+      expect(await refuse({ snapshot: 'kept', names: ['new', 'source'] })).toBe(409)
+      caller.claims.delete('LIST_SNAPSHOT_VM')
+      expect(await refuse({ snapshot: 'kept' })).toBe(403)
+      expect(await driver.list()).toHaveLength(2)
     })
 
     test('names that are taken make no fork at all', async () => {

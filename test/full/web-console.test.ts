@@ -92,7 +92,8 @@ describe.skipIf(why !== undefined)(`the web console in a browser${why === undefi
       await page.getByRole('region', { name: 'Snapshots' }).getByText('clean', { exact: true }).waitFor()
 
       // 5. A fork.
-      await act('Fork', { Names: 'second' })
+      await press(page.getByRole('region', { name: 'Snapshots' }).getByRole('button', { name: 'Fork…' }))
+      await root.submit('Fork', { Names: 'second' })
       await page.getByRole('status').getByRole('link', { name: 'second' }).waitFor()
 
       // 6. Back to the snapshot.

@@ -1,13 +1,14 @@
 /**
- * Forks a machine and is killed before the step of this number: `node killed-fork.ts qemu|embedded FOLDER ID STEP`. A step is a change of
- * a file or folder, a program that is started, or a message to QEMU. Prints the number of steps if it was not killed.
+ * Forks a machine, or a snapshot of it, and is killed before the step of this number:
+ * `node killed-fork.ts qemu|embedded FOLDER ID STEP [SNAPSHOT]`. A step is a change of a file or folder, a program that is started, or
+ * a message to QEMU. Prints the number of steps if it was not killed.
  */
 import child from 'node:child_process'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import net from 'node:net'
 
-const [kind = '', folder = '', id = '', step = ''] = process.argv.slice(2)
+const [kind = '', folder = '', id = '', step = '', snapshot = ''] = process.argv.slice(2)
 
 let done = 0
 const counted = <F extends (...args: never[]) => unknown>(real: F): F =>
@@ -28,6 +29,9 @@ for (const name of ['link', 'rename', 'rm', 'mkdir'] as const)
 net.Socket.prototype.write = counted(net.Socket.prototype.write as never)
 syncBuiltinESMExports()
 const forks = ['one', 'two'].map(name => ({ name }))
-await driver.fork!(id, forks, new AbortController().signal)
+const { signal } = new AbortController()
+await (snapshot === ''
+  ? driver.forks!.fork(id, forks, signal)
+  : driver.forks!.forkSnapshot(id, snapshot, forks, signal))
 process.stdout.write(`${done}\n`)
 process.exit(0)

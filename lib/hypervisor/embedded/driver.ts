@@ -85,7 +85,7 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
             .filter(({ definition }) => definition.base === id)
             .flatMap(({ definition: { disks } }) => disks.flatMap(({ backing }) => backing ?? [])),
   })
-  const forkParts = { folder, folders, bases, hostFiles, createMachine: createStopped, log }
+  const forkParts = { folder, folders, bases, hostFiles, loadProgram, createMachine: createStopped, log }
   const forks = createForks({ ...forkParts, register: base.register })
   const copying = { bases, hostFiles, create: base.createPrepared }
   const snapshots = createSnapshots({ folders, loadProgram, copying, requireMachine: base.requireMachine, log })
@@ -181,7 +181,11 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
     import: (machine, populate) => base.import(machine, populate, validateImport),
     openAgent: async id => base.requireMachine(id).agentPort.require(),
     snapshots,
-    fork: (id, newForks, deadline) => forks.fork(base.requireMachine(id), newForks, deadline),
+    forks: {
+      fork: (id, newForks, deadline) => forks.fork(base.requireMachine(id), newForks, deadline),
+      forkSnapshot: (id, snapshot, newForks, deadline) =>
+        forks.forkSnapshot(base.requireMachine(id), snapshot, newForks, deadline),
+    },
     checkChange,
     async configure(id, next) {
       checkChange(base.requireMachine(id).view(), next)

@@ -266,7 +266,11 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
     takeScreenshot: async id => screenshots.take(base.requireMachine(id)),
     openSerial: id => openSerialInput(recorder, base.requireMachine(id).view(), legacyLogs.has(id)),
     snapshots,
-    fork: (id, newForks, deadline) => forks.fork(base.requireMachine(id), newForks, deadline),
+    forks: {
+      fork: (id, newForks, deadline) => forks.fork(base.requireMachine(id), newForks, deadline),
+      forkSnapshot: (id, snapshot, newForks, deadline) =>
+        forks.forkSnapshot(base.requireMachine(id), snapshot, newForks, deadline),
+    },
     deleteSeed: base.deleteSeed,
     async remove(id) {
       const { definition, home } = base.requireView(id)

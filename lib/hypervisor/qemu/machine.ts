@@ -62,8 +62,14 @@ export interface MachineOperation {
   continueGuest(qmp: Qmp): void
   /** Starts QEMU with the saved memory of the machine. The guest continues, unless it was `paused`. */
   resumeSuspended(deadline: AbortSignal, state?: 'running' | 'paused'): Promise<void>
-  /** Starts a QEMU that maps these open files as its memory and waits for the state of its devices. */
-  bootFork(memory: readonly FileHandle[], deadline: AbortSignal): Promise<RunningQemu>
+  /** Starts a QEMU that waits with a guest that is `incoming`. */
+  bootIncoming(incoming: IncomingFiles, deadline: AbortSignal): Promise<RunningQemu>
+}
+
+/** A guest that QEMU does not boot (see `Incoming`), with the open files that it comes from. */
+interface IncomingFiles {
+  readonly kind: Incoming['kind']
+  readonly files: readonly FileHandle[]
 }
 
 interface Options {
@@ -100,7 +106,7 @@ export const createQemuMachine = (options: Options): QemuMachine => {
   const boot = async (
     attachedFiles: AttachedFiles,
     deadline: AbortSignal,
-    incoming?: { readonly kind: Incoming['kind']; readonly files: readonly FileHandle[] },
+    incoming?: IncomingFiles,
   ): Promise<RunningQemu> => {
     const files = incoming?.files.map(({ fd }) => fd) ?? []
     const descriptors = [...attachedFiles.descriptors, ...files]
@@ -246,12 +252,12 @@ export const createQemuMachine = (options: Options): QemuMachine => {
       throw await explainFileError(error, home)
     }
   }
-  const bootFork: MachineOperation['bootFork'] = async (memory, deadline) => {
+  const bootIncoming: MachineOperation['bootIncoming'] = async (incoming, deadline) => {
     await using attachedFiles = await openAttachments()
-    return await boot(attachedFiles, deadline, { kind: 'fork', files: memory })
+    return await boot(attachedFiles, deadline, incoming)
   }
   const { continueGuest } = observer
-  const operation = { machine, control, owner, journal, pauseGuest, continueGuest, resumeSuspended, bootFork }
+  const operation = { machine, control, owner, journal, pauseGuest, continueGuest, resumeSuspended, bootIncoming }
 
   return {
     view,

@@ -4,7 +4,7 @@ import { messageOf, ServiceError } from '#lib/errors.ts'
 import { renameSynced } from '#lib/platform/files.ts'
 import { openFile, type OpenFile } from '#lib/platform/open-file.ts'
 import { fileNames } from './file-names.ts'
-import type { OperationJournal } from './operation-journal.ts'
+import type { OperationJournal, SavedMemory } from './operation-journal.ts'
 
 /**
  * Saved memory is valid only together with the disks as they were when it was saved. So its file begins with a header that names
@@ -62,39 +62,46 @@ export const createMemoryFile = async ({ id, home, journal }: MemoryOwner): Prom
 }
 
 /**
- * Throws `conflict` if an open file is not the memory that a machine was suspended with. Positions the file behind the header.
+ * Throws `conflict` if an open file is not this memory of the machine with this id. Positions the file behind the header.
  */
-const validateMemory = async ({ path, handle, size }: OpenFile, { id, journal }: MemoryOwner): Promise<void> => {
+const validateMemory = async (
+  { path, handle, size }: OpenFile,
+  id: string,
+  info: SavedMemory | undefined,
+): Promise<void> => {
   const refuse = (what: string): never => {
     throw new ServiceError('conflict', `${path} ${what}. Put the right file back.`)
   }
   const start = Buffer.alloc(headerSize)
   await handle.read(start, 0, headerSize, 0)
-  const info = await journal.readMemory()
   if (info === undefined) {
     if (start.toString('latin1', 0, magic.length) !== magic) refuse('is not the memory of this machine')
     return
   }
   if (!start.equals(buildHeader(id, info.suspension)))
-    refuse('is not the memory that was saved when this machine was suspended')
-  if (size !== info.size) refuse(`has ${size} bytes, and had ${info.size} when this machine was suspended`)
+    refuse('is not the memory that was saved of this machine')
+  if (size !== info.size) refuse(`has ${size} bytes, and had ${info.size} when it was saved`)
   // A read without a position moves the file position, which QEMU inherits.
   await handle.read(start, 0, headerSize, null)
 }
 
 /**
- * Opens the saved memory of a machine for QEMU to inherit. Throws `conflict` if it is missing, not a regular file, truncated, or of
- * another machine or another suspension.
+ * Opens a file with saved memory of the machine with this id for QEMU to inherit. Throws `conflict` if it is missing, not a regular
+ * file, truncated, or other memory than `info` says.
  */
-export const openMemory = async (owner: MemoryOwner): Promise<OpenFile> => {
-  const file = await openFile(join(owner.home, fileNames.stateFile)).catch((error: unknown) => {
+export const openMemoryFile = async (path: string, id: string, info: SavedMemory | undefined): Promise<OpenFile> => {
+  const file = await openFile(path).catch((error: unknown) => {
     throw new ServiceError('conflict', `Its saved memory cannot be read: ${messageOf(error)}`, { cause: error })
   })
   try {
-    await validateMemory(file, owner)
+    await validateMemory(file, id, info)
     return file
   } catch (error) {
     await file[Symbol.asyncDispose]()
     throw error
   }
 }
+
+/** Opens the memory that a machine was suspended with. Throws as `openMemoryFile`. */
+export const openMemory = async ({ id, home, journal }: MemoryOwner): Promise<OpenFile> =>
+  openMemoryFile(join(home, fileNames.stateFile), id, await journal.readMemory())

@@ -77,10 +77,10 @@ const forkSource = async (
   progress: ProgressReporter,
 ): Promise<boolean> => {
   const source = context.inventory.find(sourceId)
-  if (snapshotId !== undefined || !context.driver.fork || source.state !== 'running') return false
+  if (snapshotId !== undefined || !context.driver.forks || source.state !== 'running') return false
   try {
     const waitLimit = { milliseconds: sourceTimeout }
-    await runFork(context, source, [name], () => ({ id, name }), { ...progress, waitLimit })
+    await runFork(context, source, { names: [name], describe: () => ({ id, name }) }, { ...progress, waitLimit })
   } catch (error) {
     if (isFault(error, 'unsupported')) return false
     throw error

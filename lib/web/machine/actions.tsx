@@ -1,12 +1,12 @@
-import type { ForkedMachines, MachineCloudInitStatus, MachineExecuteResult } from '#lib/client/api.gen.ts'
+import type { MachineCloudInitStatus, MachineExecuteResult } from '#lib/client/api.gen.ts'
 import type { JSX } from 'preact'
 import { PushMachine } from '../catalog/push-machine.tsx'
 import { Action } from '../parts/action.tsx'
-import { splitWords } from '../parts/form-text.ts'
 import { Output } from '../parts/output.tsx'
 import type { MachineRow } from '../state/machines.ts'
-import { goTo, linkTo } from '../state/route.ts'
+import { goTo } from '../state/route.ts'
 import { isMe } from '../state/session.ts'
+import { Fork } from './fork.tsx'
 
 interface Props {
   readonly machine: MachineRow
@@ -26,34 +26,6 @@ const Clone = ({ machine: { ID: id, Name: name } }: Props): JSX.Element => (
       body: { clone_name: values['name'] },
     })}
     onDone={() => 'The clone was made.'}
-  />
-)
-
-const Fork = ({ machine: { ID: id } }: Props): JSX.Element => (
-  <Action
-    label="Fork"
-    operation="machines.fork"
-    explanation="The copies go on from the present moment of the machine. They share its memory and disks until they change them."
-    fields={[
-      { name: 'count', label: 'Copies', kind: 'number', value: '1', min: 1, isRequired: true },
-      { name: 'names', label: 'Names', help: 'One for each copy, with spaces between them.' },
-      { name: 'ephemeral', label: 'Delete a copy when it has stopped', kind: 'checkbox' },
-    ]}
-    toCall={({ count, names = '', ephemeral }) => ({
-      params: { id },
-      body: {
-        ...(names.trim() ? { names: splitWords(names) } : { count: Number(count) }),
-        ...(ephemeral && { ephemeral: true }),
-      },
-    })}
-    onDone={reply =>
-      // The reply of the service, by its contract.
-      (reply as ForkedMachines).forks.map(({ id: fork, name }) => (
-        <p key={fork}>
-          <a href={linkTo('machines', fork)}>{name}</a> runs.
-        </p>
-      ))
-    }
   />
 )
 
@@ -104,7 +76,7 @@ export const MachineActions = ({ machine }: Props): JSX.Element => {
   return (
     <>
       {state === 'stopped' && <Clone machine={machine} />}
-      {/^(?:running|paused|suspended)$/.test(state) && <Fork machine={machine} />}
+      {/^(?:running|paused|suspended)$/.test(state) && <Fork id={machine.ID} />}
       {state === 'running' && <Run machine={machine} />}
       <PushMachine machine={machine} />
       <CloudInit machine={machine} />

@@ -1,5 +1,6 @@
 import type { SnapshotNode } from '#lib/client/api.gen.ts'
 import type { JSX } from 'preact'
+import { Fork } from '../machine/fork.tsx'
 import { Action } from '../parts/action.tsx'
 import { formatBytes } from '../parts/byte-size.ts'
 import { Problem } from '../parts/problem.tsx'
@@ -34,6 +35,7 @@ const Tree = ({ machine, isOwn, nodes }: TreeProps): JSX.Element => (
               toCall={() => ({ params: { id: machine, snapshot: id } })}
               onDone={() => `The machine is as it was at ${name}.`}
             />
+            <Fork id={machine} snapshot={{ id, name }} />
             <Action
               label="Change"
               operation="machines.updateSnapshot"

@@ -52,6 +52,31 @@ export const forkArea: Area = {
     { name: 'fork it with something unknown', request: ['POST', forks, { memory: 64 }], status: 400 },
     { name: 'fork a machine that there is not', request: ['POST', `${machines}/nothing/fork`, {}], status: 404 },
     { name: 'fork a fork before its next start', request: ['POST', `${machines}/two/fork`, {}], status: 409 },
+    {
+      name: 'keep the moment of the machine',
+      request: ['POST', `${machines}/web/snapshots`, { snapshot_name: 'kept' }],
+      status: 202,
+    },
+    {
+      name: 'fork the snapshot',
+      request: ['POST', forks, { snapshot: 'kept', names: ['three'], ephemeral: true }],
+      status: 201,
+      reply: {
+        forks: [{ name: 'three', current_state: 'running' }],
+        pending: ['mac_address', 'hostname', 'machine_id', 'random_numbers'],
+      },
+      effects: [
+        shows(`${machines}/three/status`, { status: 'running' }),
+        audited('machines/fork', { details: { snapshot: 'kept', names: ['three'], ephemeral: true } }),
+      ],
+    },
+    { name: 'fork a snapshot that there is not', request: ['POST', forks, { snapshot: 'other' }], status: 404 },
+    {
+      name: 'delete the fork of the snapshot',
+      request: ['DELETE', `${machines}/three?force=true`],
+      status: 202,
+      effects: [gone(`${machines}/three`)],
+    },
     { name: 'an operator forks none', as: 'operator', request: ['POST', forks, {}], status: 403 },
     {
       name: 'delete the machine under its forks',

@@ -265,7 +265,7 @@ describe('the machines that a pool makes', () => {
   test('are forks of a machine that runs, and ready when they have a connection', async ({ call, driver }) => {
     const id = await start(call)
     const card = ['net0']
-    const fork: NonNullable<typeof driver.fork> = async (source, forks) => {
+    const fork: NonNullable<typeof driver.forks>['fork'] = async (source, forks) => {
       const { definition, home } = (await driver.get(source))!
       const views = forks.map(({ id: own = '', name }): MachineView => {
         const view = createStoppedView({ ...definition, id: own, name }, home)
@@ -274,7 +274,7 @@ describe('the machines that a pool makes', () => {
       for (const view of views) driver.simulateView(view)
       return { source: (await driver.get(source))!, forks: views }
     }
-    Object.assign(driver, { fork })
+    Object.assign(driver, { forks: { fork } })
     // A fork has no boot whose output could match.
     const body = { until: 'serial:READY', min: 1, max: 1, template: { labels: { team: 'build' } } }
     expect((await define(call, body)).status).toBe(201)
@@ -292,7 +292,7 @@ describe('the machines that a pool makes', () => {
     const fork = async (): Promise<never> => {
       throw new ServiceError('unsupported', 'Forks of base are unsupported.')
     }
-    Object.assign(driver, { fork, features: { ...driver.features, cloneRunning: true } })
+    Object.assign(driver, { forks: { fork }, features: { ...driver.features, cloneRunning: true } })
     await define(call, { min: 1, max: 1 })
     await comesTo(call, 'ready')
   })

@@ -38,7 +38,7 @@ describe('forks of the embedded driver', () => {
   }
   const fork = async (id: string, ...names: string[]): Promise<readonly MachineView[]> => {
     const forks = names.map(name => ({ id: crypto.randomUUID(), name }))
-    return (await driver.fork!(id, forks, deadline())).forks
+    return (await driver.forks!.fork(id, forks, deadline())).forks
   }
   /** Returns what a fork leaves in the folder of its source, and the journal of forks. */
   const listLeftovers = async ({ home }: MachineView): Promise<string[]> => [
@@ -92,7 +92,7 @@ describe('forks of the embedded driver', () => {
     const forks = ['two', 'three'].map(name => ({ id: crypto.randomUUID(), name }))
     // The folder of the second one cannot be made.
     await mkdir(join(machines(), forks[1]!.id, 'something'), { recursive: true })
-    await expect(driver.fork!(view.id, forks, deadline())).rejects.toThrow(/ENOTEMPTY/)
+    await expect(driver.forks!.fork(view.id, forks, deadline())).rejects.toThrow(/ENOTEMPTY/)
     expect(await driver.list()).toHaveLength(1)
     expect(await readdir(machines())).toEqual([view.id])
     expect(await listLeftovers(view)).toEqual([])

@@ -27,7 +27,7 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'forks on Q
     return view
   }
   const fork = (bench: QemuBench, id: string, names: readonly string[], deadline = AbortSignal.timeout(60_000)) =>
-    bench.driver.fork!(
+    bench.driver.forks!.fork(
       id,
       names.map(name => ({ name })),
       deadline,
@@ -166,23 +166,55 @@ describe.skipIf(withoutQemu)(withoutQemu ? 'QEMU is not installed' : 'forks on Q
     expect((await fork(bench, source.id, ['one'])).forks).toMatchObject([{ state: 'running' }])
   })
 
+  const forkInKilledService = async (
+    { folder }: QemuBench,
+    id: string,
+    step: number,
+    ...snapshot: string[]
+  ): Promise<{ signal: string | null; steps: number }> => {
+    const script = resolve('test/support/killed-fork.ts')
+    const args = [script, 'qemu', join(folder, 'machines'), id, String(step), ...snapshot]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [output, [, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')])
+    return { signal, steps: Number(output) }
+  }
+  const removeAllForks = async (bench: QemuBench): Promise<void> => {
+    for (const { id, name } of await bench.driver.list()) {
+      if (name === 'source') continue
+      await bench.run(id, 'stop', { force: true })
+      await bench.driver.remove(id)
+    }
+  }
+
+  test('a service that is killed while it forks a snapshot leaves nothing', async () => {
+    await using bench = await openQemuBench()
+    const source = await startCounting(bench)
+    const snapshot = crypto.randomUUID()
+    const wanted = { id: snapshot, name: 'kept', description: '', withMemory: true }
+    await bench.driver.snapshots!.create(source.id, wanted, AbortSignal.timeout(60_000))
+    await bench.close()
+    const { steps } = await forkInKilledService(bench, source.id, Infinity, snapshot)
+    expect(steps).toBeGreaterThan(20)
+    await bench.open()
+    await removeAllForks(bench)
+    const count = rounds(3, 50)
+    for (let at = 0; at < count; at += 1) {
+      await bench.close()
+      const { signal } = await forkInKilledService(bench, source.id, Math.floor((steps * (at + 0.5)) / count), snapshot)
+      await bench.open()
+      if (signal === 'SIGKILL') await expectNothingLeft(bench, source)
+      else await removeAllForks(bench)
+    }
+    const forks = [{ name: 'one' }, { name: 'two' }]
+    const made = await bench.driver.forks!.forkSnapshot(source.id, snapshot, forks, AbortSignal.timeout(60_000))
+    for (const { id } of made.forks) expect(await bench.nextTick(id)).toBeGreaterThan(1)
+  })
+
   test('a service that is killed while it forks leaves nothing, and the machine goes on', async () => {
     await using bench = await openQemuBench()
     const source = await startCounting(bench)
-    const script = resolve('test/support/killed-fork.ts')
-    const forkUntil = async (step: number): Promise<{ signal: string | null; steps: number }> => {
-      const args = [script, 'qemu', join(bench.folder, 'machines'), source.id, String(step)]
-      const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-      const [output, [, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')])
-      return { signal, steps: Number(output) }
-    }
-    const removeForks = async (): Promise<void> => {
-      for (const { id, name } of await bench.driver.list()) {
-        if (name === 'source') continue
-        await bench.run(id, 'stop', { force: true })
-        await bench.driver.remove(id)
-      }
-    }
+    const forkUntil = (step: number) => forkInKilledService(bench, source.id, step)
+    const removeForks = (): Promise<void> => removeAllForks(bench)
     const disk = join(source.home, 'disk0.qcow2')
     /** Forks until the next fork has layers to merge, so that it takes all steps that there are. */
     const fillLayers = async (): Promise<void> => {

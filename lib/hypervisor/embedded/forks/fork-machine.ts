@@ -10,12 +10,17 @@ import type { MachineFolders } from '../../files/machine-folders.ts'
 import type { HostFileOpener } from '../../files/open-machine-file.ts'
 import type { ForkedMachines, NewFork } from '../../fork.ts'
 import type { ForkJournal } from '../../forks/journal.ts'
+import { requireSnapshot } from '../../snapshots/tree.ts'
+import { viewSnapshot } from '../../snapshots/view-snapshot.ts'
 import type { DiskBases, HeldBase } from '../disks/bases.ts'
 import { type MachineDisk, openMachineDisk } from '../disks/machine-disk.ts'
 import { assertOwnDisk } from '../disks/own-disk.ts'
 import type { Machine } from '../machine.ts'
 import { prepareClone } from '../prepare-clone.ts'
+import type { EmulatorProgram } from '../program.ts'
 import type { StateToRestore } from '../protocol.ts'
+import { getStateFile } from '../snapshots/files.ts'
+import { assertRestorable } from '../snapshots/revert.ts'
 
 /** The saved state of a machine whose forks are being made, in its folder. */
 export const forkStateFile = 'fork.state'
@@ -25,21 +30,22 @@ export interface ForkContext {
   readonly journal: ForkJournal
   readonly bases: DiskBases
   readonly hostFiles: HostFileOpener
+  readonly loadProgram: () => Promise<EmulatorProgram>
   readonly createMachine: (definition: Definition) => Machine
   readonly register: (machine: Machine) => void
   readonly log: Logger
 }
 
-/** The present moment of a machine: its disk, as a base image, and its memory. */
+/** What forks go on from: a disk, as a base image, and memory. Without memory they boot. */
 interface Template {
   readonly view: MachineView
   readonly disk: MachineDisk | undefined
   readonly base: HeldBase | undefined
-  readonly state: StateToRestore
+  readonly state: StateToRestore | undefined
 }
 
 /** Keeps the present moment of a machine, whose guest halts meanwhile. `stack` disposes of what is kept. */
-const createTemplate = async (
+const keepMoment = async (
   source: Machine,
   stack: AsyncDisposableStack,
   { hostFiles, bases }: ForkContext,
@@ -56,6 +62,25 @@ const createTemplate = async (
     base = disk && stack.use(await bases.hold(view, disk, deadline))
   })
   return { view, disk, base, state: { path, id: view.id } }
+}
+
+/** Holds what a snapshot has. `stack` releases it. Throws `conflict` for memory that cannot be restored. */
+const holdSnapshot = async (
+  source: Machine,
+  snapshotId: string,
+  stack: AsyncDisposableStack,
+  { hostFiles, bases, loadProgram }: ForkContext,
+  deadline: AbortSignal,
+): Promise<Template> => {
+  const snapshot = requireSnapshot(source.view(), snapshotId)
+  const view = viewSnapshot(source.view(), snapshot)
+  const { id, home } = view
+  await assertRestorable(view, snapshot, loadProgram)
+  const disk = await openMachineDisk(view, hostFiles, 'read')
+  if (disk) stack.use(disk)
+  const base = disk && stack.use(await bases.hold(view, disk, deadline))
+  const state = snapshot.memory && { path: join(home, getStateFile(snapshot.id)), id }
+  return { view, disk, base, state }
 }
 
 /** A fork whose id is known. */
@@ -95,7 +120,8 @@ const startForks = async (
     for (const fork of forks) {
       const machine = await createFork(template, fork, context, deadline)
       machines.push(machine)
-      await machine.startFork(template.state, deadline)
+      if (template.state) await machine.startFork(template.state, deadline)
+      else await machine.run('start', { force: false, deadline })
     }
     deadline.throwIfAborted()
     return machines
@@ -113,34 +139,57 @@ const renewIdentity = async (machine: Machine, log: Logger): Promise<void> => {
   )
 }
 
-/** Forks a running or paused machine (see `ForkDriver`). The forks exist when the journal has forgotten them, all at once. */
-export const forkMachine = async (
-  source: Machine,
+/** Makes forks of what `keep` keeps for them. They exist when the journal has forgotten them, all at once. */
+const makeForks = async (
+  { home }: Pick<MachineView, 'home'>,
   newForks: readonly NewFork[],
+  keep: (stack: AsyncDisposableStack) => Promise<Template>,
   context: ForkContext,
   deadline: AbortSignal,
-): Promise<ForkedMachines> => {
-  const { journal, folders, register, log } = context
-  const { home } = source.view()
-  assertOwnDisk(source.view(), { what: 'Forks', advice: 'the clone can fork' })
-  const hasAgent = source.agentPort.current() !== undefined
+): Promise<readonly Machine[]> => {
+  const { journal, folders, register } = context
   const forks = newForks.map(fork => ({ ...fork, id: fork.id ?? crypto.randomUUID() }))
   const record = await journal.begin(forks.map(({ id }) => id))
   // The base image is held until the forks are registered, which use it from then on.
   await using stack = new AsyncDisposableStack()
   let machines: readonly Machine[]
   try {
-    const template = await createTemplate(source, stack, context, deadline)
-    machines = await startForks(forks, template, context, deadline)
+    machines = await startForks(forks, await keep(stack), context, deadline)
   } catch (error) {
     for (const { id } of forks) await folders.remove(id)
     await record.end()
     throw await explainFileError(error, home)
   }
   await record.end()
-  for (const machine of machines) {
-    register(machine)
-    if (hasAgent) void renewIdentity(machine, log)
-  }
+  for (const machine of machines) register(machine)
+  return machines
+}
+
+/** Forks a running or paused machine (see `ForkDriver`). */
+export const forkMachine = async (
+  source: Machine,
+  newForks: readonly NewFork[],
+  context: ForkContext,
+  deadline: AbortSignal,
+): Promise<ForkedMachines> => {
+  assertOwnDisk(source.view(), { what: 'Forks', advice: 'the clone can fork' })
+  const hasAgent = source.agentPort.current() !== undefined
+  const keep = (stack: AsyncDisposableStack): Promise<Template> => keepMoment(source, stack, context, deadline)
+  const machines = await makeForks(source.view(), newForks, keep, context, deadline)
+  if (hasAgent) for (const machine of machines) void renewIdentity(machine, context.log)
+  return { source: source.view(), forks: machines.map(machine => machine.view()) }
+}
+
+/** Makes running machines of a snapshot (see `ForkDriver`). */
+export const forkSnapshot = async (
+  source: Machine,
+  snapshot: string,
+  newForks: readonly NewFork[],
+  context: ForkContext,
+  deadline: AbortSignal,
+): Promise<ForkedMachines> => {
+  const keep = (stack: AsyncDisposableStack): Promise<Template> =>
+    holdSnapshot(source, snapshot, stack, context, deadline)
+  const machines = await makeForks(source.view(), newForks, keep, context, deadline)
   return { source: source.view(), forks: machines.map(machine => machine.view()) }
 }

@@ -37,10 +37,10 @@ const listReplaced = (home: string, { layers, memory }: Snapshot): readonly stri
 ]
 
 /** Throws `conflict` for a snapshot whose memory this service cannot restore. */
-const assertRestorable = async (
-  { id, home }: StoppedMachine,
+export const assertRestorable = async (
+  { id, home }: Pick<MachineView, 'id' | 'home'>,
   snapshot: Snapshot,
-  { loadProgram }: RevertContext,
+  loadProgram: () => Promise<EmulatorProgram>,
 ): Promise<void> => {
   if (!snapshot.memory) return
   const { digest } = await loadProgram()
@@ -122,7 +122,7 @@ export const revertMachine = async (
   const { id, home, snapshots: tree } = view
   const snapshot = requireSnapshot(view, snapshotId)
   try {
-    await assertRestorable(view, snapshot, context)
+    await assertRestorable(view, snapshot, context.loadProgram)
     await prepareFiles(home, snapshot, deadline)
     deadline.throwIfAborted()
     await context.writeSnapshots(id, { ...tree!, reverting: snapshotId })

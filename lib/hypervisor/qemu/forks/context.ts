@@ -13,7 +13,7 @@ export interface ForkContext {
   readonly journal: ForkJournal
   readonly images: Images
   readonly attachments: Attachments
-  readonly sources: Pick<CloneSources, 'makeRoom'>
+  readonly sources: Pick<CloneSources, 'makeRoom' | 'lockForReading'>
   readonly createMachine: (definition: Definition) => QemuMachine
   readonly register: (machine: QemuMachine) => void
   /** Ends the QEMU of a machine that is not registered, and removes all that there is of the machine. */

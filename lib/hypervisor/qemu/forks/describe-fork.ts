@@ -10,21 +10,30 @@ import { assertLayerable } from '../layers/pause.ts'
 import type { PreparedOverlay } from '../layers/put-overlays.ts'
 import { assertSuspendable } from '../saved-memory.ts'
 
+const refuse = ({ name }: Pick<MachineView, 'name'>, why: string): never => {
+  throw new ServiceError('unsupported', `Forks of ${name} are unsupported: ${why}`)
+}
+
+/** Throws `unsupported` for a machine whose running guest cannot get other cards. */
+export const assertCardsReplaceable = (view: Pick<MachineView, 'name' | 'definition'>): void => {
+  const { networks } = view.definition
+  const at = networks.findIndex(({ port }) => port === undefined)
+  const card = networks[at]
+  if (card)
+    refuse(
+      view,
+      `its card ${getCardName(card, at)} is part of the board, so a fork would keep the MAC address of ${view.name}.`,
+    )
+}
+
 /** Throws `conflict` and `unsupported` for a machine that cannot fork, with the reason. */
 export const assertForkable = (view: MachineView): void => {
-  const { name, definition } = view
-  const refuse = (why: string): never => {
-    throw new ServiceError('unsupported', `Forks of ${name} are unsupported: ${why}`)
-  }
-  if (process.platform !== 'linux') refuse('only on Linux can machines share their memory.')
-  if (!isModern(definition))
-    refuse('machines of the type pc have no memory that others can share. Make a new machine with its disks.')
+  if (process.platform !== 'linux') refuse(view, 'only on Linux can machines share their memory.')
+  if (!isModern(view.definition))
+    refuse(view, 'machines of the type pc have no memory that others can share. Make a new machine with its disks.')
   assertSuspendable(view)
   assertLayerable(view, { what: 'Forks', advice: 'the clone can fork' })
-  const at = definition.networks.findIndex(({ port }) => port === undefined)
-  const card = definition.networks[at]
-  if (card)
-    refuse(`its card ${getCardName(card, at)} is part of the board, so a fork would keep the MAC address of ${name}.`)
+  assertCardsReplaceable(view)
 }
 
 /** Returns the definition of a fork. `overlays` are those of the source's disks: the fork builds on what is below them. */

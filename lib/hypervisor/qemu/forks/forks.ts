@@ -1,17 +1,25 @@
 import { basename, dirname, join } from 'node:path'
-import type { ForkDriver, NewFork } from '../../fork.ts'
+import type { ForkedMachines, NewFork } from '../../fork.ts'
 import type { MachineFolders } from '../../files/machine-folders.ts'
 import { createForkJournal, warnOfDamage } from '../../forks/journal.ts'
 import type { QemuMachine } from '../machine.ts'
 import { findLivingPid, killUnrecorded, waitForExit } from '../pid.ts'
 import type { ForkContext } from './context.ts'
 import { forkMachine } from './fork-machine.ts'
+import { forkSnapshot } from './fork-snapshot.ts'
 import { createWaitingForks, type WaitingForks } from './waiting-forks.ts'
 
 /** Forks machines, and removes what a killed service has left of forks. */
 export interface Forks {
   /** See `ForkDriver`. */
-  fork(source: QemuMachine, forks: readonly NewFork[], deadline: AbortSignal): ReturnType<ForkDriver['fork']>
+  fork(source: QemuMachine, forks: readonly NewFork[], deadline: AbortSignal): Promise<ForkedMachines>
+  /** See `ForkDriver`. */
+  forkSnapshot(
+    source: QemuMachine,
+    snapshot: string,
+    forks: readonly NewFork[],
+    deadline: AbortSignal,
+  ): Promise<ForkedMachines>
   /** Called at the start of the service, before it looks for machines. */
   removeInterrupted(): Promise<void>
   /** Ends the process that waits for the next fork of a machine. Resolves when nothing of it is left. */
@@ -42,6 +50,7 @@ export const createForks = ({ folder, folders, release, ...others }: Options): F
   const waiting = createWaitingForks(context)
   return {
     fork: (source, forks, deadline) => forkMachine(source, forks, { ...context, waiting }, deadline),
+    forkSnapshot: (source, snapshot, forks, deadline) => forkSnapshot(source, snapshot, forks, context, deadline),
     endWaiting: waiting.end,
     close: waiting.close,
     async removeInterrupted() {

@@ -1,7 +1,7 @@
 import { abortable } from '#lib/async/abortable.ts'
-import { getCardName } from '../../parts.ts'
 import type { QemuMachine } from '../machine.ts'
 import { waitForLoad } from '../saved-memory.ts'
+import { continueFork } from './continue-fork.ts'
 import { openDeviceState } from './device-state.ts'
 import { writeForkMarker } from './marker.ts'
 import type { MemoryFiles } from './memory-files.ts'
@@ -25,30 +25,25 @@ export interface StartingFork {
  */
 export const startFork = (machine: QemuMachine, template: MemoryFiles, life: AbortSignal): StartingFork => {
   const ready = Promise.withResolvers<void>()
-  const state = Promise.withResolvers<Buffer>()
+  const devices = Promise.withResolvers<Buffer>()
   const loaded = Promise.withResolvers<void>()
   const failed = Promise.withResolvers<void>()
   const fail = (error: unknown): void => {
     failed.resolve()
-    for (const { reject } of [ready, state, loaded]) reject(error)
+    for (const { reject } of [ready, devices, loaded]) reject(error)
   }
   // Nobody may wait for these any more when they are rejected.
-  for (const { promise } of [ready, state, loaded]) promise.catch(() => {})
-  const running = machine.operate(life, async ({ machine: { view, setView, changeState }, bootFork }) => {
-    const { pid, qmp } = await bootFork(template.handles, life)
+  for (const { promise } of [ready, devices, loaded]) promise.catch(() => {})
+  const running = machine.operate(life, async ({ machine: state, bootIncoming }) => {
+    const { pid, qmp } = await bootIncoming({ kind: 'fork', files: template.handles }, life)
     void qmp.closed.then(fail)
-    const { home, definition } = view()
+    const { home } = state.view()
     await writeForkMarker(home, pid)
     using incoming = await openDeviceState(qmp, home)
     ready.resolve()
-    await incoming.send(await abortable(state.promise, life))
+    await incoming.send(await abortable(devices.promise, life))
     await waitForLoad(qmp, life)
-    // The guest still has the card of the source, with its MAC address. QEMU runs commands in the order in which they come.
-    const cards = definition.networks.map(getCardName)
-    const disconnecting = cards.map(name => qmp.execute('set_link', { name, up: false }))
-    await Promise.all([...disconnecting, qmp.execute('cont')])
-    const persisted = changeState('running', { booted: true })
-    if (cards.length > 0) setView({ ...view(), disconnectedCards: cards })
+    const { persisted } = await continueFork(state, qmp)
     loaded.resolve()
     await persisted
   })
@@ -56,8 +51,8 @@ export const startFork = (machine: QemuMachine, template: MemoryFiles, life: Abo
   return {
     machine,
     ready: ready.promise,
-    async load(bytes) {
-      state.resolve(bytes)
+    async load(state) {
+      devices.resolve(state)
       await loaded.promise
     },
     failed: failed.promise,
