@@ -201,7 +201,11 @@ export const machines: CommandGroup = {
         machine,
         { flag: '[names...]', to: 'body.names', kind: 'list', about: 'a name for each copy' },
         { flag: '--count <number>', to: 'body.count', kind: 'number', about: 'number of copies; default: 1' },
-        { flag: '--snapshot <snapshot>', to: 'body.snapshot', about: 'name or id of a snapshot, or @ and a time of day' },
+        {
+          flag: '--snapshot <snapshot>',
+          to: 'body.snapshot',
+          about: 'name or id of a snapshot, or @ and a time of day',
+        },
         { flag: '--label <name=value>', to: 'body.labels', kind: 'pairs', about: 'label of the copies; repeatable' },
         { flag: '--ephemeral', to: 'body.ephemeral', about: 'delete a copy when it has stopped' },
         { flag: '--ttl <seconds>', to: 'body.ttl', kind: 'number', about: 'delete the copies after this time' },

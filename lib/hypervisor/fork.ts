@@ -25,10 +25,5 @@ export interface ForkDriver {
    * identity of their own as in `fork`; without memory they boot. The machine may be in any state and does not change; other calls
    * that only read it may run beside this one. Throws `conflict` and `unsupported` with what prevents it.
    */
-  forkSnapshot(
-    id: string,
-    snapshot: string,
-    forks: readonly NewFork[],
-    deadline: AbortSignal,
-  ): Promise<ForkedMachines>
+  forkSnapshot(id: string, snapshot: string, forks: readonly NewFork[], deadline: AbortSignal): Promise<ForkedMachines>
 }

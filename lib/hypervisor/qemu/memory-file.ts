@@ -78,8 +78,7 @@ const validateMemory = async (
     if (start.toString('latin1', 0, magic.length) !== magic) refuse('is not the memory of this machine')
     return
   }
-  if (!start.equals(buildHeader(id, info.suspension)))
-    refuse('is not the memory that was saved of this machine')
+  if (!start.equals(buildHeader(id, info.suspension))) refuse('is not the memory that was saved of this machine')
   if (size !== info.size) refuse(`has ${size} bytes, and had ${info.size} when it was saved`)
   // A read without a position moves the file position, which QEMU inherits.
   await handle.read(start, 0, headerSize, null)

@@ -64,7 +64,8 @@ export const runFork = async (
 ): Promise<readonly MachineView[]> => {
   const { driver, inventory, host } = context
   const { forks: forking } = driver
-  if (!forking) throw new ServiceError('unsupported', `Forks are unsupported by the ${driver.kind} driver; use a clone.`)
+  if (!forking)
+    throw new ServiceError('unsupported', `Forks are unsupported by the ${driver.kind} driver; use a clone.`)
   using reservations = new DisposableStack()
   for (const name of names) reservations.use(context.names.reserve(name))
   let made: readonly MachineView[] = []

@@ -10,11 +10,16 @@ const maxCount = 64
 const { labels, ephemeral, ttl } = lifecycleShape
 
 export const ForkMachine = knownObject('a fork', {
-  snapshot: z.string().min(1).max(256).optional().meta({
-    description:
-      'UUID or name of a snapshot of the machine, or `@` and a moment, which is forked in place of the present machine, in any state. ' +
-      'Its forks go on with its memory; without memory they boot. Needs the right to list its snapshots too',
-  }),
+  snapshot: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .meta({
+      description:
+        'UUID or name of a snapshot of the machine, or `@` and a moment, which is forked in place of the present machine, in any state. ' +
+        'Its forks go on with its memory; without memory they boot. Needs the right to list its snapshots too',
+    }),
   count: z.int().min(1).max(maxCount).optional().meta({ description: 'The number of forks; 1 when left out' }),
   names: z.array(MachineName).min(1).max(maxCount).optional().meta({
     description: 'A name for each fork. Left out, they are that of the machine with `-fork-` and a number.',
