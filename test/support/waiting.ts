@@ -3,15 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** Milliseconds in which everything comes that will come, also where the machine is busy with other tests. */
 export const patience = 120_000
 
-/** Milliseconds after which `until` fails: before the test, whose timeout would not tell what was waited for. */
+/** Milliseconds after which `until` usually fails: before the test, whose timeout would not tell what was waited for. */
 const longestWait = 200_000
 
 /**
  * Looks again and again until `look` throws no more, and gives what it gave then; fails with what it threw last. `every`:
- * the milliseconds between two looks, fewer where what is waited for passes.
+ * the milliseconds between two looks, fewer where what is waited for passes. `longest`: milliseconds after which it fails.
  */
-export const until = async <T>(look: () => T | Promise<T>, every = 10): Promise<T> => {
-  const limit = AbortSignal.timeout(longestWait)
+export const until = async <T>(look: () => T | Promise<T>, every = 10, longest = longestWait): Promise<T> => {
+  const limit = AbortSignal.timeout(longest)
   for (;;) {
     try {
       return await look()
