@@ -4,6 +4,7 @@ import { exists } from '#lib/platform/files.ts'
 import type { MachineView } from '../driver.ts'
 import type { MachineFolders, ValidMachine } from '../files/machine-folders.ts'
 import type { SnapshotTree } from '../snapshot.ts'
+import { unfinishedBase } from './disks/bases.ts'
 import { forkStateFile } from './forks/fork-machine.ts'
 import { stateFileName } from './machine-state.ts'
 import { writePersistedState, readPersistedState, type PersistedState } from './persisted-state.ts'
@@ -25,7 +26,8 @@ export const recoverMachine = async (
   const { id, home, definition, snapshots } = found
   const persisted = await readPersistedState(folders, id)
   const stateFile = join(home, stateFileName)
-  for (const unfinished of [`${stateFile}.tmp`, join(home, forkStateFile)]) await rm(unfinished, { force: true })
+  const unfinished = [`${stateFile}.tmp`, join(home, forkStateFile), join(home, unfinishedBase)]
+  for (const file of unfinished) await rm(file, { force: true })
   const base = { id, name: definition.name, definition, home, addresses: [], ...(snapshots && { snapshots }) }
   const hasSavedState = await exists(stateFile)
 

@@ -2,7 +2,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import type { Logger } from '#lib/platform/log.ts'
-import { writeFileAtomic } from '#lib/platform/files.ts'
+import { removeUnfinished, writeFileAtomic } from '#lib/platform/files.ts'
 import { readStateFile } from '#lib/platform/open-file.ts'
 
 /** The machines that forks under way are making. A machine that is listed does not exist yet for anybody else. */
@@ -60,6 +60,7 @@ export const createForkJournal = (folder: string): ForkJournal => ({
     }
   },
   async readInterrupted() {
+    await removeUnfinished(folder)
     const names = await readdir(folder).catch((): string[] => [])
     const ids: string[] = []
     const damaged: string[] = []

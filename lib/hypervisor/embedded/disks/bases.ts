@@ -35,11 +35,12 @@ interface Options {
 }
 
 const basePattern = /^base-[0-9a-f]{64}\.img$/
-const unfinishedName = 'base.new'
+/** The file that becomes a base image. A start of the service deletes what a killed one has left of it. */
+export const unfinishedBase = 'base.new'
 
 /** Creates the file `path` with the content of a disk, complete or not at all. */
 const createBase = async (disk: MachineDisk, home: string, path: string, signal: AbortSignal): Promise<void> => {
-  const unfinished = join(home, unfinishedName)
+  const unfinished = join(home, unfinishedBase)
   // What a killed service left.
   await rm(unfinished, { force: true })
   try {
