@@ -1,7 +1,7 @@
 /**
- * Forks a machine, or a snapshot of it, and is killed before the step of this number:
+ * Forks a machine, or a snapshot of it, and is killed before the step of this number, or the first one that this pattern matches:
  * `node killed-fork.ts qemu|embedded FOLDER ID STEP [SNAPSHOT]`. A step is a change of a file or folder, a program that is started, or
- * a message to QEMU. Prints the number of steps if it was not killed.
+ * a message to QEMU; its text is what it does and to which files. Prints the number of steps if it was not killed.
  */
 import child from 'node:child_process'
 import fs from 'node:fs'
@@ -13,7 +13,8 @@ const [kind = '', folder = '', id = '', step = '', snapshot = ''] = process.argv
 let done = 0
 const counted = <F extends (...args: never[]) => unknown>(real: F): F =>
   function (this: unknown, ...args: Parameters<F>) {
-    if (done === Number(step)) process.kill(process.pid, 'SIGKILL')
+    const isNamed = /\D/.test(step) && new RegExp(step).test(`${real.name} ${args.join(' ')}`)
+    if (done === Number(step) || isNamed) process.kill(process.pid, 'SIGKILL')
     done += 1
     return real.apply(this, args)
   } as unknown as F

@@ -1,9 +1,11 @@
 import { type FileHandle, open, readdir, readlink, stat } from 'node:fs/promises'
+import * as z from 'zod'
 import { ServiceError } from '#lib/errors.ts'
 import type { Definition } from '../../definition.ts'
 import { resolveOpenPath } from '#lib/platform/open-file.ts'
 import { describeMemory } from '../arguments/machine.ts'
 import type { RunningQemu } from '../process.ts'
+import type { Qmp } from '../qmp.ts'
 import { copyRanges } from './copy-ranges.ts'
 import { listSharedFiles, type Range, readUsedRanges } from './page-ranges.ts'
 
@@ -20,19 +22,24 @@ interface FoundFile {
   readonly path: string
   readonly inode: bigint
   readonly size: number
+  /** Nanoseconds since 1970. */
+  readonly madeAt: bigint
 }
 
-/** Returns the memory files of a process in the order in which it has made them, which is that of their inodes. */
+/**
+ * Returns the memory files of a process in the order in which it has made them. Linux counts their inodes for each processor apart,
+ * so these tell no order. Files of the same tick of the clock have descriptors in their order.
+ */
 const listMemoryFiles = async (pid: number): Promise<readonly FoundFile[]> => {
   const folder = `/proc/${pid}/fd`
   const found = new Map<bigint, FoundFile>()
-  for (const name of await readdir(folder)) {
+  for (const name of (await readdir(folder)).toSorted((a, b) => Number(a) - Number(b))) {
     const path = `${folder}/${name}`
     if ((await readlink(path).catch(() => undefined)) !== memoryFileName) continue
-    const { ino, size } = await stat(path, { bigint: true })
-    found.set(ino, { path, inode: ino, size: Number(size) })
+    const { ino: inode, size, birthtimeNs: madeAt } = await stat(path, { bigint: true })
+    if (!found.has(inode)) found.set(inode, { path, inode, size: Number(size), madeAt })
   }
-  return [...found.values()].toSorted((a, b) => (a.inode < b.inode ? -1 : 1))
+  return [...found.values()].toSorted((a, b) => Number(a.madeAt - b.madeAt))
 }
 
 /** Opens a memory file of a process. Throws if the process has put another file in its place, which it may have no right to write to. */
@@ -64,14 +71,27 @@ const hasSizes = (files: readonly FoundFile[], sizes: readonly number[]): boolea
  */
 export const openMemoryFiles = async (pid: number, definition: Definition): Promise<MemoryFiles> => {
   const shared = new Set((await listSharedFiles(pid)).map(({ inode }) => inode))
-  // A fork has the template open too, and changes it for itself alone.
-  const files = (await listMemoryFiles(pid)).filter(({ inode }) => shared.has(String(inode)))
-  if (!hasSizes(files, listSizes(definition)))
+  const sizes = listSizes(definition)
+  // A fork has the template open too, and changes it for itself alone. What is younger than the memory is a template that QEMU has
+  // not given back yet.
+  const files = (await listMemoryFiles(pid)).filter(({ inode }) => shared.has(String(inode))).slice(0, sizes.length)
+  if (!hasSizes(files, sizes))
     throw new ServiceError(
       'conflict',
       `${definition.name} cannot fork now, because its memory is not shared memory. It can after its next start: stop and start it.`,
     )
   return openAll(files, 'r')
+}
+
+const templatePrefix = 'template-'
+
+const Objects = z.array(z.object({ name: z.string() }))
+
+/** Deletes the memory of templates that a killed service has left in QEMU. */
+export const deleteTemplates = async (qmp: Qmp): Promise<void> => {
+  const objects = Objects.parse(await qmp.execute('qom-list', { path: '/objects' }))
+  for (const { name } of objects)
+    if (name.startsWith(templatePrefix)) await qmp.execute('object-del', { id: name })
 }
 
 /**
@@ -83,7 +103,7 @@ export const createMemoryFiles = async ({ pid, qmp }: RunningQemu, definition: D
   const ids: string[] = []
   try {
     for (const size of listSizes(definition)) {
-      const id = `template-${crypto.randomUUID().slice(0, 8)}`
+      const id = `${templatePrefix}${crypto.randomUUID().slice(0, 8)}`
       await qmp.execute('object-add', describeMemory(id, size / megabyte))
       ids.push(id)
     }

@@ -13,7 +13,7 @@ import type { MachineOperation, QemuMachine } from '../machine.ts'
 import type { ForkContext } from './context.ts'
 import { describeFork } from './describe-fork.ts'
 import type { ForkRecord } from '../../forks/journal.ts'
-import { copyMemory, createMemoryFiles, type MemoryFiles, openMemoryFiles } from './memory-files.ts'
+import { copyMemory, createMemoryFiles, deleteTemplates, type MemoryFiles, openMemoryFiles } from './memory-files.ts'
 import { type StartingFork, startFork } from './start-fork.ts'
 
 /** QEMUs that are started at the same time. */
@@ -71,6 +71,7 @@ export const prepareForks = async (
   const running = await operation.control.connect()
   const { pid, qmp } = running
   await using stack = new AsyncDisposableStack()
+  await deleteTemplates(qmp)
   const memory = stack.use(await openMemoryFiles(pid, definition))
   await sources.makeRoom(operation, deadline)
   const template = stack.use(await createMemoryFiles(running, definition))

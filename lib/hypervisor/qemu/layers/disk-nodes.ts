@@ -19,6 +19,13 @@ export interface DiskNode {
   readonly file: string
 }
 
+/** The used part of what stands behind `json:` in the name of a file. */
+const FileOptions = z.object({ file: z.object({ filename: z.string() }) })
+
+/** Returns the path of an image by the name that QEMU has for it, which may be JSON with all options of the image. */
+const parseFileName = (name: string): string =>
+  name.startsWith('json:') ? FileOptions.parse(JSON.parse(name.slice('json:'.length))).file.filename : name
+
 /**
  * Returns the uppermost image of a disk. Its node has the name of the disk until an overlay is put over it. Throws `upstream` if QEMU
  * has no such disk.
@@ -29,7 +36,7 @@ export const findDiskNode = async (qmp: Qmp, name: string): Promise<DiskNode> =>
   const devicePaths = new Set([name, `/machine/peripheral/${name}`, `/machine/peripheral/${name}/virtio-backend`])
   const image = devices.find(({ qdev }) => qdev !== undefined && devicePaths.has(qdev))?.inserted
   if (!image) throw new ServiceError('upstream', `QEMU has no disk ${name}.`)
-  return { node: image['node-name'], file: basename(image.file) }
+  return { node: image['node-name'], file: basename(parseFileName(image.file)) }
 }
 
 /** The used part of QEMU's reply to `x-debug-query-block-graph`. */
