@@ -90,8 +90,7 @@ const Objects = z.array(z.object({ name: z.string() }))
 /** Deletes the memory of templates that a killed service has left in QEMU. */
 export const deleteTemplates = async (qmp: Qmp): Promise<void> => {
   const objects = Objects.parse(await qmp.execute('qom-list', { path: '/objects' }))
-  for (const { name } of objects)
-    if (name.startsWith(templatePrefix)) await qmp.execute('object-del', { id: name })
+  for (const { name } of objects) if (name.startsWith(templatePrefix)) await qmp.execute('object-del', { id: name })
 }
 
 /**
