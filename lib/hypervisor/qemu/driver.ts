@@ -34,9 +34,10 @@ import { createHostNetwork } from './network/host-network.ts'
 import { openTunnel } from './network/tunnel.ts'
 import { createRecorder } from './recorder/client.ts'
 import { openSerialInput } from './recorder/serial-input.ts'
+import { createScreenshots } from '../screenshots.ts'
 import { openScreen } from './screen/open-screen.ts'
 import { createSnapshots } from './snapshots/snapshots.ts'
-import { createScreenshots } from './screen/screenshots.ts'
+import { takeScreenshot } from './screen/take-screenshot.ts'
 import { removeUnfinishedCopies } from './backup/back-up-disks.ts'
 import { type CloneContext, cloneMachine } from './clone-machine.ts'
 import { createCloneSources } from './clone-sources.ts'
@@ -263,7 +264,7 @@ export const createQemuDriver = async (options: Options): Promise<HypervisorDriv
       return openTunnel((await machine.control.connect()).qmp, requireForwardCard(machine.view().definition), port)
     },
     openScreen: async id => openScreen(base.requireMachine(id).view()),
-    takeScreenshot: async id => screenshots.take(base.requireMachine(id)),
+    takeScreenshot: id => screenshots.take(id, async () => takeScreenshot(base.requireMachine(id))),
     openSerial: id => openSerialInput(recorder, base.requireMachine(id).view(), legacyLogs.has(id)),
     snapshots,
     forks: {

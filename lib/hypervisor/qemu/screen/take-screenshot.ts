@@ -1,7 +1,6 @@
 import { constants } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createKeyedLimiter } from '#lib/async/limiter.ts'
 import { ServiceError } from '#lib/errors.ts'
 import { fileNames } from '../file-names.ts'
 import type { QemuMachine } from '../machine.ts'
@@ -20,7 +19,9 @@ const readPicture = async (path: string): Promise<Uint8Array> => {
   return buffer.subarray(0, bytesRead)
 }
 
-const drawScreen = async ({ view, control }: QemuMachine): Promise<Uint8Array> => {
+/** Draws the screen of a machine as a PNG. Throws `conflict` as `requireScreen`, and `upstream` for what QEMU refuses. */
+export const takeScreenshot = async ({ view, control }: QemuMachine): Promise<Uint8Array> => {
+  requireScreen(view())
   const path = join(view().home, fileNames.screenshot)
   const { qmp } = await control.connect()
   await rm(path, { force: true })
@@ -29,34 +30,5 @@ const drawScreen = async ({ view, control }: QemuMachine): Promise<Uint8Array> =
     return await readPicture(path)
   } finally {
     await rm(path, { force: true })
-  }
-}
-
-/** Takes screenshots of machines. */
-export interface Screenshots {
-  /** Draws the screen of a machine as a PNG. Throws `conflict` as `requireScreen`, and `upstream` for what QEMU refuses. */
-  take(machine: QemuMachine): Promise<Uint8Array>
-}
-
-/** Draws one picture of a machine at a time. All who ask meanwhile get the next one, which is drawn after they have asked. */
-export const createScreenshots = (): Screenshots => {
-  const limiter = createKeyedLimiter(1)
-  const waiting = new Map<string, Promise<Uint8Array>>()
-  return {
-    async take(machine) {
-      const view = machine.view()
-      requireScreen(view)
-      const { id } = view
-      const next = waiting.get(id)
-      if (next) return next
-      let hasBegun = false
-      const picture = limiter.run(id, () => {
-        hasBegun = true
-        waiting.delete(id)
-        return drawScreen(machine)
-      })
-      if (!hasBegun) waiting.set(id, picture)
-      return picture
-    },
   }
 }
