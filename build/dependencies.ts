@@ -80,6 +80,11 @@ ${table(head.slice(0, 4), nodes)}
 What is in the bundle because one of the packages above needs it:
 
 ${brought.join(', ')}.
+
+## A font
+
+The glyphs in pictures of the screens of embedded machines are those of [Spleen](https://github.com/fcambus/spleen) 8x16, under the license
+BSD-2-Clause. They are in \`lib/hypervisor/embedded/screen/spleen\`.
 `,
 )
 console.log(`docs/dependencies.md: ${direct.length} packages, ${brought.length} that they brought.`)

@@ -1,5 +1,5 @@
-import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { Metafile } from 'esbuild'
 
 const packagePattern = /^(?:.*\/)?(node_modules\/(?:@[^/]+\/)?[^/]+)\//
@@ -37,14 +37,31 @@ export const readPackage = (folder: string): PackageFacts => {
 /** A line between two licenses. */
 export const licenseSeparator = `\n\n${'-'.repeat(80)}\n\n`
 
-/** The licenses of every package that is in a bundle, as one text: most ask to go along with their code. */
+/** The folders of this repository in a bundle whose files are somebody else's, such as a font: they have a license of their own. */
+const foldersOfOthers = ({ inputs }: Metafile): readonly string[] =>
+  [
+    ...new Set(
+      Object.keys(inputs)
+        .filter(file => packageOf(file) === undefined)
+        .map(dirname),
+    ),
+  ]
+    .filter(folder => folder !== '.' && existsSync(join(folder, 'LICENSE')))
+    .sort()
+
+const readPackageLicense = (folder: string): string => {
+  const { name, version, license } = readPackage(folder)
+  const texts = globSync(join(folder, '{LICENSE,LICENCE,license,COPYING}*')).map(file =>
+    readFileSync(file, 'utf8').trim(),
+  )
+  return [`${name} ${version} (${license ?? 'see its text'})`, ...texts].join('\n\n')
+}
+
+/** The licenses of all others whose work is in a bundle, as one text: most ask to go along with their code. */
 export const licensesOf = (metafile: Metafile): string =>
-  packagesOf(metafile)
-    .map(folder => {
-      const { name, version, license } = readPackage(folder)
-      const texts = globSync(join(folder, '{LICENSE,LICENCE,license,COPYING}*')).map(file =>
-        readFileSync(file, 'utf8').trim(),
-      )
-      return [`${name} ${version} (${license ?? 'see its text'})`, ...texts].join('\n\n')
-    })
-    .join(licenseSeparator)
+  [
+    ...packagesOf(metafile).map(readPackageLicense),
+    ...foldersOfOthers(metafile).map(folder =>
+      [basename(folder), readFileSync(join(folder, 'LICENSE'), 'utf8').trim()].join('\n\n'),
+    ),
+  ].join(licenseSeparator)

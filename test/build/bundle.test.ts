@@ -33,9 +33,9 @@ describe('the host bundle', () => {
       expect(part).not.toContain(marker)
     }
     expect(part).toContain('/v1/machines/{id}/start')
-    expect(readFileSync(join(folder, 'some', 'LICENSES.txt'), 'utf8')).toMatch(
-      /^v86 .*BSD-2-Clause[\s\S]*Redistribution/m,
-    )
+    const licenses = readFileSync(join(folder, 'some', 'LICENSES.txt'), 'utf8')
+    expect(licenses).toMatch(/^v86 .*BSD-2-Clause[\s\S]*Redistribution/m)
+    expect(licenses, 'the font of pictures of screens').toMatch(/^spleen\n\n.*Frederic Cambus/m)
     const table = JSON.parse(readFileSync(join(folder, 'some', 'routes.json'), 'utf8')) as { id: string }[]
     expect(table.map(row => row.id)).toEqual(some.map(route => route.id))
   })

@@ -15,11 +15,15 @@ import { openRfbClient, type RfbClient } from '../support/guests/rfb-client.ts'
 import { host } from '../support/harness.ts'
 import { refuseImage } from '../support/images.ts'
 import { decodePng, type Picture } from '../support/guests/png.ts'
+import { cutCharacter } from '../support/guests/screen-text.ts'
 import { patience, until } from '../support/waiting.ts'
 import type { Workbench } from './hypervisor.ts'
 
 interface Bench extends Pick<Workbench, 'driver' | 'close'> {
-  /** A machine with a screen whose guest prints `>` on its serial line, and shows on the screen what comes from there. */
+  /**
+   * A machine with a screen whose guest prints `>` on its serial line and at the beginning of its screen, and shows behind it what
+   * comes from the serial line.
+   */
   machine(name: string): object
 }
 
@@ -129,9 +133,22 @@ export const screenshotContract = (name: string, createBench: () => Promise<Benc
       const after = await until(async () => {
         const picture = await takePicture()
         expect(countDifferences(before, picture)).toBeGreaterThan(100)
+        expect(cutCharacter(picture, 0, 9)).toEqual(cutCharacter(picture, 0, 1))
         return picture
       })
       expect(after).toMatchObject({ width: before.width, height: before.height })
+      const [prompt, first, ...others] = Array.from({ length: 10 }, (_, column) => cutCharacter(after, 0, column))
+      expect(first).not.toEqual(prompt)
+      expect(new Set(first).size, 'it is not one colour').toBeGreaterThan(1)
+      for (const other of others) expect(other).toEqual(first)
+    })
+
+    test('the picture of a paused machine is what its guest has shown', async () => {
+      const { machines, id, takePicture } = service
+      await machines.run(id, 'pause')
+      const [first, second] = [await takePicture(), await takePicture()]
+      expect(cutCharacter(second, 0, 1)).toEqual(cutCharacter(first, 0, 1))
+      await machines.run(id, 'resume')
     })
 
     test('many pictures at once are all whole', async () => {

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { createTimeLimit } from '#lib/async/time-limit.ts'
 import { messageOf, ServiceError } from '#lib/errors.ts'
 import type { Logger } from '#lib/platform/log.ts'
 import type { StartWorker } from '#lib/platform/workers.ts'
@@ -8,6 +9,7 @@ import type { Definition } from '../definition.ts'
 import type { HypervisorDriver, MachineView } from '../driver.ts'
 import { createMachineFolders } from '../files/machine-folders.ts'
 import type { HostFileOpener } from '../files/open-machine-file.ts'
+import { createScreenshots, requireScreenOn } from '../screenshots.ts'
 import type { SerialPort } from '../serial-port.ts'
 import { createStoppedView } from '../machine-views.ts'
 import { cloneMachine } from './clone-machine.ts'
@@ -46,11 +48,13 @@ interface Options {
 
 /** Milliseconds to restore a machine at the start of the service, or to suspend all machines at its end. */
 const transitionTimeout = 60_000
+/** Milliseconds in which an emulator draws its screen. */
+const screenshotTimeout = 10_000
 
 /**
  * Creates the driver that needs no installed hypervisor: each running machine is a worker thread with v86, a PC emulator.
  * Its limits: 1 processor, 2 to 1024 MB of memory, a multiboot kernel or a Linux kernel for i386, at most 1 raw disk of up to 64 MB,
- * no network.
+ * no network, no keyboard. Its VGA can be seen in pictures only.
  */
 export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
   const { folder, startWorker, readProgram, serialLogSize, hostFiles, log } = options
@@ -85,6 +89,14 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
             .filter(({ definition }) => definition.base === id)
             .flatMap(({ definition: { disks } }) => disks.flatMap(({ backing }) => backing ?? [])),
   })
+  const screenshots = createScreenshots()
+  const drawScreen = async (id: string): Promise<Uint8Array> => {
+    const machine = base.requireMachine(id)
+    const view = machine.view()
+    requireScreenOn(view)
+    using limit = createTimeLimit(screenshotTimeout, `The emulator of ${view.name} does not draw its screen.`)
+    return await machine.takeScreenshot(limit.signal)
+  }
   const forkParts = { folder, folders, bases, hostFiles, loadProgram, createMachine: createStopped, log }
   const forks = createForks({ ...forkParts, register: base.register })
   const copying = { bases, hostFiles, create: base.createPrepared }
@@ -180,6 +192,7 @@ export const createEmbeddedDriver = (options: Options): EmbeddedDriver => {
     },
     import: (machine, populate) => base.import(machine, populate, validateImport),
     openAgent: async id => base.requireMachine(id).agentPort.require(),
+    takeScreenshot: id => screenshots.take(id, () => drawScreen(id)),
     snapshots,
     forks: {
       fork: (id, newForks, deadline) => forks.fork(base.requireMachine(id), newForks, deadline),

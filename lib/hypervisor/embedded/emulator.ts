@@ -5,6 +5,9 @@ import { createBootImage } from './linux/boot-image.ts'
 import { parseKernelHeader } from './linux/kernel-header.ts'
 import type { Line, StateToRestore, WorkerData, WorkerEvent } from './protocol.ts'
 import { readState, computeSha256, writeState, type Origin } from './saved-state.ts'
+import { enableGraphics } from './screen/draw-graphics.ts'
+import { enterTextMode } from './screen/enter-text-mode.ts'
+import { takeScreenshot } from './screen/take-screenshot.ts'
 import { createSerialLines } from './serial/lines.ts'
 
 export interface Emulator {
@@ -13,6 +16,8 @@ export interface Emulator {
   pause(): Promise<void>
   /** Pauses and writes the state to `path`. */
   save(path: string): Promise<void>
+  /** Draws the screen as a PNG. */
+  takeScreenshot(): Uint8Array<ArrayBuffer>
   sendInput(line: Line, bytes: Uint8Array): void
 }
 
@@ -67,6 +72,7 @@ export const createEmulator = async (data: WorkerData, report: (event: WorkerEve
     ...(data.cmdline !== undefined && !data.isLinux && { cmdline: data.cmdline }),
     ...(data.state !== undefined && { initial_state: loadState(data.state) }),
   }
+  enableGraphics()
   const emulator: V86 = new V86(options)
   const lines = createSerialLines(emulator, data, report)
   const onEnd = (isReboot: boolean): void => {
@@ -82,6 +88,8 @@ export const createEmulator = async (data: WorkerData, report: (event: WorkerEve
     void emulator.stop()
     onEnd(true)
   }
+  // A saved state has the registers of its VGA.
+  if (data.state === undefined) enterTextMode(emulator)
   lines.start()
 
   const pause = async (): Promise<void> => {
@@ -96,6 +104,7 @@ export const createEmulator = async (data: WorkerData, report: (event: WorkerEve
       await pause()
       writeState(path, new Uint8Array(await emulator.save_state()), readOrigin(data.id))
     },
+    takeScreenshot: () => takeScreenshot(emulator),
     sendInput: lines.send,
   }
 }

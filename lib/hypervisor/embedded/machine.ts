@@ -61,6 +61,8 @@ export interface Machine {
   startFork(state: StateToRestore, deadline: AbortSignal): Promise<void>
   /** Suspends a running or paused machine. The next start of the service restores it to the same state. */
   suspendForShutdown(deadline: AbortSignal): Promise<void>
+  /** Draws the screen as a PNG. Throws `conflict` for a machine without a session, and as `Session.takeScreenshot`. */
+  takeScreenshot(deadline: AbortSignal): Promise<Uint8Array>
   /** Sends input to the guest's console. Throws `conflict` if the machine does not run, and as `Session.sendInput`. */
   sendInput(bytes: Uint8Array): void
   readonly agentPort: AgentPort
@@ -263,6 +265,7 @@ export const createMachine = (options: MachineOptions): Machine => {
       const { state } = view()
       if (state === 'running' || state === 'paused') await suspend(deadline, state)
     },
+    takeScreenshot: async deadline => control.require().takeScreenshot(deadline),
     sendInput(bytes) {
       lastUsedAt = Date.now()
       control.require().sendInput('console', bytes)

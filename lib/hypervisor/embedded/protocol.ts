@@ -32,6 +32,8 @@ export interface WorkerData {
 /** A request to a worker. The worker replies in order, with a `WorkerReply` of the same number. */
 export type WorkerRequest =
   | { readonly number: number; readonly command: 'run' | 'pause' }
+  /** Draws the screen; the reply has the picture. */
+  | { readonly number: number; readonly command: 'take screenshot' }
   /** Pauses, writes the state to this path and makes state and disk durable. */
   | { readonly number: number; readonly command: 'save'; readonly path: string }
 
@@ -47,6 +49,8 @@ export interface LineInput {
 /** The reply to a request. `error` is set if it failed. */
 export interface WorkerReply {
   readonly number: number
+  /** A PNG. */
+  readonly picture?: Uint8Array
   readonly error?: string
 }
 

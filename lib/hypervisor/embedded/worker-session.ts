@@ -23,6 +23,8 @@ export interface Session {
   run(deadline: AbortSignal): Promise<void>
   pause(deadline: AbortSignal): Promise<void>
   save(path: string, deadline: AbortSignal): Promise<void>
+  /** Draws the screen as a PNG. Rejects as `run`. */
+  takeScreenshot(deadline: AbortSignal): Promise<Uint8Array>
   /** Sends serial input to the guest. Throws `conflict` if the guest does not take it. */
   sendInput(line: Line, bytes: Uint8Array): void
   /** True if the machine has a line for the guest agent. */
@@ -53,7 +55,7 @@ export const startSession = async ({ startWorker, name, data, deadline }: Option
   const worker = startWorker('embedded', data)
   const ready = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<SessionEnd>()
-  const pendingRequests = new Map<number, PromiseWithResolvers<void>>()
+  const pendingRequests = new Map<number, PromiseWithResolvers<WorkerReply>>()
   let lastNumber = 0
 
   const onEnd = (ending: SessionEnd, refusal: ServiceError): void => {
@@ -94,10 +96,11 @@ export const startSession = async ({ startWorker, name, data, deadline }: Option
         return onAgentOutput(message.bytes)
     }
   }
-  const onReply = ({ number, error }: WorkerReply): void => {
+  const onReply = (reply: WorkerReply): void => {
+    const { number, error } = reply
     const pending = pendingRequests.get(number)
     pendingRequests.delete(number)
-    if (error === undefined) pending?.resolve()
+    if (error === undefined) pending?.resolve(reply)
     else
       pending?.reject(new ServiceError(isNoSpace(error) ? 'no-space' : 'upstream', `The emulator of ${name}: ${error}`))
   }
@@ -109,14 +112,14 @@ export const startSession = async ({ startWorker, name, data, deadline }: Option
   worker.on('exit', () => onCrash('its thread was ended'))
 
   const sendRequest = async (
-    request: { command: 'run' | 'pause' } | { command: 'save'; path: string },
+    request: { command: 'run' | 'pause' | 'take screenshot' } | { command: 'save'; path: string },
     deadline: AbortSignal,
-  ) => {
+  ): Promise<WorkerReply> => {
     lastNumber += 1
-    const reply = Promise.withResolvers<void>()
+    const reply = Promise.withResolvers<WorkerReply>()
     pendingRequests.set(lastNumber, reply)
     worker.postMessage({ number: lastNumber, ...request } satisfies WorkerRequest, [])
-    await abortable(reply.promise, deadline)
+    return abortable(reply.promise, deadline)
   }
   const terminate = async (): Promise<void> => void (await worker.terminate())
 
@@ -128,9 +131,14 @@ export const startSession = async ({ startWorker, name, data, deadline }: Option
   }
   return {
     ended: ended.promise,
-    run: deadline => sendRequest({ command: 'run' }, deadline),
-    pause: deadline => sendRequest({ command: 'pause' }, deadline),
-    save: (path, deadline) => sendRequest({ command: 'save', path }, deadline),
+    run: async deadline => void (await sendRequest({ command: 'run' }, deadline)),
+    pause: async deadline => void (await sendRequest({ command: 'pause' }, deadline)),
+    save: async (path, deadline) => void (await sendRequest({ command: 'save', path }, deadline)),
+    async takeScreenshot(deadline) {
+      const { picture } = await sendRequest({ command: 'take screenshot' }, deadline)
+      if (!picture) throw new ServiceError('upstream', `The emulator of ${name} has drawn no picture of its screen.`)
+      return picture
+    },
     sendInput: serialPorts.send,
     hasAgentLine: data.isLinux,
     onAgentLine(receiver) {

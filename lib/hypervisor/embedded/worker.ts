@@ -3,7 +3,8 @@ import { messageOf } from '#lib/errors.ts'
 import { createEmulator, UnusableStateError, type Emulator } from './emulator.ts'
 import type { WorkerReply, LineInput, WorkerEvent, WorkerRequest, WorkerData } from './protocol.ts'
 
-const runRequest = (emulator: Emulator, request: WorkerRequest): Promise<void> => {
+/** Resolves to a picture if the request asks for one. */
+const runRequest = async (emulator: Emulator, request: WorkerRequest): Promise<Uint8Array<ArrayBuffer> | void> => {
   switch (request.command) {
     case 'run':
       return emulator.run()
@@ -11,6 +12,8 @@ const runRequest = (emulator: Emulator, request: WorkerRequest): Promise<void> =
       return emulator.pause()
     case 'save':
       return emulator.save(request.path)
+    case 'take screenshot':
+      return emulator.takeScreenshot()
   }
 }
 
@@ -34,7 +37,7 @@ export const serve = async (port: MessagePort, data: object): Promise<void> => {
     queue = queue
       .then(() => runRequest(emulator, message))
       .then(
-        () => report({ number: message.number }),
+        picture => report({ number: message.number, ...(picture && { picture }) }),
         (error: unknown) => report({ number: message.number, error: messageOf(error) }),
       )
   })

@@ -1,10 +1,12 @@
 import type { Area } from '../case.ts'
 import { present } from '../expectation.ts'
+import { audited } from './effects.ts'
 
 const machine = '/v1/machines/web'
 const text = `${machine}/console?follow=false`
+const screenshot = `${machine}/screenshot`
 
-/** Consoles of machines, and calls that wait for machines. */
+/** Consoles of machines, pictures of their screens, and calls that wait for machines. */
 export const consoleArea: Area = {
   name: 'consoles',
   people: { operator: { claims: ['LIST_VM'] } },
@@ -34,12 +36,29 @@ export const consoleArea: Area = {
       request: ['SOCKET', `${machine}/console?writer=claim`, 1],
       status: 101,
     },
+    {
+      name: 'the picture of a machine with a console that is stopped',
+      request: ['GET', screenshot],
+      status: 409,
+    },
     { name: 'start the machine with a console', request: ['PUT', `${machine}/start`], status: 200 },
     {
       name: 'wait for the output of its boot',
       request: ['GET', `${machine}/wait?for=serial:BOOT%200*1&timeout=60`],
       status: 200,
       reply: { id: '{web}', result: 'met', current_state: 'running', cursor: present },
+    },
+    {
+      name: 'take a picture of its screen',
+      request: ['GET', screenshot],
+      status: 200,
+      effects: [audited('machines/screenshot')],
+    },
+    {
+      name: 'an operator takes no picture of it',
+      as: 'operator',
+      request: ['GET', screenshot],
+      status: 403,
     },
     {
       name: 'wait for something that does not come',
