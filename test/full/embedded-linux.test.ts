@@ -2,18 +2,21 @@ import { createHash, randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { getEmulatedLinux, withoutEmulatedLinux } from '../support/guests/emulated-linux.ts'
+import { decodePng } from '../support/guests/png.ts'
+import { readScreenText } from '../support/guests/screen-text.ts'
 import { waitForSerial } from '../support/guests/serial-shell.ts'
 import { newState, rootPassword, type Service, startService } from '../support/service.ts'
 import { until } from '../support/waiting.ts'
 
 describe.skipIf(withoutEmulatedLinux !== undefined)(withoutEmulatedLinux ?? 'a Linux on the embedded driver', () => {
   test(
-    'boots, runs commands and moves files by its agent, is suspended, resumed and cloned, and obeys a stop',
+    'boots, runs commands and moves files by its agent, shows text on its screen, is suspended, resumed and cloned, and obeys a stop',
     { timeout: 1_800_000 },
     async () => {
       using state = newState()
       const { kernel, initrd, cmdline } = getEmulatedLinux()
-      const env = { VMHOST_ROOT_PASSWORD: rootPassword, VMHOST_ALLOWED_FOLDERS: dirname(kernel) }
+      const allowed = { VMHOST_ROOT_PASSWORD: rootPassword, VMHOST_ALLOWED_FOLDERS: dirname(kernel) }
+      const env = { ...allowed, VMHOST_LISTEN: 'http://127.0.0.1:0' }
       const start = (): Promise<Service> => startService({ state: state.path, driver: 'embedded', env })
       let service = await start()
       const token = await service.signIn()
@@ -54,6 +57,13 @@ describe.skipIf(withoutEmulatedLinux !== undefined)(withoutEmulatedLinux ?? 'a L
       expect((await execute('linux', 'sha256sum < /tmp/file')).stdout).toContain(digest)
       expect((await execute('linux', 'wc -c < /tmp/file')).stdout.trim()).toBe(String(content.length))
       await execute('linux', 'echo kept > /dev/sda; sync')
+      const readScreen = async (): Promise<string[]> => {
+        const headers = { authorization: `Bearer ${token}` }
+        const response = await fetch(`${service.url}/api/v1/machines/linux/screenshot`, { headers })
+        return readScreenText(decodePng(await response.bytes()))
+      }
+      await execute('linux', 'echo seen on the screen > /dev/tty1')
+      expect(await readScreen()).toContain('seen on the screen')
 
       expect((await call('PUT', '/linux/suspend')).status).toBe(200)
       await service.stop()
@@ -61,6 +71,7 @@ describe.skipIf(withoutEmulatedLinux !== undefined)(withoutEmulatedLinux ?? 'a L
       expect((await call('PUT', '/linux/resume')).status).toBe(200)
       await waitForAgent('linux')
       expect((await execute('linux', 'wc -c < /tmp/file; head -c 4 /dev/sda')).stdout).toBe(`${content.length}\nkept`)
+      expect(await readScreen()).toContain('seen on the screen')
       const clock = Number((await execute('linux', 'date +%s')).stdout)
       expect(Math.abs(clock - Date.now() / 1000)).toBeLessThan(30)
 

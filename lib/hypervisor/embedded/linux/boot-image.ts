@@ -54,11 +54,15 @@ const createLoader = (end: number, bssEnd: number): Uint8Array => {
   return Uint8Array.from([...header.flatMap(dword), ...data, ...code])
 }
 
-/** Returns the boot parameters (`struct boot_params`): the setup header of the kernel, and the memory of the machine in MB. */
+/** Returns the boot parameters (`struct boot_params`): the setup header of the kernel, the screen, and the memory of the machine in MB. */
 const createParameters = ({ setupHeader }: KernelHeader, memory: number): Uint8Array => {
   const bytes = new Uint8Array(4096)
   bytes.set(setupHeader, setupHeaderOffset)
   const view = new DataView(bytes.buffer)
+  // The screen: the mode 3 of a VGA, with 80 by 25 characters that are 16 pixels high.
+  bytes.set([0x03, 80], 0x06)
+  view.setUint16(0x0a, 3, true) // orig_video_ega_bx: more than 64 KB of memory, in colour
+  bytes.set([25, 1, 16], 0x0e)
   view.setUint8(0x210, 0xff) // type_of_loader: one without a number
   view.setUint32(0x218, 0, true) // ramdisk_image
   view.setUint32(0x21c, 0, true) // ramdisk_size
