@@ -49,7 +49,7 @@ describe('machines on the command line', () => {
       ['exec demo ls -l', 3, 'its guest agent answers while it runs'],
       ['cp demo:/etc/hosts .', 3, 'its guest agent answers while it runs'],
       ['cp one two', 2, 'MACHINE:PATH'],
-      ['machines screenshot demo', 3, 'Screenshots are unsupported'],
+      ['machines screenshot demo', 3, 'demo is stopped, so its screen shows nothing; start it first'],
       ['machines snapshots show demo nothing', 4, 'nothing'],
       ['users show nobody', 4, 'nobody'],
       ['machines stop nothing', 4, 'no machine with the id or name nothing'],

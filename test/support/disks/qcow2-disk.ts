@@ -1,6 +1,7 @@
 import { link, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runProcess } from '#lib/platform/processes.ts'
+import { until } from '../waiting.ts'
 
 const run = async (program: string, ...args: readonly string[]): Promise<string> => {
   const { code, stdout, stderr } = await runProcess(program, args, { timeout: 60_000 })
@@ -21,9 +22,12 @@ export const readPatterns = async (disk: string, places: readonly number[]): Pro
   return [...text.matchAll(/^[0-9a-f]{8}: +([0-9a-f]{2})/gm)].map(([, byte]) => Number.parseInt(byte!, 16))
 }
 
-/** How many images a disk is made of, also if a machine runs with it. */
-export const imageLayers = async (disk: string): Promise<number> =>
-  JSON.parse(await run('qemu-img', 'info', '-U', '--output=json', '--backing-chain', disk)).length
+/**
+ * How many images a disk is made of, also if a machine runs with it. QEMU may then be writing the header that qemu-img reads in two
+ * parts, so a first reading may find a name that is none.
+ */
+export const imageLayers = (disk: string): Promise<number> =>
+  until(async () => JSON.parse(await run('qemu-img', 'info', '-U', '--output=json', '--backing-chain', disk)).length)
 
 /** One more layer on the disk of a machine, as earlier versions made one for each linked clone. */
 export const freezeByHand = async (home: string): Promise<void> => {
