@@ -25,12 +25,12 @@ const { values } = parseArgs({
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 
-const report = ({ name, bytes, nodeBytes, codeBytes, symbols, isCompiled, isSigned }: BuiltExecutable): string => {
+const report = ({ name, bytes, nodeBytes, codeBytes, symbols, isSigned }: BuiltExecutable): string => {
   const file = join(folder, name)
   return [
     `Built ${file}, ${megabytes(bytes)}:`,
     `  Node    ${megabytes(nodeBytes)}, ${symbols}`,
-    `  code    ${megabytes(codeBytes)}, ${isCompiled ? 'compiled' : 'not compiled, because that must be done on its platform'}`,
+    `  code    ${megabytes(codeBytes)}`,
     ...(isSigned === undefined
       ? []
       : [`  signed  ${isSigned ? 'yes, without a certificate' : 'no: no signer is here'}`]),

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { ExecutableBundle } from './bundle.ts'
 
 interface Parts {
@@ -9,17 +9,16 @@ interface Parts {
   readonly node: string
   /** A Node of the same version that runs here. */
   readonly builder: string
-  /** Compiles the code now, which saves time at each start. It can be done only for the platform of this computer. */
-  readonly isCompiled: boolean
   /** An empty folder for files in between. */
   readonly work: string
   readonly output: string
 }
 
 /** Has Node make one executable of itself and the bundle. */
-export const assemble = ({ bundle, node, builder, isCompiled, work, output }: Parts): void => {
+export const assemble = ({ bundle, node, builder, work, output }: Parts): void => {
   const writeInput = (name: string, content: string | Uint8Array): string => {
     const file = join(work, name)
+    mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, content)
     return file
   }
@@ -29,7 +28,8 @@ export const assemble = ({ bundle, node, builder, isCompiled, work, output }: Pa
     executable: node,
     output,
     disableExperimentalSEAWarning: true,
-    useCodeCache: isCompiled,
+    // Compiled code is of use to the main module alone, and that loads others (`lib/entry/asset-modules.ts`).
+    useCodeCache: false,
     useSnapshot: false,
     // Neither arguments nor the environment change how Node runs.
     execArgvExtension: 'none',

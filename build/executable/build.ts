@@ -25,7 +25,6 @@ export interface BuiltExecutable {
   readonly codeBytes: number
   /** What was done about Node's symbols. */
   readonly symbols: string
-  readonly isCompiled: boolean
   readonly isSigned: boolean | undefined
 }
 
@@ -57,9 +56,8 @@ export const buildExecutable = async (
     const builder = target.name === ownPlatform ? node : findNode(findTarget(ownPlatform))
     const base = join(work, 'node')
     const symbols = copyStripped(node.program, base, target)
-    const isCompiled = target.name === ownPlatform
     const output = join(work, executableName(target.name))
-    assemble({ bundle, node: base, builder: builder.program, isCompiled, work, output })
+    assemble({ bundle, node: base, builder: builder.program, work, output })
     const isSigned = target.format === 'Mach-O' ? signForMacOs(output) : undefined
     const name = `${executableName(target.name)}${isSigned === false ? '-unsigned' : ''}`
 
@@ -80,9 +78,11 @@ export const buildExecutable = async (
       name,
       bytes: sizeOf(join(folder, name)),
       nodeBytes: sizeOf(base),
-      codeBytes: Buffer.byteLength(bundle.main) + Buffer.byteLength(bundle.assets['worker.cjs'] ?? ''),
+      codeBytes: Object.entries(bundle.assets).reduce(
+        (sum, [file, content]) => (file.endsWith('js') ? sum + content.length : sum),
+        0,
+      ),
       symbols,
-      isCompiled,
       isSigned,
     }
   } finally {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { basename } from 'node:path'
-import { build, type Metafile } from 'esbuild'
+import { relative } from 'node:path'
+import { build, type BuildResult, type Metafile } from 'esbuild'
 import { apiDescriptionFile } from '#lib/compose/api-description.ts'
 import type { Route } from '#lib/http/endpoint.ts'
 import type { Exposure } from '#lib/http/exposure.ts'
@@ -9,7 +9,7 @@ import { webConsoleFile } from '#lib/compose/assets/console-pages.ts'
 import { buildPages } from '../pages.ts'
 import { buildApiDescription } from '../api-description.ts'
 import { wasmFile } from '../host.ts'
-import { joinMetafiles, nodeOptions, withCommandsAtOnce, withoutAddOns } from '../node-bundle.ts'
+import { joinMetafiles, nodeOptions, withoutAddOns } from '../node-bundle.ts'
 import { onlyRoutes } from '../only-routes.ts'
 import { needsPart, withoutUnusedParts } from '../parts.ts'
 
@@ -26,8 +26,13 @@ export interface ExecutableBundle {
   readonly metafile: Metafile
 }
 
+/** Returns the texts of the files that a build has made, by their paths from the folder of the build. */
+const readOutput = ({ outputFiles }: BuildResult<{ write: false }>): Readonly<Record<string, string>> =>
+  Object.fromEntries(outputFiles.map(({ path, text }) => [relative('.', path), text]))
+
 /**
- * Bundles the code of the executable: its main module, and as assets the code of its worker threads and processes, and its data.
+ * Bundles the code of the executable: its main module, and as assets the modules of the program, the code of its worker threads and
+ * processes, and its data.
  * @param builtFor the selection of all routes that `routes` are
  */
 export const bundleExecutable = async (
@@ -35,11 +40,22 @@ export const bundleExecutable = async (
   builtFor: Exposure = { include: [], exclude: [] },
 ): Promise<ExecutableBundle> => {
   const plugins = [onlyRoutes(routes, builtFor), withoutUnusedParts(routes), withoutAddOns]
-  const program = await build({
+  const main = await build({
     ...nodeOptions,
-    plugins: [...plugins, withCommandsAtOnce],
     write: false,
     entryPoints: ['lib/entry/executable.ts'],
+    format: 'esm',
+    banner: { js: banner },
+  })
+  const program = await build({
+    ...nodeOptions,
+    plugins,
+    write: false,
+    outdir: '.',
+    entryPoints: { program: 'lib/entry/executable-program.ts' },
+    outExtension: { '.js': '.mjs' },
+    chunkNames: 'chunks/[name]-[hash]',
+    splitting: true,
     format: 'esm',
     banner: { js: banner },
   })
@@ -60,18 +76,20 @@ export const bundleExecutable = async (
     banner: { js: banner },
   })
   const pages = await buildPages(routes)
-  const [main, workerCode] = [program.outputFiles[0]!.text, worker.outputFiles[0]!.text]
-  const programCode = Object.fromEntries(ownPrograms.outputFiles.map(({ path, text }) => [basename(path), text]))
+  const code = {
+    ...readOutput(program),
+    ...readOutput(ownPrograms),
+    'worker.cjs': worker.outputFiles[0]!.text,
+  }
   return {
-    main,
+    main: main.outputFiles[0]!.text,
     assets: {
-      ...programCode,
-      'worker.cjs': workerCode,
+      ...code,
       ...(needsPart(routes, 'drivers') && { 'v86.wasm': readFileSync(wasmFile) }),
       [apiDescriptionFile]: await buildApiDescription(routes),
       [webConsoleFile]: pages.text,
-      version: hash('sha256', [main, workerCode, ...Object.values(programCode)].join('')).slice(0, 16),
+      version: hash('sha256', Object.values(code).join('')).slice(0, 16),
     },
-    metafile: joinMetafiles([program.metafile, worker.metafile, ownPrograms.metafile, pages.metafile]),
+    metafile: joinMetafiles([main.metafile, program.metafile, worker.metafile, ownPrograms.metafile, pages.metafile]),
   }
 }

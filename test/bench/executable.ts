@@ -4,7 +4,7 @@ import { processorTime, type Server, startExecutable, startVmhost } from './proc
 import { stateWith } from './state.ts'
 import { ratioRow, type Row } from './table.ts'
 
-const rounds = 9
+const rounds = 31
 
 /** Milliseconds of processor time that a program uses up to its first reply. */
 const timeOfStart = async (start: () => Promise<Server>): Promise<number> => {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { writeBillOfMaterials } from '#build/executable/bill-of-materials.ts'
-import { bundleExecutable } from '#build/executable/bundle.ts'
+import { bundleExecutable, type ExecutableBundle } from '#build/executable/bundle.ts'
 import { readMachO } from '#build/executable/mach-o.ts'
 import { assertIntegrity } from '#build/executable/node.ts'
 import { findTarget } from '#build/executable/targets.ts'
@@ -12,6 +12,12 @@ import { needsControl } from '#lib/compose/hosts/host-routes.ts'
 import { newFolder } from '../support/folder.ts'
 
 const routes = (await readRoutes()).filter(route => !needsControl(route))
+
+/** The text of all assets whose names match. */
+const textOf = (assets: ExecutableBundle['assets'], pattern: RegExp): string =>
+  Object.entries(assets)
+    .flatMap(([name, content]) => (pattern.test(name) ? [String(content)] : []))
+    .join('\n')
 
 /** A Mach-O file with these load commands: their numbers, and the names of segments. */
 const createMachO = (commands: readonly (readonly [number, string?])[]): Buffer => {
@@ -41,15 +47,21 @@ describe('the code of the executable', () => {
   })
 
   test('loads no file from outside the executable', async () => {
-    const { main, assets } = await bundleExecutable(routes)
+    const { assets } = await bundleExecutable(routes)
     // Only names of modules of Node are there, and `require` of the bundle has only those.
-    expect(main).toContain('process.getBuiltinModule(')
-    expect(main).not.toContain('createRequire(')
+    const code = textOf(assets, /\.mjs$/)
+    expect(code).toContain('process.getBuiltinModule(')
+    expect(code).not.toContain('createRequire(')
     for (const name of ['cpu-features', './crypto/build/Release/sshcrypto.node'])
-      expect(main).toContain(`${name} is not part of this program`)
-    expect(Object.keys(assets).sort()).toEqual([
+      expect(code).toContain(`${name} is not part of this program`)
+    expect(
+      Object.keys(assets)
+        .filter(name => !name.startsWith('chunks/'))
+        .sort(),
+    ).toEqual([
       'api-description.json',
       'events.js',
+      'program.mjs',
       'recorder.js',
       'v86.wasm',
       'version',
@@ -60,9 +72,10 @@ describe('the code of the executable', () => {
 
   test('excludes endpoints that were not selected', async () => {
     const some = routes.filter(({ id }) => id !== 'machines/clone')
-    const { main } = await bundleExecutable(some)
-    expect(main).toContain('/v1/machines/{id}/start')
-    expect(main).not.toContain('/v1/machines/{id}/clone')
+    const { assets } = await bundleExecutable(some)
+    const code = textOf(assets, /\.mjs$/)
+    expect(code).toContain('/v1/machines/{id}/start')
+    expect(code).not.toContain('/v1/machines/{id}/clone')
   })
 })
 
