@@ -1,18 +1,24 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { listenerTests } from './build/tests/listener.ts'
+import { sharingTests } from './build/tests/quick.ts'
 
-/** Begins with the tests of the built program and of drivers, which take the longest, so that none of them ends alone. */
+/**
+ * Begins with the tests of the built program and of drivers, which take the longest, so that none of them ends alone. Those
+ * that share modules come last, and a project is not torn apart: a process goes on only with a file of its own project.
+ */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification): boolean => /\/test\/(service|lib\/hypervisor)\//.test(moduleId)
-    return files.toSorted((a, b) => Number(isLong(b)) - Number(isLong(a)))
+    const rank = ({ moduleId, project }: TestSpecification): number => {
+      if (project.name !== 'all') return ['sharing', 'listener'].indexOf(project.name)
+      return /\/test\/(service|lib\/hypervisor)\//.test(moduleId) ? -2 : -1
+    }
+    return files.toSorted((a, b) => rank(a) - rank(b))
   }
 }
 
 export default defineConfig({
   test: {
-    // What takes minutes belongs to `npm run full`.
-    exclude: ['test/full/**'],
     sequence: { sequencer: LongestFirst },
     // Most of these tests wait for guests and starts for most of their time, also on a machine of two processors.
     maxWorkers: 4,
@@ -21,11 +27,20 @@ export default defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
     projects: [
-      { extends: true, test: { name: 'all', include: ['test/**/*.test.ts'] } },
-      // The endpoints once more, over a connection: what the listener answers by itself is what the application answers.
       {
         extends: true,
-        test: { name: 'listener', include: ['test/functions/**/*.test.ts'], env: { TEST_TRANSPORT: 'listener' } },
+        // What takes minutes belongs to `npm run full`.
+        test: { name: 'all', include: ['test/**/*.test.ts'], exclude: ['test/full/**', ...sharingTests] },
+      },
+      { extends: true, test: { name: 'sharing', isolate: false, include: [...sharingTests] } },
+      {
+        extends: true,
+        test: {
+          name: 'listener',
+          isolate: false,
+          include: [...listenerTests],
+          env: { TEST_TRANSPORT: 'listener' },
+        },
       },
     ],
   },

@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream'
 import { describe, expect } from 'vitest'
 import { ServiceError } from '#lib/errors.ts'
 import { type Answer, type Call, test } from '../../support/harness.ts'
+import { until } from '../../support/waiting.ts'
 
 const create = async (call: Call, isStarted = true): Promise<string> => {
   const { body } = await call('POST', '/api/v1/machines', { body: { name: 'one', memory: 64 } })
@@ -229,9 +230,14 @@ describe('a wait is refused', () => {
 
   test('beyond a hundred of one user', async ({ call }) => {
     await create(call)
-    const waits = Array.from({ length: 101 }, () => wait(call, 'ip', '&timeout=0.5'))
-    const statuses = (await Promise.all(waits)).map(({ status }) => status)
-    expect(statuses.filter(status => status === 503)).toHaveLength(1)
+    const statuses: number[] = []
+    const waits = Array.from({ length: 101 }, async () => {
+      statuses.push((await wait(call, 'ip')).status)
+    })
+    await until(() => expect(statuses).toEqual([503]))
+    await call('PUT', '/api/v1/machines/one/stop')
+    await Promise.all(waits)
+    expect(statuses.filter(status => status === 200)).toHaveLength(100)
   })
 })
 

@@ -1,11 +1,12 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { hypervisorContract } from '../../contracts/hypervisor.ts'
+import { hypervisorContract, type Workbench } from '../../contracts/hypervisor.ts'
 import { createEmbeddedBench } from '../../support/drivers/embedded-bench.ts'
 import { buildQuickGuest } from '../../support/guests/quick-guest.ts'
+import { rounds } from '../../support/rounds.ts'
 
-hypervisorContract('embedded, with a guest', async () => {
+const createBench = async (): Promise<Workbench> => {
   const folder = await mkdtemp(join(tmpdir(), 'vmhost-embedded-'))
   const kernel = join(folder, 'kernel.bin')
   await writeFile(kernel, buildQuickGuest())
@@ -19,4 +20,6 @@ hypervisorContract('embedded, with a guest', async () => {
     corrupt: view => writeFile(join(view.home, 'machine.json'), '{'),
     close: () => rm(folder, { recursive: true }),
   }
-})
+}
+
+hypervisorContract('embedded, with a guest', createBench, { refusals: rounds(false, true) })
