@@ -5,6 +5,7 @@ import { WebSocket } from 'ws'
 import type { EventMessage } from '#lib/events/event.ts'
 import { withoutQemu } from '../support/drivers/qemu.ts'
 import { readPrintedPassword, serveExecutable, whySkipped, withoutExecutable } from '../support/executable.ts'
+import { rounds } from '../support/rounds.ts'
 import { newState, type Service } from '../support/service.ts'
 import { until } from '../support/waiting.ts'
 
@@ -32,19 +33,22 @@ const readSerialLog = (state: string): string => {
 }
 
 describe.skipIf(withoutExecutable)(`the service of the executable, without an environment${whySkipped}`, () => {
-  test.for(['inline', 'process'] as const)('runs the demo machine and sends its events: %s', async events => {
-    using state = newState()
-    const service = await serveExecutable(state.path, { args: ['--events', events] })
-    const token = await service.signIn(readPrintedPassword(service))
-    const messages = await subscribe(service, token)
-    expect(service.eventsProcess() !== undefined).toBe(events === 'process')
-    await act(service, token, 'start')
-    await until(() => expect(readSerialLog(state.path)).toMatch(/MB BOOT 00000001\s+T 00000001/))
-    for (const verb of ['suspend', 'resume', 'stop']) await act(service, token, verb)
-    const reached = (): unknown[] => messages.slice(1).map(({ body }) => body!['current_state'])
-    await until(() => expect(reached()).toEqual(expect.arrayContaining(['running', 'suspended', 'stopped'])))
-    expect(await service.stop()).toBe(0)
-  })
+  test.for(rounds(['process'] as const, ['inline', 'process'] as const))(
+    'runs the demo machine and sends its events: %s',
+    async events => {
+      using state = newState()
+      const service = await serveExecutable(state.path, { args: ['--events', events] })
+      const token = await service.signIn(readPrintedPassword(service))
+      const messages = await subscribe(service, token)
+      expect(service.eventsProcess() !== undefined).toBe(events === 'process')
+      await act(service, token, 'start')
+      await until(() => expect(readSerialLog(state.path)).toMatch(/MB BOOT 00000001\s+T 00000001/))
+      for (const verb of ['suspend', 'resume', 'stop']) await act(service, token, verb)
+      const reached = (): unknown[] => messages.slice(1).map(({ body }) => body!['current_state'])
+      await until(() => expect(reached()).toEqual(expect.arrayContaining(['running', 'suspended', 'stopped'])))
+      expect(await service.stop()).toBe(0)
+    },
+  )
 
   test('serves HTTPS with its own certificate, and the OpenAPI document with texts and examples', async () => {
     using state = newState()

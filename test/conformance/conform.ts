@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Area } from './case.ts'
 import { compareReplies, type MaskedReply } from './difference.ts'
 import { createPlayer, type Player } from './player.ts'
-import { runtimes } from './runtimes/all.ts'
+import { listRuntimes } from './runtimes/all.ts'
 import { findAbsence, openSurroundings } from './surroundings.ts'
 
 /** Whether a case succeeds and looks at what it has changed. */
@@ -15,7 +15,7 @@ export const hasSeenEffect = ({ status, effects = [] }: Area['cases'][number]): 
  */
 export const conform = (area: Area): void => {
   const onNode: (readonly MaskedReply[])[] = []
-  for (const runtime of runtimes) {
+  for (const runtime of listRuntimes(area)) {
     const absence = area.leftOut?.[runtime.name] ?? (runtime.absence || findAbsence(area.needs))
     const title = `${area.name} over ${runtime.name}`
     // An absent runtime is one skipped test, not one for each case.

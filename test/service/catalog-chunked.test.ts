@@ -6,8 +6,9 @@ import type { ObjectStat } from '#lib/objects/port/provider.ts'
 import { readBytes } from '../contracts/provider.ts'
 import { createNoisy, diskIn, renew, resumed } from '../support/guests/noisy.ts'
 import { registryInstalled } from '../support/servers/registry.ts'
+import { rounds } from '../support/rounds.ts'
 import { newState } from '../support/service.ts'
-import { type Kind, localKind, openRegistry, type Place, sampledKinds } from '../support/storages.ts'
+import { type Kind, localKind, openRegistry, type Place, sampledKinds, storageKinds } from '../support/storages.ts'
 import { connectionTo, type Host, startHost } from '../support/transfers.ts'
 import { until } from '../support/waiting.ts'
 
@@ -56,7 +57,16 @@ const clean = ({ call }: Host, { connection }: Place, dry_run: boolean) =>
 
 const sizeOf = (objects: Iterable<ObjectStat>): number => [...objects].reduce((sum, { size }) => sum + size, 0)
 
-describe.each([localKind, ...sampledKinds])('chunks on $name', kind => {
+/** In every run each on one kind, by `npm run full` both on all. */
+const [sharedOn, killedOn] = rounds(
+  [sampledKinds.slice(0, 1), [localKind]],
+  [
+    [localKind, ...storageKinds],
+    [localKind, ...storageKinds],
+  ],
+)
+
+describe.each(sharedOn)('chunks on $name', kind => {
   const why = kind.left && ` (${kind.left})`
   test.skipIf(why !== '')(`are uploaded once, shared by versions, pulled and collected${why}`, async () => {
     await using hosts = await begin(kind)
@@ -109,7 +119,10 @@ describe.each([localKind, ...sampledKinds])('chunks on $name', kind => {
     await to.service.stop()
     await from.service.stop()
   })
+})
 
+describe.each(killedOn)('chunks on $name', kind => {
+  const why = kind.left && ` (${kind.left})`
   test.skipIf(why !== '')(
     `of a push whose service was killed can be collected after its restart, and not by another host before${why}`,
     async () => {

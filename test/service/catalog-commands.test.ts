@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { declareTests } from '../support/rounds.ts'
 import { newState, rootPassword, runProgram, startService } from '../support/service.ts'
 import { until } from '../support/waiting.ts'
 
@@ -54,56 +55,62 @@ const follow = (state: string, args: string, connection: string): Following => {
 }
 
 describe('the catalog on the command line', () => {
-  test('pushes a machine as chunks, counts the unused chunks and removes them', async () => {
-    using state = newState()
-    const vmhost = (args: string) => runProgram(args.split(' '), {}, state.path)
-    const service = await startService({ state: state.path, env })
-    const sent = /\d+ chunks?, of which \d+ \(.+\) (was|were) new/
-    const pushed = await vmhost(`catalog push demo --version 1 --machine demo ${local} --chunked`)
-    expect(pushed).toMatchObject({ code: 0 })
-    expect(pushed.stdout).toMatch(new RegExp(`^Pushed demo 1 x86_64: 1\\.0 MB in ${sent.source}\\.\\n$`))
-    expect(pushed.stderr).toMatch(new RegExp(`\\nPack and upload the chunks: done, .+/s, ${sent.source}\\n`))
-    expect(await vmhost('catalog pull demo --name copy')).toMatchObject({ code: 0 })
-    expect((await vmhost('catalog pull demo --name other')).stderr).toContain(
-      '\nFetch the pack: not needed, the cache has the machine\n',
-    )
-    expect((await vmhost('catalog show demo')).stdout).toMatch(/ pack +\S+ [kM]B, in chunks\n +signed +no\n/)
-    expect((await vmhost(`catalog clean ${local} --grace-hours 0`)).stdout).toMatch(
-      /^0 chunks of 0 B can be removed, with --remove; \d+ chunks? stays?\.\n$/,
-    )
-    expect((await vmhost('catalog delete demo')).stdout).toBe('demo was deleted from the catalog: 1 manifest.\n')
-    expect((await vmhost(`catalog clean ${local} --grace-hours 1.5`)).stdout).toMatch(
-      /^0 chunks of 0 B can be removed, with --remove; (\d+) chunks? stays?, \1 of them only for being younger than 1\.5 hours\.\n$/,
-    )
-    expect((await vmhost(`catalog clean ${local} --grace-hours 0 --remove`)).stdout).toMatch(
-      /^Removed [1-9]\d* chunks? of .+; 0 chunks stay\.\n$/,
-    )
-    expect((await vmhost('catalog clean')).stderr).toContain('--connection')
-    for (const [hours, why] of [
-      ['soon', 'must be a number'],
-      ['-1', 'must be at least 0'],
-    ])
-      expect(await vmhost(`catalog clean ${local} --grace-hours ${hours}`)).toMatchObject({
-        code: 2,
-        stderr: `vmhost: --grace-hours ${why}.\n`,
-      })
-    expect(await service.stop()).toBe(0)
-    expect((await vmhost(`catalog clean ${local}`)).stderr).toContain('none runs')
+  // The requests of this command are tested without it, and the executable runs it in every run.
+  declareTests(false, () => {
+    test('pushes a machine as chunks, counts the unused chunks and removes them', async () => {
+      using state = newState()
+      const vmhost = (args: string) => runProgram(args.split(' '), {}, state.path)
+      const service = await startService({ state: state.path, env })
+      const sent = /\d+ chunks?, of which \d+ \(.+\) (was|were) new/
+      const pushed = await vmhost(`catalog push demo --version 1 --machine demo ${local} --chunked`)
+      expect(pushed).toMatchObject({ code: 0 })
+      expect(pushed.stdout).toMatch(new RegExp(`^Pushed demo 1 x86_64: 1\\.0 MB in ${sent.source}\\.\\n$`))
+      expect(pushed.stderr).toMatch(new RegExp(`\\nPack and upload the chunks: done, .+/s, ${sent.source}\\n`))
+      expect(await vmhost('catalog pull demo --name copy')).toMatchObject({ code: 0 })
+      expect((await vmhost('catalog pull demo --name other')).stderr).toContain(
+        '\nFetch the pack: not needed, the cache has the machine\n',
+      )
+      expect((await vmhost('catalog show demo')).stdout).toMatch(/ pack +\S+ [kM]B, in chunks\n +signed +no\n/)
+      expect((await vmhost(`catalog clean ${local} --grace-hours 0`)).stdout).toMatch(
+        /^0 chunks of 0 B can be removed, with --remove; \d+ chunks? stays?\.\n$/,
+      )
+      expect((await vmhost('catalog delete demo')).stdout).toBe('demo was deleted from the catalog: 1 manifest.\n')
+      expect((await vmhost(`catalog clean ${local} --grace-hours 1.5`)).stdout).toMatch(
+        /^0 chunks of 0 B can be removed, with --remove; (\d+) chunks? stays?, \1 of them only for being younger than 1\.5 hours\.\n$/,
+      )
+      expect((await vmhost(`catalog clean ${local} --grace-hours 0 --remove`)).stdout).toMatch(
+        /^Removed [1-9]\d* chunks? of .+; 0 chunks stay\.\n$/,
+      )
+      expect((await vmhost('catalog clean')).stderr).toContain('--connection')
+      for (const [hours, why] of [
+        ['soon', 'must be a number'],
+        ['-1', 'must be at least 0'],
+      ])
+        expect(await vmhost(`catalog clean ${local} --grace-hours ${hours}`)).toMatchObject({
+          code: 2,
+          stderr: `vmhost: --grace-hours ${why}.\n`,
+        })
+      expect(await service.stop()).toBe(0)
+      expect((await vmhost(`catalog clean ${local}`)).stderr).toContain('none runs')
+    })
   })
 
-  test('pushes a running machine that may be suspended, and resumes it', async () => {
-    using state = newState()
-    const vmhost = (args: string) => runProgram(args.split(' '), {}, state.path)
-    const service = await startService({ state: state.path, env })
-    const token = await service.signIn()
-    const machine = (path: string, method = 'GET') => service.call(method, `/api/v1/machines/demo${path}`, { token })
-    expect((await machine('/start', 'PUT')).status).toBe(200)
-    const refused = await vmhost(`catalog push demo --version 1 --machine demo ${local}`)
-    expect(refused.code).not.toBe(0)
-    expect(refused.stderr).toContain('ask for `suspend`')
-    expect(await vmhost(`catalog push demo --version 1 --machine demo ${local} --suspend`)).toMatchObject({ code: 0 })
-    expect((await machine('/status')).body.status).toBe('running')
-    expect(await service.stop()).toBe(0)
+  // The requests of these commands are tested without them, and the commands are run by the tests of the executable.
+  declareTests(false, () => {
+    test('pushes a running machine that may be suspended, and resumes it', async () => {
+      using state = newState()
+      const vmhost = (args: string) => runProgram(args.split(' '), {}, state.path)
+      const service = await startService({ state: state.path, env })
+      const token = await service.signIn()
+      const machine = (path: string, method = 'GET') => service.call(method, `/api/v1/machines/demo${path}`, { token })
+      expect((await machine('/start', 'PUT')).status).toBe(200)
+      const refused = await vmhost(`catalog push demo --version 1 --machine demo ${local}`)
+      expect(refused.code).not.toBe(0)
+      expect(refused.stderr).toContain('ask for `suspend`')
+      expect(await vmhost(`catalog push demo --version 1 --machine demo ${local} --suspend`)).toMatchObject({ code: 0 })
+      expect((await machine('/status')).body.status).toBe('running')
+      expect(await service.stop()).toBe(0)
+    })
   })
 
   test('pushes and pulls machines, and shows and changes the catalog with and without a service', async () => {

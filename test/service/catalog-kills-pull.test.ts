@@ -12,6 +12,7 @@ import {
   resumed,
   timed,
 } from '../support/guests/noisy.ts'
+import { rounds } from '../support/rounds.ts'
 import { seededRandom } from '../support/random.ts'
 import { newState } from '../support/service.ts'
 import { killedKinds, localKind } from '../support/storages.ts'
@@ -21,7 +22,7 @@ import { passing, until } from '../support/waiting.ts'
 /** Of another host come the bytes in one way, whatever it has them from. */
 const cases = [localKind, ...killedKinds].flatMap(kind => [
   { kind, name: kind.name, from: 'itself' },
-  ...(kind === localKind ? [{ kind, name: kind.name, from: 'another host' }] : []),
+  ...(kind === localKind ? rounds([], [{ kind, name: kind.name, from: 'another host' }]) : []),
 ])
 
 describe.each(cases)('the service is killed during a pull from $from over $name', ({ kind, from }) => {

@@ -15,6 +15,9 @@ import { pause, until } from '../support/waiting.ts'
 
 const modes = ['inline', 'process'] as const
 type Mode = (typeof modes)[number]
+/** In every run the default alone is tried at length, or the one of which more can be killed; by `npm run full` both. */
+const mostlyInline = rounds<readonly Mode[]>(['inline'], modes)
+const mostlyProcess = rounds<readonly Mode[]>(['process'], modes)
 const wanted = rounds(60, 1_000)
 const envOf = (mode: Mode): Record<string, string> => ({
   VMHOST_ROOT_PASSWORD: rootPassword,
@@ -106,6 +109,10 @@ describe.each(modes)('events over a WebSocket, served by: %s', mode => {
     await service.stop()
     expect(await reader.closed).toBe(1001)
   })
+})
+
+describe.each(mostlyInline)('events over a WebSocket, served by: %s,', mode => {
+  const env = envOf(mode)
 
   test('are refused with the documented body', async () => {
     using state = newState()
@@ -268,6 +275,10 @@ describe.each(modes)('events over a WebSocket, served by: %s', mode => {
     expect(received).toEqual(updated(quick))
     await service.stop()
   })
+})
+
+describe.each(mostlyProcess)('events over a WebSocket, served by: %s,', mode => {
+  const env = envOf(mode)
 
   test(`are complete over ${wanted} disconnects and some kills: together they are the log`, async () => {
     using state = newState()
@@ -369,7 +380,7 @@ describe('the events process', () => {
 describe.skipIf(withoutQemu)(
   withoutQemu ? 'QEMU is not installed' : 'events of what happens to a machine on QEMU',
   () => {
-    test.each(modes)(
+    test.each(mostlyInline)(
       'a guest that powers off, a killed QEMU and changes during a downtime are published, served by: %s',
       async mode => {
         using state = newState()

@@ -12,7 +12,7 @@ import { passing, pause } from '../support/waiting.ts'
 const password = 'a password for the store'
 const plain = { VMHOST_ROOT_PASSWORD: rootPassword, VMHOST_DEMO: 'off' }
 const sealed = { ...plain, VMHOST_STORAGE_PASSWORD: password }
-const [rotations, kills] = [rounds(2, 8), rounds(3, 12)]
+const [rotations, kills] = [rounds(2, 8), rounds(2, 12)]
 
 const addUser = async (service: Service, token: string, username: string): Promise<number> => {
   const body = { username, name: username, email: `${username}@example.test`, password: rootPassword }
